@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Plenum: the one build file. `make help` lists what it can do.
+
+B       ?= build
+CC      ?= cc
+CXX     ?= c++
+PREFIX  ?= /usr/local
+V       ?= 0
+MODE    ?= release
+
+CSTD     := -std=gnu11
+WARN     := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla
+OPT.release := -O3 -g -DNDEBUG
+OPT.debug   := -O1 -g
+OPT.asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
+OPT.ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover=undefined
+OPT.tsan    := -O1 -g -fsanitize=thread
+CFLAGS   ?=
+LDFLAGS  ?=
+CPPFLAGS += -I. -Iapi -D_GNU_SOURCE
+ALL_CFLAGS := $(CSTD) $(WARN) $(OPT.$(MODE)) -fPIC -fvisibility=hidden -pthread $(CFLAGS)
+SAN.asan  := -fsanitize=address
+SAN.ubsan := -fsanitize=undefined
+SAN.tsan  := -fsanitize=thread
+ALL_LDFLAGS := $(SAN.$(MODE)) -pthread $(LDFLAGS)
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(Q),@printf '  %-6s %s\n' '$(1)' '$(2)')
+
+# --- what is built ---------------------------------------------------------------------------------------------
+MPI_SRC     := $(wildcard api/*.c core/*.c core/*/*.c sessions/*.c world/*.c plugins/self/*.c plugins/shm/*.c \
+                          plugins/inherited/*.c plugins/singleton/*.c plugins/psets/*.c plugins/errhandlers/*.c)
+RUNTIME_SRC := $(wildcard world/runtime/*.c)
+PLUGINS     := ucx pmix hwloc
+PLUGIN_SRC  := $(foreach p,$(PLUGINS),$(wildcard plugins/$(p)/*.c))
+MPIEXEC_SRC := $(wildcard api/mpiexec/*.c)
+INFO_SRC    := $(wildcard api/plenum-info/*.c)
+ALL_SRC     := $(MPI_SRC) $(RUNTIME_SRC) $(PLUGIN_SRC) $(MPIEXEC_SRC) $(INFO_SRC)
+objs = $(patsubst %.c,$(B)/obj/%.o,$(1))
+
+BUILT_PLUGINS := $(foreach p,$(PLUGINS),$(if $(wildcard plugins/$(p)/*.c),$(B)/lib/plenum/$(p).so))
+TOOLS   := $(if $(MPIEXEC_SRC),$(B)/bin/mpiexec) $(if $(INFO_SRC),$(B)/bin/plenum-info)
+WRAPPERS := $(patsubst api/wrappers/%.in,$(B)/bin/%,$(wildcard api/wrappers/*.in))
+HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/plenum.h))
+
+LIBMPI  := $(B)/lib/libmpi_abi.so.1
+LIBRT   := $(if $(RUNTIME_SRC),$(B)/lib/libplenum.so.1)
+
+PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
+
+.PHONY: all
+all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(TOOLS) $(WRAPPERS) $(HEADERS) $(B)/lib/pkgconfig/plenum.pc
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+# A change of flags rebuilds everything.
+FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS)
+$(B)/flags: FORCE
+	@mkdir -p $(@D); echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@
+.PHONY: FORCE
+FORCE:
+
+$(B)/obj/world/runtime/%.o $(B)/obj/plugins/pmix/%.o: EXTRA = $(call PKG,--cflags,pmix jansson)
+$(B)/obj/plugins/ucx/%.o:   EXTRA = $(call PKG,--cflags,ucx)
+$(B)/obj/plugins/hwloc/%.o: EXTRA = $(call PKG,--cflags,hwloc)
+
+$(B)/obj/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(EXTRA) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(LIBMPI): $(call objs,$(MPI_SRC))
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs,-z,now -o $@ $^ $(ALL_LDFLAGS) -ldl -lm
+
+$(B)/lib/libmpi_abi.a: $(call objs,$(MPI_SRC))
+	@mkdir -p $(@D)
+	$(call say,AR,$@)
+	$(Q)rm -f $@; ar rcs $@ $^
+
+$(B)/lib/libmpi_abi.so: | $(LIBMPI)
+	$(Q)ln -sf libmpi_abi.so.1 $@
+
+$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job.o
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl
+
+$(B)/lib/libplenum.so: | $(LIBRT)
+	$(Q)ln -sf libplenum.so.1 $@
+
+define plugin_rule
+$(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c))
+	@mkdir -p $$(@D)
+	$$(call say,LD,$$@)
+	$$(Q)$$(CC) -shared -Wl,-z,defs -o $$@ $$^ $$(ALL_LDFLAGS) $$(call PKG,--libs,$(1)) -ldl
+endef
+$(foreach p,$(PLUGINS),$(eval $(call plugin_rule,$(p))))
+
+$(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(LIBRT) | $(B)/lib/libplenum.so
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $(call objs,$(MPIEXEC_SRC)) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
+
+$(B)/bin/plenum-info: $(call objs,$(INFO_SRC)) $(LIBMPI) | $(B)/lib/libmpi_abi.so
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $(call objs,$(INFO_SRC)) -L$(B)/lib -lmpi_abi -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
+
+$(B)/bin/%: api/wrappers/%.in Makefile
+	@mkdir -p $(@D)
+	$(Q)sed -e 's|@CC@|$(CC)|g' -e 's|@CXX@|$(CXX)|g' $< >$@ && chmod +x $@
+
+$(B)/include/%: api/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(B)/lib/pkgconfig/plenum.pc: Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$${pcfiledir}/../..' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
+	  'Name: Plenum' 'Description: MPI 5.0, standard ABI' 'Version: 0.1.0' \
+	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lmpi_abi' >$@
+
+-include $(patsubst %.o,%.d,$(call objs,$(ALL_SRC)))
+include tests/tests.mk
+
+# --- set-up ----------------------------------------------------------------------------------------------------
+.PHONY: deps deps-check
+deps:
+	$(Q)sh tests/deps.sh
+deps-check:
+	@pkg-config --exists pmix ucx jansson hwloc check 2>/dev/null || sh tests/deps.sh
+
+# --- installation ----------------------------------------------------------------------------------------------
+.PHONY: install
+install: all
+	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/plenum $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
+	$(Q)cp $(TOOLS) $(WRAPPERS) $(DESTDIR)$(PREFIX)/bin/
+	$(Q)cp -P $(B)/lib/lib* $(DESTDIR)$(PREFIX)/lib/
+	$(Q)cp $(BUILT_PLUGINS) $(DESTDIR)$(PREFIX)/lib/plenum/
+	$(Q)cp $(B)/lib/pkgconfig/plenum.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	$(Q)cp $(HEADERS) $(DESTDIR)$(PREFIX)/include/
+
+# --- conveniences ----------------------------------------------------------------------------------------------
+.PHONY: clean format tags help
+clean:
+	$(Q)rm -rf build build-*
+format:
+	$(Q)clang-format -i $(shell git ls-files '*.c' '*.h')
+tags:
+	$(Q)ctags -R api core sessions world plugins
+help:
+	@echo 'make              build everything into $(B)/, usable in place'
+	@echo 'make demo         the main job: a sparse solver on 4 ranks (MATRIX=file.mtx for your own)'
+	@echo 'make check        all tests; check-unit, check-mpi, check-ucx, check-asan, check-ubsan, check-tsan,'
+	@echo '                  check-valgrind, check-abi, check-symbols, check-headers for a part'
+	@echo 'make bench        side by side with the other MPIs on this machine'
+	@echo 'make install      PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make format tags clean'
+	@echo 'Settings: B=directory MODE=release|debug|asan|ubsan|tsan CC= V=1'

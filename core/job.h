@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The job segment: what a launched process inherits instead of asking a server.
+ *
+ * The runtime (world/runtime) makes one anonymous memory file (memfd) a job and node, writes the job's
+ * description into it, and lets every process of the job inherit the descriptor. The environment names it:
+ *
+ *     PLENUM_JOB=<fd>:<cookie as 16 hex digits>:<rank>
+ *
+ * There is nothing with a name to leave behind. The part before `ranks` is written before the first process
+ * starts and never changes afterwards; what the processes write is in `ranks` and `abort`, and atomic.
+ * A reader trusts nothing: pl_job_check() is the one place that decides whether a segment is whole.
+ */
+#ifndef PLENUM_CORE_JOB_H
+#define PLENUM_CORE_JOB_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PL_JOB_ENV     "PLENUM_JOB"
+#define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
+#define PL_JOB_VERSION 1u
+#define PL_CARD_MAX    472u                  /* bytes of one address card */
+
+enum pl_card_slot { PL_CARD_DOOR, PL_CARD_WORLD, PL_CARD_SLOTS };
+
+/* An address card: how to reach an engine of a process. Written by the owner, then `generation` is stored with
+ * release order; 0 means that there is no card (not yet, or no more). */
+struct pl_job_card {
+    _Atomic uint32_t generation; /* the owner's claim number (struct pl_job_rank) when it was written */
+    uint32_t length;             /* bytes used of data */
+    unsigned char data[PL_CARD_MAX];
+};
+
+/* One rank's slot. A rank has one owner at a time: whoever moves `owner` from 0 (or from the pid of a process that
+ * is gone) to its own pid. */
+struct pl_job_rank {
+    _Atomic int32_t owner;    /* pid, as the owner sees itself; 0: nobody */
+    _Atomic uint32_t claims;  /* how often the rank was claimed: 1 while its first program runs */
+    _Atomic uint32_t state;   /* enum pl_job_state */
+    _Atomic int32_t gone;     /* set by the runtime: 1 when the process that it started has exited */
+    struct pl_job_card card[PL_CARD_SLOTS];
+};
+
+enum pl_job_state { PL_JOB_STARTED, PL_JOB_INITIALIZED, PL_JOB_FINALIZED };
+
+/* The first process that aborts wins `claimed`, fills in the rest, then stores `set`. */
+struct pl_job_abort {
+    _Atomic uint32_t claimed;
+    _Atomic uint32_t set;
+    int32_t rank;
+    int32_t code;        /* MPI_Abort's errorcode, or the error code of a fatal error handler */
+    char object[128];    /* the communicator, window, file or session by name; empty: none */
+    char message[1024];  /* one line, no newline */
+};
+
+/* Process sets and other texts lie behind the header: offsets are in bytes from the start of the segment. */
+struct pl_job_pset {
+    uint32_t name;    /* offset of a NUL-terminated URI */
+    uint32_t ranges;  /* offset of `count` pairs of uint32_t: first rank, last rank */
+    uint32_t count;
+};
+
+struct pl_job {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t size;            /* ranks in the job */
+    uint64_t cookie;
+    uint64_t bytes;           /* of the whole segment */
+    int32_t runtime_pid;
+    uint32_t universe;        /* MPI_UNIVERSE_SIZE; 0: not set */
+    uint32_t slots;           /* cores that the job may use on this node, for the waiting policy */
+    uint32_t psets;           /* offset and number of struct pl_job_pset */
+    uint32_t pset_count;
+    uint32_t appnum;          /* offset of int32_t[size]: MPI_APPNUM by rank */
+    uint32_t apps;            /* offset and number of struct pl_job_app, for MPI_INFO_ENV */
+    uint32_t app_count;
+    char nspace[256];         /* name of the job, NUL-terminated, unique on this machine */
+    struct pl_job_abort abort;
+    _Alignas(64) struct pl_job_rank ranks[];
+};
+
+/* One program of an MPMD job, for MPI_INFO_ENV: offsets of NUL-terminated texts; 0: not given. */
+struct pl_job_app {
+    uint32_t command;
+    uint32_t argv;     /* the arguments behind argv[0], joined by one space */
+    uint32_t wdir;
+    uint32_t first;    /* first rank */
+    uint32_t count;    /* ranks */
+};
+
+/* Is the mapping of `bytes` bytes a whole job segment with this cookie, and `rank` in it? All offsets are inside and
+ * all texts end. Returns NULL, or what is wrong, as one line. */
+const char *pl_job_check(const struct pl_job *job, size_t bytes, uint64_t cookie, long rank);
+
+#endif
