@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What every public function does on its way in and out.
+ *
+ *     struct pl_call call = PL_CALL(MPI_Send);
+ *     struct pl_comm *c = pl_arg_comm(&call, comm);
+ *     pl_arg_count(&call, count);
+ *     if (!call.err)
+ *         call.err = pl_send(...);
+ *     return pl_call_leave(&call);
+ *
+ * The record keeps the first error: after it the further checks do nothing (and return NULL), so that they stand as
+ * straight lines. pl_call_leave() is the only place that invokes error handlers. The handler is that of the object in
+ * `kind` and `object`, which the pl_arg_* functions of communicators, windows, files and sessions set (the first one
+ * wins); without one it is MPI_COMM_SELF's while the World is initialized, else the initial one.
+ */
+#ifndef PLENUM_API_CALL_H
+#define PLENUM_API_CALL_H
+
+#include "core/comm.h"
+#include "core/counts.h"
+#include "core/datatype.h"
+#include "core/errhandler.h"
+#include "core/error.h"
+#include "core/group.h"
+#include "core/info.h"
+#include "core/instance.h"
+#include "core/object.h"
+#include "core/op.h"
+#include "core/request.h"
+#include "mpi.h"
+
+struct pl_call {
+    const char *function;
+    int err;           /* first error class, MPI_SUCCESS so far */
+    enum pl_kind kind; /* of object; 0: none */
+    void *object;      /* whose error handler is invoked */
+};
+
+#define PL_CALL(name) { .function = #name }
+
+/* Returns the error class, after invoking the error handler if there is one. */
+int pl_call_fail(struct pl_call *call) __attribute__((cold, noinline));
+static inline int pl_call_leave(struct pl_call *call)
+{
+    return __builtin_expect(call->err == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_fail(call);
+}
+
+/* For a function that is not built: MPI_ERR_UNSUPPORTED_OPERATION through the object's handler (unless an argument
+ * was already found bad); returns what the function returns. */
+int pl_call_unsupported(struct pl_call *call) __attribute__((cold));
+
+/* Records an error of an argument if it is the first one: like pl_fail(). */
+void pl_call_error(struct pl_call *call, int class, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
+
+/* Objects from handles. Null, freed and foreign handles record the class of their kind. Borrowed. */
+struct pl_comm *pl_arg_comm(struct pl_call *call, MPI_Comm comm);
+struct pl_comm *pl_arg_intracomm(struct pl_call *call, MPI_Comm comm); /* an intercommunicator is MPI_ERR_COMM */
+struct pl_comm *pl_arg_intercomm(struct pl_call *call, MPI_Comm comm);
+struct pl_type *pl_arg_type(struct pl_call *call, MPI_Datatype datatype);           /* committed */
+struct pl_type *pl_arg_type_uncommitted(struct pl_call *call, MPI_Datatype datatype); /* for constructors, queries */
+struct pl_op *pl_arg_op(struct pl_call *call, MPI_Op op);
+struct pl_group *pl_arg_group(struct pl_call *call, MPI_Group group, const char *name);
+struct pl_request *pl_arg_request(struct pl_call *call, MPI_Request request);
+struct pl_errhandler *pl_arg_errhandler(struct pl_call *call, MPI_Errhandler errhandler, enum pl_kind target);
+struct pl_info *pl_arg_info(struct pl_call *call, MPI_Info info);          /* MPI_INFO_NULL is an error */
+struct pl_info *pl_arg_info_or_null(struct pl_call *call, MPI_Info info);  /* MPI_INFO_NULL gives NULL */
+struct pl_instance *pl_arg_session(struct pl_call *call, MPI_Session session);
+void pl_arg_win(struct pl_call *call, MPI_Win win);
+void pl_arg_file(struct pl_call *call, MPI_File file); /* MPI_FILE_NULL is an error here */
+
+/* Values. */
+void pl_arg_count(struct pl_call *call, MPI_Count count);                        /* MPI_ERR_COUNT when negative */
+void pl_arg_dest(struct pl_call *call, const struct pl_comm *comm, int dest);    /* a rank or MPI_PROC_NULL */
+void pl_arg_source(struct pl_call *call, const struct pl_comm *comm, int source);/* the same or MPI_ANY_SOURCE */
+void pl_arg_root(struct pl_call *call, const struct pl_comm *comm, int root);    /* a rank of an intracommunicator */
+void pl_arg_tag(struct pl_call *call, int tag);                                  /* 0 .. MPI_TAG_UB */
+void pl_arg_recv_tag(struct pl_call *call, int tag);                             /* the same or MPI_ANY_TAG */
+void pl_arg_output(struct pl_call *call, const void *pointer, const char *name); /* MPI_ERR_ARG when NULL */
+/* A data buffer: NULL with data to move is MPI_ERR_BUFFER unless the type is absolute (MPI_BOTTOM). */
+void pl_arg_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type);
+
+#endif

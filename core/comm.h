@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Communicators: a group, an id that all members know, the queues where messages are matched.
+ *
+ * Locking: name, attributes, info and error handler by the object's own lock; the queues and peers by the engine's.
+ */
+#ifndef PLENUM_CORE_COMM_H
+#define PLENUM_CORE_COMM_H
+
+#include "core/engine.h"
+#include "core/group.h"
+#include "core/list.h"
+#include "core/lock.h"
+#include "core/object.h"
+#include "mpi.h"
+
+struct pl_attrs;
+struct pl_errhandler;
+struct pl_info;
+struct pl_instance;
+struct pl_type;
+struct pl_op;
+
+/* The same on all members and different from every other in an engine: compared whole. */
+struct pl_comm_id {
+    uint64_t home;   /* the process that chose it (pl_process.id), 0: the World's own */
+    uint32_t serial;
+};
+
+enum { PL_WORLD_SERIAL = 1, PL_SELF_SERIAL = 2 };
+
+/* Receives that wait, and messages that came before their receive, each in order. */
+struct pl_queues {
+    struct pl_list posted;     /* of pl_request.link */
+    struct pl_list unexpected; /* of struct pl_unexpected.link (match.h) */
+};
+
+struct pl_comm {
+    struct pl_object obj;
+    struct pl_instance *instance;
+    struct pl_comm_id id;
+    int rank, size;            /* in `group` */
+    struct pl_group *group;    /* retained */
+    struct pl_group *remote;   /* of an intercommunicator, else NULL; retained */
+    struct pl_peer **peers;    /* [size of remote or group], NULL where nobody was sent to */
+    unsigned char (*cards)[PL_CARD_MAX]; /* [size], for communicators made by rendezvous; NULL: the World's cards */
+    struct pl_queues queues[2];/* by PL_MSG_P2P, PL_MSG_COLL */
+    struct pl_comm *next;      /* in the engine's bucket */
+    struct pl_list siblings;   /* in the instance's list of communicators */
+    uint32_t collective;       /* number of collectives started: their tag */
+
+    struct pl_lock lock;
+    struct pl_errhandler *errhandler; /* retained */
+    struct pl_attrs *attrs;
+    struct pl_info *info;
+    char name[MPI_MAX_OBJECT_NAME];
+    int topology;              /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED */
+    void *topo;                /* topology.c */
+    struct pl_bsend *bsend;    /* attached buffer; NULL: none */
+    bool disconnected;
+};
+
+static inline bool pl_comm_is_inter(const struct pl_comm *comm)
+{
+    return comm->remote != NULL;
+}
+
+/* Number of ranks that one may send to. */
+static inline int pl_comm_targets(const struct pl_comm *comm)
+{
+    return comm->remote ? comm->remote->size : comm->size;
+}
+
+/* Makes a communicator with one handle and puts it into the engine. Retains the group. `parent` gives cards, error handler
+ * and name rules; NULL: none. */
+int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+                   struct pl_comm_id id, struct pl_comm **comm);
+
+MPI_Comm pl_comm_handle(const struct pl_comm *comm);
+void *pl_comm_predefined(uintptr_t constant);
+void pl_comm_destroy(void *comm);
+
+/* "ocean", "MPI_COMM_WORLD", or "unnamed communicator" for messages. Borrowed. */
+const char *pl_comm_label(const struct pl_comm *comm);
+
+/*
+ * Point to point for the library itself, in the collectives' queues: no argument checks, no handlers.
+ * Blocking ones return an error class. Requests are hidden objects that the caller waits for and releases.
+ */
+int pl_coll_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest, int tag, struct pl_request **request);
+int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source, int tag, struct pl_request **request);
+
+/* Point to point, as the user asks for it. `mode`: enum pl_send_mode. */
+int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag, int mode);
+int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag, MPI_Status *status);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Configuration: one table of variables (config.c), each with name, type, default and one line of help. A variable
+ * "transport" is read from the environment as PLENUM_TRANSPORT. Read once, when the process first opens.
+ */
+#ifndef PLENUM_CORE_CONFIG_H
+#define PLENUM_CORE_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum pl_config_type { PL_CONFIG_TEXT, PL_CONFIG_LONG, PL_CONFIG_SIZE, PL_CONFIG_BOOL };
+
+struct pl_config {
+    const char *name;         /* "shm_eager" */
+    enum pl_config_type type;
+    const char *standard;     /* default, as text */
+    const char *choices;      /* "a|b|c" for texts with fixed choices, NULL: any */
+    long lowest, highest;     /* for numbers */
+    const char *help;
+};
+
+extern const struct pl_config pl_config_table[];
+extern const size_t pl_config_count;
+
+/* Reads the environment; MPI_ERR_ARG with one line that names variable, value and what is allowed when it is unknown
+ * or ill-formed. Reading again gives the values of that moment. */
+int pl_config_load(void);
+
+/* Values; the name must be in the table. Texts are valid until the next load. */
+long pl_config_long(const char *name);
+bool pl_config_bool(const char *name);
+const char *pl_config_text(const char *name);
+
+/* Where the value comes from: "default" or "environment". */
+const char *pl_config_origin(const char *name);
+
+/* One line to stderr when PLENUM_LOG asks for this subsystem and level (0 error .. 3 debug), silence otherwise. */
+void pl_log(const char *subsystem, int level, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

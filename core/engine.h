@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine of an instance: its lock, transports, peers, communicators by id, and progress.
+ *
+ * Locking: everything in here is protected by `lock`, but for `sleepers` and `activity`. Lock order: core/lock.h.
+ */
+#ifndef PLENUM_CORE_ENGINE_H
+#define PLENUM_CORE_ENGINE_H
+
+#include "core/job.h"
+#include "core/list.h"
+#include "core/lock.h"
+#include "core/transport.h"
+
+struct pl_comm;
+struct pl_instance;
+struct pl_request;
+
+enum { PL_TRANSPORTS_MAX = 4 };
+
+/* Another engine. Made when a communicator first sends to it or when it is first answered. */
+struct pl_peer {
+    uint64_t engine;               /* its id */
+    uint64_t proc;                 /* whose it is, for messages; UINT64_MAX: not known */
+    struct pl_endpoint *endpoint;
+    struct pl_list pending;        /* of pl_request.link: sends that found no room, in order */
+    struct pl_list link;           /* in engine->busy while `pending` is not empty */
+    int error;                     /* MPI error class once it has failed, for good */
+    struct pl_peer *next;          /* in its bucket */
+};
+
+/* Something that progress calls: an active schedule, a rendezvous, a lookup. Lock held. */
+struct pl_hook {
+    int (*run)(struct pl_hook *hook); /* returns the number of events */
+    struct pl_list link;
+};
+
+struct pl_engine {
+    struct pl_lock lock;
+    uint64_t id;
+    struct pl_instance *instance;  /* NULL: the front door */
+    int transports;
+    struct {
+        const struct pl_transport_ops *ops;
+        void *self;
+    } transport[PL_TRANSPORTS_MAX]; /* in order of preference */
+    unsigned char card[PL_CARD_MAX];
+    size_t card_length;
+
+    struct pl_peer **peers;        /* hash by engine id */
+    size_t peer_buckets, peer_count;
+    struct pl_comm **comms;        /* hash by id */
+    size_t comm_buckets, comm_count;
+    struct pl_comm *last_comm;     /* the one found last */
+
+    struct pl_list busy;           /* of pl_peer.link */
+    struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
+    struct pl_list hooks;
+    struct pl_list orphans;        /* arrived for communicators that this process has not finished making */
+    /* handles PL_MSG_DOOR; NULL elsewhere */
+    void (*door_arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, const void *data);
+
+    _Atomic int sleepers;
+    bool patient;                  /* more runnable ranks than cores: yield early */
+};
+
+/* Opens the transports that PLENUM_TRANSPORT and the job ask for. `threaded`: MPI_THREAD_MULTIPLE. */
+int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, bool threaded);
+
+/* Waits until all that was sent has been taken or its receivers are gone, then gives everything back. */
+void pl_engine_close(struct pl_engine *engine);
+
+/* One round: transports, pending sends, hooks. Lock held. Returns the number of events. */
+int pl_engine_progress(struct pl_engine *engine);
+
+/* Makes progress until *done is not 0; spins, yields, then sleeps. Lock not held; releases it between rounds. */
+void pl_engine_wait(struct pl_engine *engine, const _Atomic int *done);
+
+/* For waiting on anything: call between unsuccessful rounds with the same counter, from 0; it spins, yields, sleeps. */
+void pl_engine_idle(struct pl_engine *engine, unsigned *rounds);
+
+/* Wakes the threads that sleep in this engine. Any thread, any locks. */
+void pl_engine_wake(struct pl_engine *engine);
+
+/* The peer with this card; makes and connects it when it is new. Lock held. `proc` is for messages. */
+int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer);
+
+/* Sends a control message (no data, or `bytes` of it, copied). Lock held. */
+int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data, size_t bytes);
+
+/* Starts a send; the request is completed by the engine. Lock held. */
+int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request);
+
+/* Communicators by id. Lock held. Registering delivers what has arrived early. */
+int pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm);
+void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm);
+
+extern const struct pl_host pl_engine_host;
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups: ordered lists of processes. Immutable.
+ *
+ * A process is known by a 64-bit id of this process's own making: index of its job (core/process.h) and rank in it.
+ * A group that is an arithmetic sequence of ids (MPI_COMM_WORLD, most splits) keeps no list.
+ */
+#ifndef PLENUM_CORE_GROUP_H
+#define PLENUM_CORE_GROUP_H
+
+#include "core/object.h"
+#include "mpi.h"
+
+#define PL_PROC(job, rank)  ((uint64_t)(job) << 32 | (uint32_t)(rank))
+#define PL_PROC_JOB(proc)   ((int)((proc) >> 32))
+#define PL_PROC_RANK(proc)  ((int)(uint32_t)(proc))
+
+struct pl_instance;
+
+struct pl_group {
+    struct pl_object obj;
+    struct pl_instance *instance; /* the session or world it comes from, NULL for MPI_GROUP_EMPTY; not retained:
+                                     only compared, never followed */
+    uint64_t instance_serial;     /* so that a later instance at the same address is not taken for it */
+    int size;
+    int rank;                     /* of this process, MPI_UNDEFINED when not a member */
+    uint64_t first;               /* members[i] = list ? list[i] : first + i * stride */
+    int64_t stride;
+    uint64_t *list;               /* [size], NULL for a sequence */
+};
+
+static inline uint64_t pl_group_proc(const struct pl_group *group, int rank)
+{
+    return group->list ? group->list[rank] : group->first + (uint64_t)((int64_t)rank * group->stride);
+}
+
+/* A group with these members in this order; the list is copied, and compressed where it is a sequence. One handle. */
+struct pl_group *pl_group_create(const struct pl_instance *instance, int size, const uint64_t *procs);
+struct pl_group *pl_group_create_range(const struct pl_instance *instance, int size, uint64_t first, int64_t stride);
+
+/* The rank of a process, MPI_UNDEFINED when it is no member. O(1) for sequences. */
+int pl_group_find(const struct pl_group *group, uint64_t proc);
+
+/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. */
+int pl_group_compare(const struct pl_group *a, const struct pl_group *b);
+
+void *pl_group_predefined(uintptr_t constant);
+void pl_group_destroy(void *group);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Instances: an instance owns everything that communication needs. The World is one, every session is one.
+ * Two instances share no lock and no queue.
+ */
+#ifndef PLENUM_CORE_INSTANCE_H
+#define PLENUM_CORE_INSTANCE_H
+
+#include "core/engine.h"
+#include "core/list.h"
+#include "core/lock.h"
+#include "core/object.h"
+#include "mpi.h"
+
+struct pl_comm;
+struct pl_errhandler;
+struct pl_info;
+
+struct pl_instance {
+    struct pl_object obj;      /* of kind PL_SESSION; the World's is hidden */
+    bool world;
+    bool open;
+    int thread_level;          /* MPI_THREAD_* */
+    uint64_t serial;           /* different for every instance that this process ever opens */
+    struct pl_engine engine;
+    struct pl_lock lock;       /* the fields below */
+    struct pl_list comms;      /* of pl_comm.siblings */
+    struct pl_errhandler *errhandler; /* of the session, and first one of its communicators; retained */
+    struct pl_info *info;
+    struct pl_bsend *bsend;    /* session's attached buffer */
+};
+
+/* Opens one; reference counts the process (core/process.h). Never waits for another process. */
+int pl_instance_open(bool world, int thread_level, struct pl_instance **instance);
+
+/* Completes what must be, frees all communicators that are left, gives every resource back. Does not release. */
+void pl_instance_close(struct pl_instance *instance);
+
+void pl_session_destroy(void *session);
+
+/* The World while it is initialized and not yet finalized, else NULL. */
+extern struct pl_instance *pl_world;
+extern struct pl_comm *pl_world_comm, *pl_self_comm, *pl_parent_comm;
+
+/* How far the World Model has come. */
+enum pl_world_state { PL_WORLD_BEFORE, PL_WORLD_INITIALIZED, PL_WORLD_FINALIZED };
+extern _Atomic int pl_world_state;
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reduction operations: the predefined ones, on every type that the standard allows, and the user's. */
+#ifndef PLENUM_CORE_OP_H
+#define PLENUM_CORE_OP_H
+
+#include "core/datatype.h"
+#include "core/object.h"
+#include "mpi.h"
+
+struct pl_op {
+    struct pl_object obj;
+    bool commute;
+    MPI_User_function *user;        /* one of the two for a user's operation */
+    MPI_User_function_c *user_c;
+    const struct pl_op_kernels *kernels; /* predefined: loops by enum pl_basic; op.c */
+    const char *name;               /* "MPI_SUM", or "user" */
+};
+
+void *pl_op_predefined(uintptr_t constant);
+void pl_op_destroy(void *op);
+
+/* May this operation be applied to this type? MPI_ERR_OP with the detail when not. */
+int pl_op_check(const struct pl_op *op, const struct pl_type *type);
+
+/* inout[i] = in[i] op inout[i] for `count` elements. User functions are called here: hold no lock. */
+void pl_op_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The process as such: who it is, and how it finds the others. Open while at least one instance is.
+ *
+ * Its place comes from a bootstrap, the first of these that fits: `inherited` (the job segment of the embedded
+ * launcher), `pmix` (another launcher's PMIx server), `singleton` (nobody launched it).
+ */
+#ifndef PLENUM_CORE_PROCESS_H
+#define PLENUM_CORE_PROCESS_H
+
+#include <stdint.h>
+
+#include "core/job.h"
+#include "core/lock.h"
+
+/* What a bootstrap tells about the process. Filled in by open(). */
+struct pl_place {
+    char nspace[256];
+    int rank, size;           /* in the job */
+    int local_size;           /* processes of the job on this node */
+    int appnum;               /* -1: not known */
+    int universe;             /* 0: not known */
+    int slots;                /* cores for the job on this node; 0: not known */
+    uint32_t generation;      /* how often this rank was claimed: peers of one World have the same */
+    const struct pl_job *job; /* the job segment when inherited, else NULL */
+};
+
+/*
+ * A bootstrap. All functions may be called by any thread, one at a time (the process lock is held), and must not
+ * block for another process. Errors: MPI error class, recorded.
+ */
+struct pl_bootstrap_ops {
+    uint32_t abi;             /* PL_BOOTSTRAP_ABI */
+    const char *name;
+    /* PL_UNREACHABLE: not launched this way, try the next. Any other error is the user's to see. */
+    int (*open)(struct pl_place *place);
+    void (*close)(void);
+    /* Makes this process's card known; withdraws it (length 0). */
+    int (*publish)(enum pl_card_slot slot, const void *card, size_t length);
+    /* The card of a rank of the own job, into PL_CARD_MAX bytes. PL_AGAIN: not there yet. MPI_ERR_PROC_ABORTED or another class: it never will be. */
+    int (*lookup)(int rank, enum pl_card_slot slot, void *card, size_t *length);
+    /* Tells the launcher why the job ends; returns, if at all, to a caller that then exits with `code`. */
+    void (*abort)(int code, const char *object, const char *message);
+    /* The World was initialized (PL_JOB_INITIALIZED) or finalized: launchers report a process that ends in between. */
+    void (*state)(enum pl_job_state state);
+};
+
+enum { PL_BOOTSTRAP_ABI = 1 };
+#define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
+
+struct pl_process {
+    struct pl_lock lock;      /* PL_RANK_WORLD */
+    int instances;            /* how many hold it open */
+    uint64_t id;              /* random, for communicator ids: different for every process and every opening */
+    _Atomic uint32_t serial;  /* communicator ids made so far */
+    struct pl_place place;
+    const struct pl_bootstrap_ops *bootstrap;
+};
+extern struct pl_process pl_process;
+
+/* Counted. */
+int pl_process_open(void);
+void pl_process_close(void);
+
+/* The card of a process of group members (pl_group_proc()). */
+int pl_process_lookup(uint64_t proc, enum pl_card_slot slot, void *card, size_t *length);
+int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length);
+
+/* Ends this process, and as much of the job as the launcher can, with one line of reason. Does not return. */
+_Noreturn void pl_process_abort(int code, const char *object, const char *message);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests: operations that are under way.
+ *
+ * A request is made with one reference for the user's handle and one for the engine while it is active. `done` goes
+ * from 0 to 1 once for each activation, stored with release order after the outcome (status fields) is written; whoever
+ * reads 1 with acquire order may read the outcome.
+ */
+#ifndef PLENUM_CORE_REQUEST_H
+#define PLENUM_CORE_REQUEST_H
+
+#include "core/list.h"
+#include "core/object.h"
+#include "core/transport.h"
+#include "mpi.h"
+
+struct pl_comm;
+struct pl_engine;
+struct pl_instance;
+struct pl_peer;
+struct pl_schedule;
+
+enum pl_request_kind {
+    PL_REQ_SEND,
+    PL_REQ_RECV,
+    PL_REQ_COLL,        /* a schedule: core/schedule.h */
+    PL_REQ_GENERALIZED,
+    PL_REQ_COMM,        /* creation of a communicator: MPI_Comm_idup */
+    PL_REQ_COMPLETE,    /* never does anything: PROC_NULL, buffered sends */
+};
+
+enum pl_send_mode { PL_SEND_STANDARD, PL_SEND_SYNC, PL_SEND_READY, PL_SEND_BUFFERED };
+
+/* The outcome, as MPI_Status wants it. */
+struct pl_outcome {
+    int source, tag, error;
+    bool cancelled;
+    MPI_Count bytes;
+};
+
+struct pl_request {
+    struct pl_object obj;
+    _Atomic int done;
+    uint8_t kind;             /* enum pl_request_kind */
+    uint8_t mode;             /* enum pl_send_mode */
+    bool persistent;
+    bool active;              /* a persistent one: started and not yet waited for */
+    bool cancelling;
+    bool on_stack;            /* belongs to a blocking call: not an object, never freed */
+    uint8_t context;          /* enum pl_message_kind: PL_MSG_P2P or PL_MSG_COLL */
+    uint8_t state;            /* p2p.c: where a send or receive stands */
+    struct pl_engine *engine; /* whose progress completes it; NULL: nobody's (generalized) */
+    struct pl_comm *comm;     /* retained */
+    struct pl_type *type;     /* retained, NULL for predefined */
+    struct pl_outcome outcome;
+    struct pl_list link;      /* in the queue where it waits */
+
+    /* what was asked for, kept for persistent requests */
+    const void *buf;
+    MPI_Count count;
+    int peer_rank, tag;
+
+    union {
+        struct {
+            struct pl_outgoing out;
+            struct pl_peer *peer;
+        };
+        struct pl_incoming in;
+        struct {
+            struct pl_schedule *schedule;
+            int (*restart)(struct pl_request *request); /* persistent collectives */
+        } coll;
+        struct {
+            MPI_Grequest_query_function *query;
+            MPI_Grequest_free_function *free;
+            MPI_Grequest_cancel_function *cancel;
+            void *state;
+        } grequest;
+    };
+    /* Called once when it completes, with the engine's lock held, before `done` is set; NULL: nothing to do. */
+    void (*completed)(struct pl_request *request);
+    void *owner;              /* for `completed` */
+};
+
+/* Completes a request: sets the outcome's error, wakes sleepers. Engine lock held (if it has an engine). */
+void pl_request_complete(struct pl_request *request, int error);
+
+/* Waits until the request is done, by progress of its engine; `give` its error class. */
+int pl_request_wait(struct pl_request *request);
+
+/* True when done; makes progress once when not. */
+bool pl_request_test(struct pl_request *request);
+
+static inline bool pl_request_done(const struct pl_request *request)
+{
+    return atomic_load_explicit(&request->done, memory_order_acquire);
+}
+
+void pl_request_destroy(void *request);
+
+#endif
