@@ -325,21 +325,20 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
 #define MPI_MODE_NOSUCCEED       0x4000
 
 /* File positions */
-#define MPI_SEEK_CUR 401
-#define MPI_SEEK_END 402
-#define MPI_SEEK_SET 403
-
+#define MPI_SEEK_CUR             401
+#define MPI_SEEK_END             402
+#define MPI_SEEK_SET             403
 #define MPI_DISPLACEMENT_CURRENT (-1)
 
 /* Window locks, flavors and memory models */
-#define MPI_LOCK_EXCLUSIVE 301
-#define MPI_LOCK_SHARED    302
+#define MPI_LOCK_EXCLUSIVE      301
+#define MPI_LOCK_SHARED         302
 #define MPI_WIN_FLAVOR_CREATE   311
 #define MPI_WIN_FLAVOR_ALLOCATE 312
 #define MPI_WIN_FLAVOR_DYNAMIC  313
 #define MPI_WIN_FLAVOR_SHARED   314
-#define MPI_WIN_UNIFIED  321
-#define MPI_WIN_SEPARATE 322
+#define MPI_WIN_UNIFIED         321
+#define MPI_WIN_SEPARATE        322
 
 /* Layout of a Fortran status, an array of MPI_Fint */
 #define MPI_F_STATUS_SIZE 8
@@ -405,7 +404,7 @@ typedef void MPI_T_event_dropped_cb_function(MPI_Count count, MPI_T_event_regist
 #define MPI_GROUP_NULL  ((MPI_Group)0x108)
 #define MPI_GROUP_EMPTY ((MPI_Group)0x109)
 
-/* Null handles of kinds that have no other predefined ones */
+/* Kinds that have no predefined handle but the null one */
 #define MPI_REQUEST_NULL ((MPI_Request)0x180)
 #define MPI_FILE_NULL    ((MPI_File)0x118)
 #define MPI_SESSION_NULL ((MPI_Session)0x120)

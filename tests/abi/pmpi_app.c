@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Says which body answers to MPI_Get_version; a tool adds 100 to the version. */
+#include <mpi.h>
+#include <stdio.h>
+
+int main(void)
+{
+    int version = 0, pversion = 0, subversion;
+
+    MPI_Get_version(&version, &subversion);
+    PMPI_Get_version(&pversion, &subversion);
+    printf("%d %d\n", version, pversion);
+    return 0;
+}
