@@ -3,10 +3,17 @@
 #ifndef PLENUM_CORE_INFO_H
 #define PLENUM_CORE_INFO_H
 
+#include "core/list.h"
+#include "core/lock.h"
 #include "core/object.h"
 #include "mpi.h"
 
-struct pl_info;
+struct pl_info {
+    struct pl_object obj;
+    struct pl_lock lock;      /* the fields below */
+    struct pl_list pairs;     /* info.c: keys and values, in the order in which the keys were first set */
+    int count;
+};
 
 /* An empty info with one handle; a copy. NULL: out of memory. */
 struct pl_info *pl_info_create(void);

@@ -52,6 +52,7 @@ struct pl_object {
 /* What differs between kinds; one table in object.c. */
 struct pl_kind_ops {
     const char *name;          /* "communicator" */
+    const char *null_name;     /* "MPI_COMM_NULL" */
     size_t size;               /* of the object, bytes */
     int error;                 /* class of a bad handle: MPI_ERR_COMM */
     uintptr_t null;            /* the null handle's integer: 256 for MPI_COMM_NULL; 0: none */
