@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The tests, the demo and the benchmark; included by the Makefile.
+#
+# tests/unit/test_<file>.c     libcheck programs, linked with the static library and the runtime's objects
+# tests/mpi/<chapter>/*.c      MPI programs, compiled by the build's mpicc and run by its mpiexec
+# tests/abi/check_*            scripts that compare headers and libraries with the standard
+# tests/faults/test_*          scripts, run with the build directory as argument: bad input, deaths, leftovers
+# tests/hosts/test_*           the same, with several hosts or other launchers
+#
+# A part runs alone with `make check-PART`; ONLY=text restricts it to the tests whose path contains the text.
+
+ONLY  ?=
+RANKS ?= 1,2,3,4,7,16
+JOBS  ?= 2
+NP    ?= 4
+SLOW  ?= 1
+PART   = $(patsubst check-%,%,$@)
+RUN    = tests/run --build $(B) --name $(or $(RUN_NAME),$(PART)) --jobs $(JOBS) --slow $(SLOW)
+MPIRUN = $(RUN) --mpiexec $(B)/bin/mpiexec --ranks $(RANKS)
+
+only        = $(if $(ONLY),$(foreach t,$(1),$(if $(findstring $(ONLY),$(t)),$(t))),$(1))
+UNIT_SRC   := $(call only,$(wildcard tests/unit/test_*.c))
+UNIT_HELP  := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
+MPI_TESTS  := $(call only,$(wildcard tests/mpi/*/*.c))
+FAULT_SRC  := $(wildcard tests/faults/*.c tests/hosts/*.c)
+# Scripts only: no sources, and nothing that is not executable.
+scripts     = $(call only,$(shell for t in $(sort $(wildcard $(1))); do [ -f $$t ] && [ -x $$t ] && echo $$t; done))
+programs    = $(patsubst %.c,$(B)/%,$(1))
+
+.PHONY: deps-tests deps-peers
+deps-tests:
+	@sh tests/deps.sh tests
+deps-peers:
+	@sh tests/deps.sh peers || echo 'Going on without those that are missing.'
+
+# --- how test programs are built -------------------------------------------------------------------------------
+RUNTIME_OBJS := $(call objs,$(RUNTIME_SRC))
+UNIT_LIBS = $(if $(RUNTIME_OBJS),$(B)/tests/libruntime.a) $(B)/lib/libmpi_abi.a
+
+$(B)/tests/libruntime.a: $(RUNTIME_OBJS)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@; ar rcs $@ $^
+
+$(B)/tests/unit/%: tests/unit/%.c $(UNIT_HELP) $(UNIT_LIBS) tests/tests.mk
+	@mkdir -p $(@D)
+	$(call say,TEST,$<)
+	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check) $(ALL_CFLAGS) -UNDEBUG -MMD -MP -MF $@.d -MT $@ $< $(UNIT_HELP) -o $@ \
+	  $(ALL_LDFLAGS) $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc) -ldl -lm
+
+# MPI programs see what a user's program sees: mpicc and the installed headers.
+MPI_BUILT = $(B)/bin/mpicc $(LIBMPI) $(B)/lib/libmpi_abi.so $(HEADERS)
+$(B)/tests/mpi/%: tests/mpi/%.c $(MPI_BUILT) tests/tests.mk
+	@mkdir -p $(@D)
+	$(call say,MPICC,$<)
+	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) $(OPT.$(MODE)) -UNDEBUG -D_GNU_SOURCE -Itests/mpi -pthread -MMD -MP -MF $@.d -MT $@ $< -o $@ $(CFLAGS) -lm
+
+$(B)/tests/faults/% $(B)/tests/hosts/%: tests/tests.mk $(MPI_BUILT)
+	@mkdir -p $(@D)
+	$(call say,MPICC,$(@:$(B)/%=%.c))
+	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) $(OPT.$(MODE)) -UNDEBUG -D_GNU_SOURCE -pthread -MMD -MP -MF $@.d -MT $@ $(@:$(B)/%=%.c) -o $@ $(CFLAGS) -lm
+
+$(call programs,$(FAULT_SRC)): $(B)/%: %.c
+
+-include $(wildcard $(B)/tests/*/*.d $(B)/tests/*/*/*.d)
+
+# --- the parts -------------------------------------------------------------------------------------------------
+.PHONY: check-headers check-abi check-symbols check-status
+check-headers: deps-tests
+	$(Q)$(RUN) 'tests/abi/check_headers $(CC) $(CXX)'
+check-abi: deps-tests all
+	$(Q)$(RUN) 'tests/abi/check_abi $(CC)' $(wildcard tests/abi/check_pmpi)
+check-symbols: deps-tests $(LIBMPI)
+	$(Q)$(RUN) 'tests/abi/check_symbols $(LIBMPI)'
+check-status: deps-tests
+	$(Q)$(RUN) $(wildcard tests/abi/status_check)
+
+.PHONY: check-unit check-mpi check-ucx check-valgrind
+check-unit: deps-tests all $(call programs,$(UNIT_SRC))
+	$(Q)$(RUN) $(UNIT_SRC)
+check-mpi: deps-tests all $(call programs,$(MPI_TESTS))
+	$(Q)$(MPIRUN) $(MPI_TESTS)
+check-ucx: deps-tests all $(call programs,$(MPI_TESTS))
+	$(Q)PLENUM_TRANSPORT=ucx $(MPIRUN) $(MPI_TESTS)
+check-valgrind: deps-tests all $(call programs,$(UNIT_SRC))
+	$(Q)$(RUN) --slow 10 --wrap 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' $(UNIT_SRC)
+
+# The sanitizers: a build of their own each, the unit tests, and the MPI programs with few ranks.
+.PHONY: check-asan check-ubsan check-tsan check-sanitized
+check-asan check-ubsan check-tsan: check-%: deps-tests
+	$(Q)$(MAKE) MODE=$* B=$(B)-$* RUN_NAME=$* RANKS=3 SLOW=4 check-sanitized
+export ASAN_OPTIONS  ?= detect_stack_use_after_return=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS))
+	$(Q)failed=0; \
+	$(RUN) $(UNIT_SRC) || failed=1; \
+	$(MPIRUN) $(MPI_TESTS) || failed=1; \
+	exit $$failed
+
+.PHONY: check-faults check-hosts check-install check-demo check-examples
+check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC)))
+	$(Q)$(RUN) $(call scripts,tests/faults/test_*)
+check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC)))
+	$(Q)$(RUN) --jobs 1 $(call scripts,tests/hosts/test_*)
+check-install: deps-tests all
+	$(Q)$(RUN) tests/install/test_install
+check-demo: deps-tests all demo-programs
+	$(Q)$(RUN) $(call scripts,tests/demo/test_*)
+check-examples: deps-tests all
+	$(Q)$(RUN) $(call scripts,python-examples/test_*)
+
+# --- everything ------------------------------------------------------------------------------------------------
+CHECK_PARTS = headers abi symbols status unit mpi ucx demo install examples faults hosts asan ubsan tsan valgrind
+.PHONY: check
+check: deps-tests
+	$(Q)tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)
+
+# --- the demo --------------------------------------------------------------------------------------------------
+MATRIX ?=
+DEMO_SRC := $(wildcard tests/demo/*.c)
+
+.PHONY: demo demo-programs
+demo: all demo-programs $(if $(MATRIX),,$(B)/demo/sample.mtx)
+	$(Q)$(B)/bin/mpiexec -n $(NP) $(B)/demo/solve $(or $(MATRIX),$(B)/demo/sample.mtx)
+demo-programs: $(if $(DEMO_SRC),$(B)/demo/solve $(B)/demo/sample)
+
+$(B)/demo/solve: $(filter-out tests/demo/sample.c,$(DEMO_SRC)) $(wildcard tests/demo/*.h) $(MPI_BUILT)
+	@mkdir -p $(@D)
+	$(call say,MPICC,$@)
+	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) $(OPT.$(MODE)) $(filter %.c,$^) -o $@ -lm
+$(B)/demo/sample: tests/demo/sample.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CSTD) $(WARN) $(OPT.$(MODE)) $< -o $@ -lm
+$(B)/demo/sample.mtx: $(B)/demo/sample
+	$(Q)$< $@
+
+# --- side by side with other MPIs ------------------------------------------------------------------------------
+.PHONY: bench
+bench: deps-tests all
+	$(Q)python3 tests/bench/run.py --plenum $(B)/bin --work $(B)/bench
