@@ -35,6 +35,15 @@ struct pl_queues {
     struct pl_list unexpected; /* of struct pl_unexpected.link (match.h) */
 };
 
+/* The addresses of the engines with which a group's members take part. Shared by a communicator and those made from it. */
+struct pl_book {
+    _Atomic int refs;
+    struct pl_group *group;                 /* retained */
+    struct { uint16_t length; unsigned char data[PL_CARD_MAX]; } cards[]; /* [group size] */
+};
+struct pl_book *pl_book_create(struct pl_group *group);
+void pl_book_release(struct pl_book *book);
+
 struct pl_comm {
     struct pl_object obj;
     struct pl_instance *instance;
@@ -43,7 +52,7 @@ struct pl_comm {
     struct pl_group *group;    /* retained */
     struct pl_group *remote;   /* of an intercommunicator, else NULL; retained */
     struct pl_peer **peers;    /* [size of remote or group], NULL where nobody was sent to */
-    unsigned char (*cards)[PL_CARD_MAX]; /* [size], for communicators made by rendezvous; NULL: the World's cards */
+    struct pl_book *book;      /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
     struct pl_queues queues[2];/* by PL_MSG_P2P, PL_MSG_COLL */
     struct pl_comm *next;      /* in the engine's bucket */
     struct pl_list siblings;   /* in the instance's list of communicators */
@@ -82,6 +91,16 @@ void pl_comm_destroy(void *comm);
 
 /* "ocean", "MPI_COMM_WORLD", or "unnamed communicator" for messages. Borrowed. */
 const char *pl_comm_label(const struct pl_comm *comm);
+
+/* The id of a communicator of which this process is the first member. */
+struct pl_comm_id pl_comm_new_id(void);
+
+/* Agrees on a new id among `group`, which is a part of `comm` to which the caller belongs: the group's first member
+ * chooses. `tag` sets it apart from others at the same time (in the collectives' queues). Collective over the group. */
+int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, struct pl_comm_id *id);
+
+/* The attributes' callbacks run, the user's handle goes; the object follows once nothing uses it. */
+int pl_comm_free(struct pl_comm *comm);
 
 /*
  * Point to point for the library itself, in the collectives' queues: no argument checks, no handlers.

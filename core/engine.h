@@ -16,7 +16,10 @@ struct pl_comm;
 struct pl_instance;
 struct pl_request;
 
-enum { PL_TRANSPORTS_MAX = 4 };
+enum {
+    PL_TRANSPORTS_MAX = 4,
+    PL_DOOR_MAX = 1 << 28, /* bytes of the longest message between front doors that is believed */
+};
 
 /* Another engine. Made when a communicator first sends to it or when it is first answered. */
 struct pl_peer {
@@ -54,18 +57,41 @@ struct pl_engine {
     struct pl_comm *last_comm;     /* the one found last */
 
     struct pl_list busy;           /* of pl_peer.link */
+    struct pl_list awaiting;       /* of pl_request.link: synchronous or cancelled sends that expect an answer */
+    struct pl_list graveyard;      /* of pl_request.link: detached requests to free once the lock is dropped */
     struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
     struct pl_list hooks;
-    struct pl_list orphans;        /* arrived for communicators that this process has not finished making */
+    struct pl_list orphans;        /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
     /* handles PL_MSG_DOOR; NULL elsewhere */
     void (*door_arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, const void *data);
 
+    struct pl_list siblings;       /* in the process's list of engines */
+    pthread_t thread;              /* the one that opened it: below MPI_THREAD_SERIALIZED the only one that may enter */
     _Atomic int sleepers;
+    unsigned long lost_messages;   /* thrown away: out of memory, or of an unknown kind */
     bool patient;                  /* more runnable ranks than cores: yield early */
 };
 
-/* Opens the transports that PLENUM_TRANSPORT and the job ask for. `threaded`: MPI_THREAD_MULTIPLE. */
-int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, bool threaded);
+/* Opens the transports that PLENUM_TRANSPORT and the job ask for. Above MPI_THREAD_FUNNELED the lock is real. */
+int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level);
+
+/* Takes and drops the lock; leaving also frees what could not be freed under it. */
+static inline void pl_engine_enter(struct pl_engine *engine)
+{
+    pl_lock_take(&engine->lock);
+}
+void pl_engine_reap(struct pl_engine *engine);
+static inline void pl_engine_leave(struct pl_engine *engine)
+{
+    if (__builtin_expect(pl_list_empty(&engine->graveyard), 1))
+        pl_lock_drop(&engine->lock);
+    else
+        pl_engine_reap(engine);
+}
+
+/* One round of progress in the process's other engines that nobody is in: a thread that waits in one instance must not
+ * stop the others' messages. Lock not held. */
+int pl_engine_nudge_others(struct pl_engine *engine);
 
 /* Waits until all that was sent has been taken or its receivers are gone, then gives everything back. */
 void pl_engine_close(struct pl_engine *engine);
@@ -91,8 +117,14 @@ int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const stru
 /* Starts a send; the request is completed by the engine. Lock held. */
 int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request);
 
+/* Starts a send to a rank of a communicator, which may not be known yet. Lock held. */
+int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request);
+
+/* The peer of a rank of a communicator; PL_AGAIN: its address is not known yet. Lock held. */
+int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer);
+
 /* Communicators by id. Lock held. Registering delivers what has arrived early. */
-int pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm);
+void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm);
 void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm);
 
 extern const struct pl_host pl_engine_host;

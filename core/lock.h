@@ -17,6 +17,7 @@ enum pl_lock_rank {
     PL_RANK_REGISTRY,  /* process sets, error handlers, keyvals, error codes */
     PL_RANK_INSTANCE,  /* an instance's list of communicators, attached buffers */
     PL_RANK_OBJECT,    /* attributes, names, info of one object */
+    PL_RANK_ENGINES,   /* the process's list of engines */
     PL_RANK_ENGINE,    /* matching, requests, transports of one instance */
     PL_RANK_DOOR,      /* the front door */
     PL_RANK_POOL,      /* object memory */

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "core/group.h"
 #include "core/job.h"
 #include "core/lock.h"
 
@@ -57,6 +58,12 @@ struct pl_process {
     const struct pl_bootstrap_ops *bootstrap;
 };
 extern struct pl_process pl_process;
+
+/* This process as a member of groups. */
+static inline uint64_t pl_process_self(void)
+{
+    return PL_PROC(0, pl_process.place.rank);
+}
 
 /* Counted. */
 int pl_process_open(void);

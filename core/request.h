@@ -25,8 +25,19 @@ enum pl_request_kind {
     PL_REQ_RECV,
     PL_REQ_COLL,        /* a schedule: core/schedule.h */
     PL_REQ_GENERALIZED,
+    PL_REQ_PAIR,        /* a send and a receive at once: MPI_Isendrecv */
     PL_REQ_COMM,        /* creation of a communicator: MPI_Comm_idup */
     PL_REQ_COMPLETE,    /* never does anything: PROC_NULL, buffered sends */
+};
+
+/* Where a send or receive stands: which list holds its `link`, and who will complete it. */
+enum pl_request_state {
+    PL_STATE_IDLE,       /* none; not started, or done */
+    PL_STATE_UNRESOLVED, /* engine->unresolved: the receiver's address is not known yet */
+    PL_STATE_QUEUED,     /* peer->pending: the transport had no room */
+    PL_STATE_MOVING,     /* none; the transport has it (in engine->awaiting if synchronous) */
+    PL_STATE_AWAITING,   /* engine->awaiting: sent, not yet acknowledged */
+    PL_STATE_POSTED,     /* comm->queues[].posted */
 };
 
 enum pl_send_mode { PL_SEND_STANDARD, PL_SEND_SYNC, PL_SEND_READY, PL_SEND_BUFFERED };
@@ -47,17 +58,20 @@ struct pl_request {
     bool active;              /* a persistent one: started and not yet waited for */
     bool cancelling;
     bool on_stack;            /* belongs to a blocking call: not an object, never freed */
+    bool detached;            /* the user freed it while it was active: completion frees it */
+    bool acked;               /* a synchronous send whose acknowledgement came before its completion */
     uint8_t context;          /* enum pl_message_kind: PL_MSG_P2P or PL_MSG_COLL */
-    uint8_t state;            /* p2p.c: where a send or receive stands */
+    uint8_t state;            /* enum pl_request_state */
     struct pl_engine *engine; /* whose progress completes it; NULL: nobody's (generalized) */
     struct pl_comm *comm;     /* retained */
     struct pl_type *type;     /* retained, NULL for predefined */
     struct pl_outcome outcome;
-    struct pl_list link;      /* in the queue where it waits */
+    struct pl_list link;      /* in the list of its state */
 
     /* what was asked for, kept for persistent requests */
     const void *buf;
     MPI_Count count;
+    struct pl_type *datatype; /* borrowed: retained by `type` unless predefined */
     int peer_rank, tag;
 
     union {
@@ -77,16 +91,27 @@ struct pl_request {
             void *state;
         } grequest;
     };
-    /* Called once when it completes, with the engine's lock held, before `done` is set; NULL: nothing to do. */
+    /* For the library's own requests: called with the engine's lock held in place of setting `done`, when the outcome is
+     * there; may free the request. NULL: `done` is set. */
     void (*completed)(struct pl_request *request);
-    void *owner;              /* for `completed` */
+    void (*destroyed)(struct pl_request *request); /* frees what `owner` names, with the request; NULL: nothing */
+    void *owner;              /* for these two */
 };
 
 /* Completes a request: sets the outcome's error, wakes sleepers. Engine lock held (if it has an engine). */
 void pl_request_complete(struct pl_request *request, int error);
 
-/* Waits until the request is done, by progress of its engine; `give` its error class. */
+/* A request of this kind with one handle (or hidden: one reference). Retains comm and type. NULL: out of memory. */
+struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type, bool hidden);
+
+/* The user lets go of it (MPI_Request_free, or it was waited for): frees it now, or once it completes. No lock held. */
+void pl_request_let_go(struct pl_request *request);
+
+/* Waits until the request is done, by progress of its engine; returns its error class, with the detail recorded. */
 int pl_request_wait(struct pl_request *request);
+
+/* Records the detail of a failed request in this thread and returns its class. */
+int pl_request_report(const struct pl_request *request);
 
 /* True when done; makes progress once when not. */
 bool pl_request_test(struct pl_request *request);

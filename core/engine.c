@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine: sending with order kept, progress, and what transports are offered. Life and peers: engine_peer.c. */
+#include "core/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/error.h"
+#include "core/instance.h"
+#include "core/match.h"
+#include "core/request.h"
+
+static void queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
+{
+    if (pl_list_empty(&peer->pending))
+        pl_list_append(&engine->busy, &peer->link);
+    request->state = PL_STATE_QUEUED;
+    pl_list_append(&peer->pending, &request->link);
+}
+
+/* One try. PL_AGAIN: nothing happened. Otherwise the request is on its way or complete. */
+static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
+{
+    struct pl_endpoint *endpoint = peer->endpoint;
+    bool sync = request->out.header.flags & PL_FLAG_SYNC;
+
+    request->state = PL_STATE_MOVING;
+    if (sync)
+        pl_list_append(&engine->awaiting, &request->link);
+    int rc = endpoint->ops->send(endpoint, &request->out);
+    if (rc == PL_PENDING)
+        return MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && sync && !request->acked) {
+        request->state = PL_STATE_AWAITING;
+        return MPI_SUCCESS;
+    }
+    pl_list_remove(&request->link);
+    if (rc != PL_AGAIN)
+        pl_request_complete(request, rc);
+    return rc == PL_AGAIN ? PL_AGAIN : MPI_SUCCESS;
+}
+
+int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
+{
+    request->peer = peer;
+    if (__builtin_expect(peer->error, 0)) {
+        pl_request_complete(request, peer->error);
+        return MPI_SUCCESS;
+    }
+    if (!pl_list_empty(&peer->pending) || try_send(engine, peer, request) == PL_AGAIN)
+        queue(engine, peer, request);
+    return MPI_SUCCESS;
+}
+
+static int send_pending(struct pl_engine *engine)
+{
+    int events = 0;
+    PL_LIST_EACH(peer, &engine->busy, struct pl_peer, link) {
+        struct pl_list *node;
+        while ((node = pl_list_pop(&peer->pending)) != NULL) {
+            struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
+            if (peer->error) {
+                pl_request_complete(request, peer->error);
+            } else if (try_send(engine, peer, request) == PL_AGAIN) {
+                node->next = peer->pending.next; /* back to the front */
+                node->prev = &peer->pending;
+                peer->pending.next->prev = node;
+                peer->pending.next = node;
+                request->state = PL_STATE_QUEUED;
+                break;
+            }
+            events++;
+        }
+        if (pl_list_empty(&peer->pending))
+            pl_list_remove(&peer->link);
+    }
+    return events;
+}
+
+/* Sends whose receiver had no address yet, in order: one that must still wait holds back the later ones to its rank. */
+static int send_unresolved(struct pl_engine *engine)
+{
+    int events = 0;
+    struct pl_list waiting;
+    pl_list_init(&waiting);
+    struct pl_list *node;
+    while ((node = pl_list_pop(&engine->unresolved)) != NULL) {
+        struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
+        struct pl_peer *peer;
+        int rc = pl_engine_resolve(request->comm, request->peer_rank, &peer);
+        if (rc == PL_AGAIN) {
+            pl_list_append(&waiting, node);
+            continue;
+        }
+        events++;
+        if (rc)
+            pl_request_complete(request, rc);
+        else
+            pl_engine_send(engine, peer, request);
+    }
+    while ((node = pl_list_pop(&waiting)) != NULL)
+        pl_list_append(&engine->unresolved, node);
+    return events;
+}
+
+int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    struct pl_peer *peer = comm->peers[rank];
+    if (__builtin_expect(peer != NULL, 1))
+        return pl_engine_send(engine, peer, request);
+    if (!pl_list_empty(&engine->unresolved))
+        send_unresolved(engine);
+    int rc = pl_engine_resolve(comm, rank, &peer);
+    if (rc == MPI_SUCCESS)
+        return pl_engine_send(engine, peer, request);
+    if (rc != PL_AGAIN) {
+        pl_request_complete(request, rc);
+        return MPI_SUCCESS;
+    }
+    request->state = PL_STATE_UNRESOLVED;
+    pl_list_append(&engine->unresolved, &request->link);
+    return MPI_SUCCESS;
+}
+
+int pl_engine_progress(struct pl_engine *engine)
+{
+    assert(pl_lock_held(&engine->lock));
+    int events = 0;
+    for (int i = 0; i < engine->transports; i++)
+        events += engine->transport[i].ops->progress(engine->transport[i].self);
+    if (!pl_list_empty(&engine->busy))
+        events += send_pending(engine);
+    if (!pl_list_empty(&engine->unresolved))
+        events += send_unresolved(engine);
+    PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
+        events += hook->run(hook);
+    return events;
+}
+
+void pl_engine_reap(struct pl_engine *engine)
+{
+    struct pl_list dead;
+    pl_list_init(&dead);
+    struct pl_list *node;
+    while ((node = pl_list_pop(&engine->graveyard)) != NULL)
+        pl_list_append(&dead, node);
+    pl_lock_drop(&engine->lock);
+    while ((node = pl_list_pop(&dead)) != NULL)
+        pl_object_release(PL_CONTAINER(node, struct pl_request, link));
+}
+
+/* A control message that finds no room travels in a request of its own, with a copy of its data behind it. */
+struct control {
+    struct pl_request request;
+    unsigned char data[];
+};
+
+static void control_sent(struct pl_request *request)
+{
+    free(PL_CONTAINER(request, struct control, request));
+}
+
+int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data, size_t bytes)
+{
+    struct control *control = calloc(1, sizeof *control + bytes);
+    if (!control)
+        return pl_fail_memory("a control message");
+    struct pl_request *request = &control->request;
+    request->engine = engine;
+    request->on_stack = true;
+    request->completed = control_sent;
+    request->out.header = *header;
+    request->out.header.size = bytes;
+    if (bytes)
+        memcpy(control->data, data, bytes);
+    pl_list_init(&request->link);
+    pl_cursor_init(&request->out.data, control->data, (MPI_Count)bytes, PL_TYPE_BYTE);
+    return pl_engine_send(engine, peer, request);
+}
+
+/* --- what transports call ------------------------------------------------------------------------------------- */
+
+static void host_sent(struct pl_engine *engine, struct pl_outgoing *message, int error)
+{
+    (void)engine;
+    struct pl_request *request = PL_CONTAINER(message, struct pl_request, out);
+    if (!error && (message->header.flags & PL_FLAG_SYNC) && !message->bulk && !request->acked && !request->outcome.cancelled) {
+        request->state = PL_STATE_AWAITING;
+        return;
+    }
+    pl_list_remove(&request->link);
+    pl_request_complete(request, error);
+}
+
+static void host_fetched(struct pl_engine *engine, struct pl_incoming *message, int error)
+{
+    (void)engine;
+    struct pl_request *request = PL_CONTAINER(message, struct pl_request, in);
+    if (!error && message->size > message->data.total)
+        error = MPI_ERR_TRUNCATE;
+    pl_request_complete(request, error);
+}
+
+/* Everything that waits for this peer's answer, or waits to be sent to it, ends with an error. */
+static void peer_failed(struct pl_engine *engine, struct pl_peer *peer)
+{
+    if (peer->error)
+        return;
+    peer->error = MPI_ERR_PROC_ABORTED;
+    pl_log("engine", 1, "lost the process of rank %d", peer->proc == UINT64_MAX ? -1 : PL_PROC_RANK(peer->proc));
+    PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link)
+        if (request->peer == peer && request->state == PL_STATE_AWAITING) {
+            pl_list_remove(&request->link);
+            pl_request_complete(request, peer->error);
+        }
+    struct pl_list *node;
+    while ((node = pl_list_pop(&peer->pending)) != NULL)
+        pl_request_complete(PL_CONTAINER(node, struct pl_request, link), peer->error);
+    pl_list_remove(&peer->link);
+}
+
+static void host_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+{
+    if (endpoint)
+        peer_failed(engine, endpoint->peer);
+    if (!from)
+        return;
+    for (struct pl_peer *peer = engine->peers[from->engine & (engine->peer_buckets - 1)]; peer; peer = peer->next)
+        if (peer->engine == from->engine)
+            peer_failed(engine, peer);
+}
+
+static uint64_t host_engine_id(const struct pl_engine *engine)
+{
+    return engine->id;
+}
+
+static const void *host_engine_card(const struct pl_engine *engine, size_t *length)
+{
+    *length = engine->card_length;
+    return engine->card;
+}
+
+static bool host_threaded(const struct pl_engine *engine)
+{
+    return engine->lock.real;
+}
+
+const struct pl_host pl_engine_host = {
+    .abi = PL_TRANSPORT_ABI,
+    .arrived = pl_match_arrived,
+    .sent = host_sent,
+    .fetched = host_fetched,
+    .lost = host_lost,
+    .engine_id = host_engine_id,
+    .engine_card = host_engine_card,
+    .threaded = host_threaded,
+    .pack = pl_cursor_pack,
+    .unpack = pl_cursor_unpack,
+    .seek = pl_cursor_seek,
+    .run = pl_cursor_run,
+    .fail = pl_fail,
+    .config_long = pl_config_long,
+    .config_text = pl_config_text,
+    .log = pl_log,
+};

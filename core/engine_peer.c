@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine's life, its address card, and the peers it has met.
+ *
+ * A card is the engine's id (8 bytes), then for each transport: length of the name, the name, length of the address
+ * (2 bytes), the address. It comes from other processes: every length is checked.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "core/config.h"
+#include "core/engine.h"
+#include "core/error.h"
+#include "core/instance.h"
+#include "core/match.h"
+#include "core/plugin.h"
+#include "core/process.h"
+#include "core/request.h"
+
+extern const struct pl_transport_ops pl_transport_self, pl_transport_shm;
+
+/* All engines of this process, for pl_engine_nudge_others(). */
+static struct pl_lock engines_lock = PL_LOCK_INIT(PL_RANK_ENGINES);
+static struct pl_list engines = { &engines, &engines };
+
+/* --- transports ------------------------------------------------------------------------------------------------ */
+
+static int open_transport(struct pl_engine *engine, const struct pl_transport_ops *ops)
+{
+    int slot = engine->transports;
+    int rc = ops->open(engine, &pl_engine_host, &engine->transport[slot].self);
+    if (rc == MPI_SUCCESS)
+        engine->transport[engine->transports++].ops = ops;
+    return rc;
+}
+
+static int open_loaded(struct pl_engine *engine, const char *name)
+{
+    const struct pl_transport_ops *ops = pl_plugin_load(name, PL_TRANSPORT_SYMBOL);
+    if (!ops)
+        return MPI_ERR_OTHER;
+    return open_transport(engine, ops);
+}
+
+/* "auto": self, shm among processes of the node, ucx when the job is on several nodes. A name or a list forces. */
+static int open_transports(struct pl_engine *engine)
+{
+    const char *wanted = pl_config_text("transport");
+    const struct pl_place *place = &pl_process.place;
+    bool automatic = strcmp(wanted, "auto") == 0;
+    bool shm = automatic ? place->size > 1 : strstr(wanted, "shm") != NULL;
+    bool ucx = automatic ? place->local_size < place->size : strstr(wanted, "ucx") != NULL;
+
+    int rc = open_transport(engine, &pl_transport_self);
+    if (rc == MPI_SUCCESS && shm) {
+        rc = open_transport(engine, &pl_transport_shm);
+        if (rc && automatic) { /* no shared memory here: the network serves the node too */
+            pl_log("engine", 1, "no shared memory: %s", pl_error_detail(NULL));
+            ucx = true;
+            rc = MPI_SUCCESS;
+        }
+    }
+    if (rc == MPI_SUCCESS && ucx)
+        rc = open_loaded(engine, "ucx");
+    return rc;
+}
+
+static int write_card(struct pl_engine *engine)
+{
+    unsigned char *at = engine->card, *end = at + sizeof engine->card;
+    memcpy(at, &engine->id, 8);
+    at += 8;
+    for (int i = 0; i < engine->transports; i++) {
+        const struct pl_transport_ops *ops = engine->transport[i].ops;
+        size_t name = strlen(ops->name), length = 0;
+        if ((size_t)(end - at) < name + 3)
+            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for transport %s", sizeof engine->card, ops->name);
+        *at++ = (unsigned char)name;
+        memcpy(at, ops->name, name);
+        at += name;
+        int rc = ops->address(engine->transport[i].self, at + 2, (size_t)(end - at - 2), &length);
+        if (rc)
+            return rc;
+        at[0] = (unsigned char)(length & 0xff);
+        at[1] = (unsigned char)(length >> 8);
+        at += 2 + length;
+    }
+    engine->card_length = (size_t)(at - engine->card);
+    return MPI_SUCCESS;
+}
+
+/* The address of one transport in a card; NULL: it has none, or the card is damaged. */
+static const void *card_address(const unsigned char *card, size_t card_length, const char *transport, size_t *length)
+{
+    const unsigned char *at = card + 8, *end = card + card_length;
+    while (at < end) {
+        size_t name = *at++;
+        if ((size_t)(end - at) < name + 2)
+            return NULL;
+        const unsigned char *label = at;
+        at += name;
+        *length = (size_t)at[0] | (size_t)at[1] << 8;
+        at += 2;
+        if ((size_t)(end - at) < *length)
+            return NULL;
+        if (name == strlen(transport) && memcmp(label, transport, name) == 0)
+            return at;
+        at += *length;
+    }
+    return NULL;
+}
+
+/* --- life ------------------------------------------------------------------------------------------------------ */
+
+static int make_tables(struct pl_engine *engine)
+{
+    engine->peer_buckets = engine->comm_buckets = 16;
+    engine->peers = calloc(engine->peer_buckets, sizeof *engine->peers);
+    engine->comms = calloc(engine->comm_buckets, sizeof *engine->comms);
+    if (engine->peers && engine->comms)
+        return MPI_SUCCESS;
+    free(engine->peers);
+    free(engine->comms);
+    return pl_fail_memory("an engine");
+}
+
+static void close_transports(struct pl_engine *engine)
+{
+    while (engine->transports > 0) {
+        int last = --engine->transports;
+        engine->transport[last].ops->close(engine->transport[last].self);
+    }
+}
+
+int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level)
+{
+    memset(engine, 0, sizeof *engine);
+    pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_DOOR, thread_level > MPI_THREAD_FUNNELED);
+    engine->instance = instance;
+    engine->thread = pthread_self();
+    struct pl_list *lists[] = { &engine->busy, &engine->awaiting, &engine->graveyard, &engine->unresolved, &engine->hooks, &engine->orphans, &engine->siblings };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        pl_list_init(lists[i]);
+    const struct pl_place *place = &pl_process.place;
+    engine->patient = place->slots > 0 && place->local_size > place->slots;
+    while (engine->id == 0)
+        if (getrandom(&engine->id, sizeof engine->id, 0) != sizeof engine->id)
+            return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for an engine's id");
+
+    int rc = make_tables(engine);
+    if (rc)
+        goto lock;
+    rc = open_transports(engine);
+    if (rc)
+        goto transports;
+    rc = write_card(engine);
+    if (rc)
+        goto transports;
+    pl_lock_take(&engines_lock);
+    pl_list_append(&engines, &engine->siblings);
+    pl_lock_drop(&engines_lock);
+    return MPI_SUCCESS;
+
+transports:
+    close_transports(engine);
+    free(engine->peers);
+    free(engine->comms);
+lock:
+    pl_lock_fini(&engine->lock);
+    return rc;
+}
+
+static bool flushed(struct pl_engine *engine)
+{
+    if (!pl_list_empty(&engine->busy) || !pl_list_empty(&engine->unresolved))
+        return false;
+    for (int i = 0; i < engine->transports; i++)
+        if (!engine->transport[i].ops->flushed(engine->transport[i].self))
+            return false;
+    return true;
+}
+
+static void flush(struct pl_engine *engine)
+{
+    unsigned rounds = 0;
+    for (;;) {
+        pl_engine_enter(engine);
+        int events = pl_engine_progress(engine);
+        bool done = flushed(engine);
+        pl_engine_leave(engine);
+        if (done)
+            return;
+        if (events)
+            rounds = 0;
+        else
+            pl_engine_idle(engine, &rounds);
+    }
+}
+
+void pl_engine_close(struct pl_engine *engine)
+{
+    flush(engine);
+    pl_lock_take(&engines_lock);
+    pl_list_remove(&engine->siblings);
+    pl_lock_drop(&engines_lock);
+
+    pl_engine_enter(engine);
+    PL_LIST_EACH(unexpected, &engine->orphans, struct pl_unexpected, link) {
+        pl_list_remove(&unexpected->link);
+        pl_match_drop(engine, unexpected, false);
+    }
+    for (size_t i = 0; i < engine->peer_buckets; i++)
+        for (struct pl_peer *peer = engine->peers[i], *next; peer; peer = next) {
+            next = peer->next;
+            if (peer->endpoint)
+                peer->endpoint->ops->disconnect(peer->endpoint);
+            free(peer);
+        }
+    close_transports(engine);
+    pl_engine_leave(engine);
+    free(engine->peers);
+    free(engine->comms);
+    pl_lock_fini(&engine->lock);
+}
+
+/* --- peers ----------------------------------------------------------------------------------------------------- */
+
+static void grow_peers(struct pl_engine *engine)
+{
+    size_t buckets = engine->peer_buckets * 2;
+    struct pl_peer **table = calloc(buckets, sizeof *table);
+    if (!table)
+        return; /* longer chains */
+    for (size_t i = 0; i < engine->peer_buckets; i++)
+        for (struct pl_peer *peer = engine->peers[i], *next; peer; peer = next) {
+            next = peer->next;
+            peer->next = table[peer->engine & (buckets - 1)];
+            table[peer->engine & (buckets - 1)] = peer;
+        }
+    free(engine->peers);
+    engine->peers = table;
+    engine->peer_buckets = buckets;
+}
+
+static int connect_peer(struct pl_engine *engine, struct pl_peer *peer, const unsigned char *card, size_t card_length)
+{
+    for (int i = 0; i < engine->transports; i++) {
+        const struct pl_transport_ops *ops = engine->transport[i].ops;
+        size_t length;
+        const void *address = card_address(card, card_length, ops->name, &length);
+        if (!address)
+            continue;
+        int rc = ops->connect(engine->transport[i].self, address, length, peer, &peer->endpoint);
+        if (rc != PL_UNREACHABLE)
+            return rc;
+    }
+    char why[PL_DETAIL_MAX];
+    int rank = peer->proc == UINT64_MAX ? -1 : PL_PROC_RANK(peer->proc);
+    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+    return pl_fail(MPI_ERR_OTHER, "no transport reaches the process of rank %d (PLENUM_TRANSPORT=%s)%s%s", rank,
+                   pl_config_text("transport"), *why ? ": " : "", why);
+}
+
+int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer)
+{
+    uint64_t id;
+    if (length < sizeof id)
+        return pl_fail(MPI_ERR_OTHER, "an address card of %zu bytes is damaged", length);
+    memcpy(&id, card, sizeof id);
+    for (struct pl_peer *known = engine->peers[id & (engine->peer_buckets - 1)]; known; known = known->next)
+        if (known->engine == id) {
+            if (known->proc == UINT64_MAX)
+                known->proc = proc;
+            *peer = known;
+            return MPI_SUCCESS;
+        }
+    struct pl_peer *made = calloc(1, sizeof *made);
+    if (!made)
+        return pl_fail_memory("a peer");
+    made->engine = id;
+    made->proc = proc;
+    pl_list_init(&made->pending);
+    pl_list_init(&made->link);
+    int rc = connect_peer(engine, made, card, length);
+    if (rc) {
+        free(made);
+        return rc;
+    }
+    if (++engine->peer_count > engine->peer_buckets)
+        grow_peers(engine);
+    made->next = engine->peers[id & (engine->peer_buckets - 1)];
+    engine->peers[id & (engine->peer_buckets - 1)] = made;
+    *peer = made;
+    return MPI_SUCCESS;
+}
+
+/* The card of a communicator's rank: one's own, from the rendezvous that made it, or what the process published. */
+static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *length)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    if (proc == pl_process_self()) {
+        memcpy(card, engine->card, engine->card_length);
+        *length = engine->card_length;
+        return MPI_SUCCESS;
+    }
+    if (!comm->book)
+        return pl_process_lookup(proc, PL_CARD_WORLD, card, length);
+    int member = pl_group_find(comm->book->group, proc);
+    if (member == MPI_UNDEFINED)
+        return pl_fail(MPI_ERR_INTERN, "rank %d of the job has no address in %s", PL_PROC_RANK(proc), pl_comm_label(comm));
+    *length = comm->book->cards[member].length;
+    memcpy(card, comm->book->cards[member].data, *length);
+    return MPI_SUCCESS;
+}
+
+int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
+{
+    if ((*peer = comm->peers[rank]) != NULL)
+        return MPI_SUCCESS;
+    unsigned char card[PL_CARD_MAX];
+    size_t length;
+    uint64_t proc = pl_group_proc(comm->remote ? comm->remote : comm->group, rank);
+    int rc = rank_card(comm, proc, card, &length);
+    if (rc == MPI_SUCCESS)
+        rc = pl_engine_peer(&comm->instance->engine, card, length, proc, peer);
+    if (rc == MPI_SUCCESS)
+        comm->peers[rank] = *peer;
+    return rc;
+}
+
+/* --- communicators by id ---------------------------------------------------------------------------------------- */
+
+static size_t comm_bucket(const struct pl_engine *engine, const struct pl_comm *comm)
+{
+    return (comm->id.home ^ comm->id.serial) & (engine->comm_buckets - 1);
+}
+
+static void grow_comms(struct pl_engine *engine)
+{
+    size_t old = engine->comm_buckets;
+    struct pl_comm **from = engine->comms, **table = calloc(old * 2, sizeof *table);
+    if (!table)
+        return;
+    engine->comm_buckets = old * 2;
+    for (size_t i = 0; i < old; i++)
+        for (struct pl_comm *comm = from[i], *next; comm; comm = next) {
+            next = comm->next;
+            comm->next = table[comm_bucket(engine, comm)];
+            table[comm_bucket(engine, comm)] = comm;
+        }
+    free(from);
+    engine->comms = table;
+}
+
+void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
+{
+    if (++engine->comm_count > engine->comm_buckets)
+        grow_comms(engine);
+    size_t bucket = comm_bucket(engine, comm);
+    comm->next = engine->comms[bucket];
+    engine->comms[bucket] = comm;
+    pl_match_adopt(engine, comm);
+}
+
+void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
+{
+    struct pl_comm **at = &engine->comms[comm_bucket(engine, comm)];
+    while (*at && *at != comm)
+        at = &(*at)->next;
+    if (*at) {
+        *at = comm->next;
+        engine->comm_count--;
+    }
+    if (engine->last_comm == comm)
+        engine->last_comm = NULL;
+    for (int i = 0; i < 2; i++)
+        PL_LIST_EACH(unexpected, &comm->queues[i].unexpected, struct pl_unexpected, link) {
+            pl_list_remove(&unexpected->link);
+            pl_match_drop(engine, unexpected, false);
+        }
+}
+
+/* --- the others -------------------------------------------------------------------------------------------------- */
+
+int pl_engine_nudge_others(struct pl_engine *engine)
+{
+    int events = 0;
+    if (!pl_lock_try(&engines_lock))
+        return 0;
+    PL_LIST_EACH(other, &engines, struct pl_engine, siblings) {
+        if (other == engine || (!other->lock.real && !pthread_equal(other->thread, pthread_self())))
+            continue;
+        if (!pl_lock_try(&other->lock))
+            continue;
+        events += pl_engine_progress(other);
+        pl_lock_drop(&other->lock); /* whoever enters next frees what is left to free */
+    }
+    pl_lock_drop(&engines_lock);
+    return events;
+}

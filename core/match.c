@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Matching of messages and receives, and the control messages of synchronous and cancelled sends. */
+#include "core/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/engine.h"
+#include "core/error.h"
+#include "core/instance.h"
+
+static inline bool fits(const struct pl_header *header, int source, int tag)
+{
+    return (source == MPI_ANY_SOURCE || source == header->source) && (tag == MPI_ANY_TAG || tag == header->tag);
+}
+
+static void *transport_self(struct pl_engine *engine, const struct pl_transport_ops *ops)
+{
+    for (int i = 0; i < engine->transports; i++)
+        if (engine->transport[i].ops == ops)
+            return engine->transport[i].self;
+    return NULL;
+}
+
+/* Sends an answer to whoever sent `header`. A sender that cannot be reached any more needs none. */
+static void answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, int kind, int tag)
+{
+    struct pl_peer *peer;
+    struct pl_header reply = { .home = header->home, .serial = header->serial, .kind = (uint8_t)kind, .tag = tag, .token = header->token };
+    if (pl_engine_peer(engine, from->card, from->card_length, UINT64_MAX, &peer) == MPI_SUCCESS)
+        pl_engine_control(engine, peer, &reply, NULL, 0);
+}
+
+/* The receive has its message: take the data, now or through the transport. */
+static void deliver(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
+                    const void *data, struct pl_bulk *bulk)
+{
+    struct pl_engine *engine = request->engine;
+    size_t room = request->in.data.total;
+    int error = MPI_SUCCESS;
+
+    request->state = PL_STATE_MOVING;
+    request->outcome.source = header->source;
+    request->outcome.tag = header->tag;
+    request->outcome.bytes = (MPI_Count)(header->size < room ? header->size : room);
+    if (__builtin_expect(header->size > room, 0))
+        error = MPI_ERR_TRUNCATE;
+    if (!bulk) {
+        if (request->outcome.bytes)
+            pl_cursor_unpack(&request->in.data, data, (size_t)request->outcome.bytes);
+        if (header->flags & PL_FLAG_SYNC)
+            answer(engine, from, header, PL_MSG_ACK, 0);
+        pl_request_complete(request, error);
+        return;
+    }
+    request->in.size = header->size;
+    int rc = bulk->ops->fetch(transport_self(engine, bulk->ops), bulk, &request->in);
+    if (rc != PL_PENDING)
+        pl_request_complete(request, rc ? rc : error);
+}
+
+void pl_match_deliver(struct pl_request *request, struct pl_unexpected *unexpected)
+{
+    deliver(request, unexpected->from, &unexpected->header, unexpected->data, unexpected->bulk);
+    free(unexpected);
+}
+
+void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, bool cancelled)
+{
+    if (unexpected->bulk)
+        unexpected->bulk->ops->drop(transport_self(engine, unexpected->bulk->ops), unexpected->bulk, cancelled);
+    free(unexpected);
+}
+
+static struct pl_unexpected *keep(const struct pl_origin *from, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+{
+    size_t bytes = bulk ? 0 : header->size;
+    struct pl_unexpected *unexpected = malloc(sizeof *unexpected + bytes);
+    if (!unexpected)
+        return NULL;
+    unexpected->header = *header;
+    unexpected->from = from;
+    unexpected->bulk = bulk;
+    if (bytes)
+        memcpy(unexpected->data, data, bytes);
+    return unexpected;
+}
+
+static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_header *header)
+{
+    struct pl_comm *comm = engine->last_comm;
+    if (comm && comm->id.home == header->home && comm->id.serial == header->serial)
+        return comm;
+    for (comm = engine->comms[(header->home ^ header->serial) & (engine->comm_buckets - 1)]; comm; comm = comm->next)
+        if (comm->id.home == header->home && comm->id.serial == header->serial)
+            return engine->last_comm = comm;
+    return NULL;
+}
+
+static void arrived_message(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                            const void *data, struct pl_bulk *bulk)
+{
+    struct pl_comm *comm = find_comm(engine, header);
+    if (__builtin_expect(comm != NULL, 1)) {
+        struct pl_queues *queues = &comm->queues[header->kind];
+        for (struct pl_list *node = queues->posted.next; node != &queues->posted; node = node->next) {
+            struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
+            if (fits(header, request->peer_rank, request->tag)) {
+                pl_list_remove(node);
+                deliver(request, from, header, data, bulk);
+                return;
+            }
+        }
+    }
+    struct pl_unexpected *unexpected = keep(from, header, data, bulk);
+    if (unexpected)
+        pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->orphans, &unexpected->link);
+    else
+        engine->lost_messages++;
+}
+
+void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
+{
+    PL_LIST_EACH(unexpected, &engine->orphans, struct pl_unexpected, link)
+        if (unexpected->header.home == comm->id.home && unexpected->header.serial == comm->id.serial) {
+            pl_list_remove(&unexpected->link);
+            pl_list_append(&comm->queues[unexpected->header.kind].unexpected, &unexpected->link);
+        }
+}
+
+struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag)
+{
+    PL_LIST_EACH(unexpected, &comm->queues[context].unexpected, struct pl_unexpected, link)
+        if (fits(&unexpected->header, source, tag))
+            return unexpected;
+    return NULL;
+}
+
+void pl_match_post(struct pl_request *request)
+{
+    struct pl_comm *comm = request->comm;
+    struct pl_unexpected *unexpected = pl_match_find(comm, request->context, request->peer_rank, request->tag);
+    if (unexpected) {
+        pl_list_remove(&unexpected->link);
+        pl_match_deliver(request, unexpected);
+        return;
+    }
+    request->state = PL_STATE_POSTED;
+    pl_list_append(&comm->queues[request->context].posted, &request->link);
+}
+
+/* A peer asks to withdraw the message with this token. It may sit in any communicator's queue, or among the orphans. */
+static struct pl_unexpected *find_token(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header)
+{
+    struct pl_comm *comm = find_comm(engine, header);
+    struct pl_list *queues[] = { &engine->orphans, comm ? &comm->queues[PL_MSG_P2P].unexpected : NULL };
+    for (int i = 0; i < 2; i++)
+        if (queues[i])
+            PL_LIST_EACH(unexpected, queues[i], struct pl_unexpected, link)
+                if (unexpected->header.token == header->token && unexpected->from->engine == from->engine)
+                    return unexpected;
+    return NULL;
+}
+
+static void arrived_cancel(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header)
+{
+    struct pl_unexpected *unexpected = find_token(engine, from, header);
+    if (unexpected) {
+        pl_list_remove(&unexpected->link);
+        pl_match_drop(engine, unexpected, true);
+    }
+    answer(engine, from, header, PL_MSG_CANCELLED, unexpected != NULL);
+}
+
+/* The token names a request of ours only if that request expects an answer: a peer's word alone is not followed. */
+static struct pl_request *awaiting(struct pl_engine *engine, uint64_t token)
+{
+    PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link)
+        if ((uint64_t)(uintptr_t)request == token)
+            return request;
+    return NULL;
+}
+
+static void arrived_ack(struct pl_engine *engine, const struct pl_header *header)
+{
+    struct pl_request *request = awaiting(engine, header->token);
+    if (!request)
+        return;
+    pl_list_remove(&request->link);
+    if (request->state == PL_STATE_MOVING)
+        request->acked = true;
+    else
+        pl_request_complete(request, MPI_SUCCESS);
+}
+
+static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *header)
+{
+    struct pl_request *request = awaiting(engine, header->token);
+    if (!request || !request->cancelling)
+        return;
+    request->cancelling = false;
+    if (header->tag != 1)
+        return; /* matched: it completes in the usual way */
+    pl_list_remove(&request->link);
+    request->outcome.cancelled = true;
+    struct pl_endpoint *endpoint = request->peer->endpoint;
+    if (request->state == PL_STATE_AWAITING || endpoint->ops->withdraw(endpoint, &request->out))
+        pl_request_complete(request, MPI_SUCCESS);
+}
+
+/* A front door's message may be too long to go eagerly: fetched into memory of its own first. */
+struct door_fetch {
+    struct pl_request request;
+    const struct pl_origin *from;
+    struct pl_header header;
+    unsigned char data[];
+};
+
+static void door_fetched(struct pl_request *request)
+{
+    struct door_fetch *fetch = PL_CONTAINER(request, struct door_fetch, request);
+    if (request->outcome.error == MPI_SUCCESS)
+        request->engine->door_arrived(request->engine, fetch->from, &fetch->header, fetch->data);
+    free(fetch);
+}
+
+static void arrived_door(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                         const void *data, struct pl_bulk *bulk)
+{
+    if (!bulk) {
+        if (engine->door_arrived)
+            engine->door_arrived(engine, from, header, data);
+        return;
+    }
+    struct door_fetch *fetch = engine->door_arrived && header->size < PL_DOOR_MAX ? calloc(1, sizeof *fetch + header->size) : NULL;
+    if (!fetch) {
+        bulk->ops->drop(transport_self(engine, bulk->ops), bulk, false);
+        return;
+    }
+    fetch->from = from;
+    fetch->header = *header;
+    fetch->request.engine = engine;
+    fetch->request.on_stack = true;
+    fetch->request.completed = door_fetched;
+    pl_list_init(&fetch->request.link);
+    pl_cursor_init(&fetch->request.in.data, fetch->data, (MPI_Count)header->size, PL_TYPE_BYTE);
+    deliver(&fetch->request, from, header, NULL, bulk);
+}
+
+void pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                      const void *data, struct pl_bulk *bulk)
+{
+    struct pl_header copy;
+    memcpy(&copy, header, sizeof copy);
+    switch (copy.kind) {
+    case PL_MSG_P2P:
+    case PL_MSG_COLL:      arrived_message(engine, from, &copy, data, bulk); break;
+    case PL_MSG_ACK:       arrived_ack(engine, &copy); break;
+    case PL_MSG_CANCEL:    arrived_cancel(engine, from, &copy); break;
+    case PL_MSG_CANCELLED: arrived_cancelled(engine, &copy); break;
+    case PL_MSG_DOOR:      arrived_door(engine, from, &copy, data, bulk); break;
+    default:               engine->lost_messages++; break;
+    }
+}
+
+void pl_message_destroy(void *object)
+{
+    struct pl_message *message = object;
+    if (message->unexpected) {
+        struct pl_engine *engine = &message->comm->instance->engine;
+        pl_engine_enter(engine);
+        pl_match_drop(engine, message->unexpected, false);
+        pl_engine_leave(engine);
+    }
+    pl_object_release(message->comm);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Point to point: what the public functions, blocking, nonblocking and persistent, have in common.
+ * Arguments are checked by the caller. No lock is held by it.
+ */
+#ifndef PLENUM_CORE_P2P_H
+#define PLENUM_CORE_P2P_H
+
+#include "core/comm.h"
+#include "core/match.h"
+#include "core/request.h"
+
+/* A send or receive that is described and not started. One handle. */
+int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag, int mode, struct pl_request **request);
+int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag, struct pl_request **request);
+
+/* Starts it: once for a nonblocking operation, again and again for a persistent one. */
+int pl_p2p_start(struct pl_request *request);
+
+/* Both halves at once; one request that completes with the receive's outcome. `replace`: the receive goes into `sendbuf`'s
+ * memory after that was copied (recvbuf is the same). */
+struct pl_transfer {
+    const void *sendbuf;
+    void *recvbuf;
+    MPI_Count sendcount, recvcount;
+    struct pl_type *sendtype, *recvtype;
+    int dest, sendtag, source, recvtag;
+    bool replace;
+};
+int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, struct pl_request **request);
+
+/* Looks for a message. `take`: out of the queue, as *message (PL_MESSAGE, one handle). Found: true. One round of
+ * progress when it is not there. */
+int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, struct pl_outcome *outcome, struct pl_message **message);
+
+/* Receives a matched message; consumes its handle. */
+int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type, struct pl_request **request);
+
+/* Tries to cancel; never waits. */
+int pl_cancel(struct pl_request *request);
+
+#endif

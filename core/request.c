@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests: making, completing, waiting for, letting go. */
+#include "core/request.h"
+
+#include "core/comm.h"
+#include "core/datatype.h"
+#include "core/engine.h"
+#include "core/error.h"
+#include "core/instance.h"
+#include "core/schedule.h"
+
+struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type, bool hidden)
+{
+    struct pl_request *request = hidden ? pl_object_create_hidden(PL_REQUEST) : pl_object_create(PL_REQUEST);
+    if (!request)
+        return NULL;
+    request->kind = (uint8_t)kind;
+    request->context = PL_MSG_P2P;
+    pl_list_init(&request->link);
+    if (comm) {
+        request->comm = pl_object_retain(comm);
+        request->engine = &comm->instance->engine;
+    }
+    if (type && !type->obj.predefined)
+        request->type = pl_object_retain((struct pl_type *)type);
+    return request;
+}
+
+void pl_request_destroy(void *object)
+{
+    struct pl_request *request = object;
+    if (request->destroyed)
+        request->destroyed(request);
+    if (request->type)
+        pl_object_release(request->type);
+    if (request->comm)
+        pl_object_release(request->comm);
+}
+
+void pl_request_complete(struct pl_request *request, int error)
+{
+    request->state = PL_STATE_IDLE;
+    request->outcome.error = error;
+    if (__builtin_expect(request->completed != NULL, 0)) {
+        request->completed(request);
+        return;
+    }
+    struct pl_engine *engine = request->engine;
+    bool detached = request->detached;
+    if (detached)
+        pl_list_append(&engine->graveyard, &request->link);
+    /* From here on the request belongs to the thread that waits for it. */
+    atomic_store_explicit(&request->done, 1, memory_order_release);
+    if (engine && atomic_load_explicit(&engine->sleepers, memory_order_seq_cst) > 0)
+        pl_engine_wake(engine);
+}
+
+void pl_request_let_go(struct pl_request *request)
+{
+    struct pl_engine *engine = request->engine;
+    if (engine) {
+        pl_engine_enter(engine);
+        bool busy = !pl_request_done(request) && (!request->persistent || request->active);
+        request->detached = busy;
+        if (busy)
+            pl_object_retain(request);
+        pl_engine_leave(engine);
+    }
+    pl_handle_drop(request);
+}
+
+bool pl_request_test(struct pl_request *request)
+{
+    if (pl_request_done(request))
+        return true;
+    if (request->engine) {
+        pl_engine_enter(request->engine);
+        pl_engine_progress(request->engine);
+        pl_engine_leave(request->engine);
+    }
+    return pl_request_done(request);
+}
+
+int pl_request_wait(struct pl_request *request)
+{
+    if (!pl_request_done(request))
+        pl_engine_wait(request->engine, &request->done);
+    return request->outcome.error ? pl_request_report(request) : MPI_SUCCESS;
+}
+
+int pl_request_report(const struct pl_request *request)
+{
+    int error = request->outcome.error;
+    if (error == MPI_ERR_TRUNCATE && request->kind == PL_REQ_RECV)
+        return pl_fail(error, "the message of %llu bytes from rank %d with tag %d is longer than the receive buffer of %zu bytes",
+                       (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag, request->in.data.total);
+    if (error == MPI_ERR_PROC_ABORTED)
+        return pl_fail(error, "the process of rank %d in %s is gone", request->peer_rank, pl_comm_label(request->comm));
+    return error;
+}
