@@ -6,25 +6,16 @@
  * A plugin is the file plenum/NAME.so beside the library itself, or in the directory that PLENUM_PLUGIN_DIR names. It
  * exports one symbol, a const struct that begins with a uint32_t: the ABI number of its kind. It calls nothing in the
  * library by name; what it may call is handed to it.
- *
- * Thread rule: any thread, any time, with any lock of a lower rank than PL_RANK_LEAF.
  */
 #ifndef PLENUM_CORE_PLUGIN_H
 #define PLENUM_CORE_PLUGIN_H
 
-#include <stdint.h>
-
 /*
- * Opens plugin `name` and gives the struct behind `symbol`. Counted: each successful open needs a pl_plugin_close().
- * PL_UNREACHABLE: it is not installed or cannot be loaded; MPI_ERR_OTHER: it is there, but of another ABI, damaged or
- * in a place that others can write. Both recorded with the file's name.
+ * The struct that plugin `name` exports as `symbol` (PL_TRANSPORT_SYMBOL, PL_BOOTSTRAP_SYMBOL, ...); loads the plugin
+ * the first time. It stays loaded: plugin.c says why.
+ * NULL, with the reason recorded: it is not installed, cannot be loaded, is of another version, or lies in a place that
+ * others can write. Any thread, any time.
  */
-int pl_plugin_open(const char *name, const char *symbol, uint32_t abi, const void **ops);
-
-/* Gives it back. The memory stays mapped (plugin.c says why); what the plugin's own close function frees does not. */
-void pl_plugin_close(const char *name);
-
-/* How often `name` is open now. For tests and reports. */
-int pl_plugin_users(const char *name);
+const void *pl_plugin_load(const char *name, const char *symbol);
 
 #endif
