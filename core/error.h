@@ -26,6 +26,9 @@ enum { PL_DETAIL_MAX = MPI_MAX_ERROR_STRING - 128 };
  * Keeps the first detail when `class` is passed on by callers, since only the one who detects the error calls it. */
 int pl_fail(int class, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
+/* The same for a function that has its own `...`. */
+void pl_error_record(int class, const char *format, va_list arguments) __attribute__((format(printf, 2, 0), cold));
+
 /* The same with errno's text behind the message: "cannot map the job segment: Permission denied". */
 int pl_fail_errno(int class, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 
@@ -40,6 +43,9 @@ void pl_error_clear(void);
 
 /* Puts "function: detail (MPI_ERR_X)" where MPI_Error_string() finds it for `code`, once per failing call. */
 void pl_error_publish(const char *function, int code);
+
+/* The text for a code: what was published for it last in this thread, else its explanation. */
+void pl_error_string(int code, char text[MPI_MAX_ERROR_STRING]);
 
 /* Name of a class ("MPI_ERR_RANK"), NULL for a number that is none; its explanation in plain words. */
 const char *pl_error_class_name(int class);

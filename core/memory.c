@@ -2,23 +2,19 @@
 /* The countdown behind allocation failures in tests. */
 #include "core/memory.h"
 
-#ifndef NDEBUG
-#include <stdatomic.h>
+_Atomic long pl_memory_countdown;
 
-static _Atomic long countdown;
-
-bool pl_memory_fails(void)
+bool pl_memory_count(void)
 {
-    return atomic_load_explicit(&countdown, memory_order_relaxed) > 0 && atomic_fetch_sub(&countdown, 1) == 1;
+    return atomic_fetch_sub(&pl_memory_countdown, 1) == 1;
 }
 
 void pl_memory_fail_at(long n)
 {
-    atomic_store(&countdown, n);
+    atomic_store(&pl_memory_countdown, n);
 }
 
 bool pl_memory_failed(void)
 {
-    return atomic_load(&countdown) <= 0;
+    return atomic_load(&pl_memory_countdown) <= 0;
 }
-#endif

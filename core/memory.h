@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * malloc and friends that a test can make fail: pl_memory_fail_at(n) lets the n-th allocation from now, of this
- * process, return NULL. Freed with free(). Without debug checks (NDEBUG) these are the C library's functions and
- * nothing ever fails on purpose.
+ * process, return NULL. Memory is freed with free().
  */
 #ifndef PLENUM_CORE_MEMORY_H
 #define PLENUM_CORE_MEMORY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef NDEBUG
+extern _Atomic long pl_memory_countdown; /* memory.c: 0: nothing fails */
+bool pl_memory_count(void);
+
+/* True for the allocation that is to fail. Asked by whatever hands out memory. */
 static inline bool pl_memory_fails(void)
 {
-    return false;
+    return __builtin_expect(atomic_load_explicit(&pl_memory_countdown, memory_order_relaxed) > 0, 0) &&
+           pl_memory_count();
 }
-#else
-/* Counts down; true for the allocation that is to fail. Called by whatever hands out memory. */
-bool pl_memory_fails(void);
 
 /* n = 1: the next one. 0: none any more. */
 void pl_memory_fail_at(long n);
 
 /* True when the failure that was asked for has happened (or none was asked for). */
 bool pl_memory_failed(void);
-#endif
 
 static inline void *pl_malloc(size_t bytes)
 {
