@@ -18,6 +18,7 @@
 #include "core/group.h"
 #include "core/info.h"
 #include "core/instance.h"
+#include "core/match.h"
 #include "core/op.h"
 #include "core/request.h"
 
@@ -34,8 +35,8 @@ const struct pl_kind_ops pl_kinds[PL_KINDS] = {
                    pl_group_destroy, pl_group_predefined },
     [PL_INFO] = { "info", "MPI_INFO_NULL", sizeof(struct pl_info), MPI_ERR_INFO, (uintptr_t)MPI_INFO_NULL,
                   pl_info_destroy, pl_info_predefined },
-    [PL_MESSAGE] = { "message", "MPI_MESSAGE_NULL", sizeof(struct pl_object), MPI_ERR_REQUEST,
-                     (uintptr_t)MPI_MESSAGE_NULL, NULL, NULL },
+    [PL_MESSAGE] = { "message", "MPI_MESSAGE_NULL", sizeof(struct pl_message), MPI_ERR_REQUEST,
+                     (uintptr_t)MPI_MESSAGE_NULL, pl_message_destroy, NULL },
     [PL_OP] = { "operation", "MPI_OP_NULL", sizeof(struct pl_op), MPI_ERR_OP, (uintptr_t)MPI_OP_NULL,
                 pl_op_destroy, pl_op_predefined },
     [PL_REQUEST] = { "request", "MPI_REQUEST_NULL", sizeof(struct pl_request), MPI_ERR_REQUEST,
