@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum pl_config_type { PL_CONFIG_TEXT, PL_CONFIG_LONG, PL_CONFIG_SIZE, PL_CONFIG_BOOL };
+enum pl_config_type { PL_CONFIG_TEXT, PL_CONFIG_LIST, PL_CONFIG_LONG, PL_CONFIG_SIZE, PL_CONFIG_BOOL };
 
 struct pl_config {
     const char *name;         /* "shm_eager" */
     enum pl_config_type type;
     const char *standard;     /* default, as text */
-    const char *choices;      /* "a|b|c" for texts with fixed choices, NULL: any */
+    const char *choices;      /* "a|b|c" for texts with fixed choices, NULL: any; for lists the words */
     long lowest, highest;     /* for numbers */
     const char *help;
 };
@@ -27,7 +27,7 @@ extern const size_t pl_config_count;
  * or ill-formed. Reading again gives the values of that moment. */
 int pl_config_load(void);
 
-/* Values; the name must be in the table. Texts are valid until the next load. */
+/* Values; the name must be in the table. Texts stay valid. Lock-free, but for the very first. */
 long pl_config_long(const char *name);
 bool pl_config_bool(const char *name);
 const char *pl_config_text(const char *name);

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of configuration variables, and their values from the environment.
+ *
+ * Locking: loading by `lock`; values are read without one. Texts stay for as long as the process lives, so that a
+ * reader is never left with one that is gone; a text that was seen before is not kept twice.
+ */
+#include "core/config.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/lock.h"
+#include "core/log.h"
+#include "core/memory.h"
+
+const struct pl_config pl_config_table[] = {
+    { "initial_errhandler", PL_CONFIG_TEXT, "mpi_errors_are_fatal", "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return", 0, 0,
+      "error handler before initialization, after finalization and of what is initialized" },
+    { "log", PL_CONFIG_TEXT, "", NULL, 0, 0,
+      "what to log to stderr: level, or subsystem:level,...; levels are error, warning, info, debug" },
+    { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0,
+      "where plugins are, as an absolute path; empty: beside the library" },
+    { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0,
+      "transports to use: auto, or a list" },
+};
+const size_t pl_config_count = sizeof pl_config_table / sizeof pl_config_table[0];
+
+enum { VARIABLES = sizeof pl_config_table / sizeof pl_config_table[0], NAME_ROOM = 64 };
+#define PREFIX "PLENUM_"
+
+/* Other names in the environment that begin with PLENUM_ and are not variables: a whole name, or a beginning of names
+ * when it ends with '_'. */
+static const char *const known[] = { "JOB", "RANK", "SIZE", "CC", "CXX", "TEST_" };
+
+static struct value {
+    _Atomic(const char *) text;
+    _Atomic long number;
+    _Atomic bool given;
+} values[VARIABLES];
+
+static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
+static _Atomic bool loaded;
+
+struct kept {
+    struct kept *next;
+    char text[];
+};
+static struct kept *kept;
+
+struct setting {
+    const char *text;
+    long number;
+    bool given;
+};
+
+static const char *keep_locked(const char *text)
+{
+    for (struct kept *k = kept; k; k = k->next)
+        if (strcmp(k->text, text) == 0)
+            return k->text;
+    struct kept *k = pl_malloc(sizeof *k + strlen(text) + 1);
+    if (!k)
+        return NULL;
+    strcpy(k->text, text);
+    k->next = kept;
+    kept = k;
+    return k->text;
+}
+
+/* --- names --------------------------------------------------------------------------------------------------- */
+
+static void environment_name(const struct pl_config *variable, char name[NAME_ROOM])
+{
+    int length = snprintf(name, NAME_ROOM, PREFIX "%s", variable->name);
+    assert(length < NAME_ROOM);
+    for (int i = 0; i < length; i++)
+        name[i] = (char)toupper((unsigned char)name[i]);
+}
+
+static bool name_is_known(const char *name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        size_t length = strlen(known[i]);
+        bool beginning = known[i][length - 1] == '_';
+        if (beginning ? strncmp(name, known[i], length) == 0 : strcmp(name, known[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* How many letters must be inserted, deleted or replaced to make one name of the other. */
+static int distance(const char *a, const char *b)
+{
+    int row[NAME_ROOM + 1], length = (int)strlen(b);
+    for (int j = 0; j <= length; j++)
+        row[j] = j;
+    for (int i = 0; a[i]; i++) {
+        int diagonal = row[0];
+        row[0] = i + 1;
+        for (int j = 1; j <= length; j++) {
+            int replace = diagonal + (toupper((unsigned char)a[i]) != b[j - 1]);
+            int other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replace < other ? replace : other;
+        }
+    }
+    return row[length];
+}
+
+static int fail_unknown(const char *entry, size_t length)
+{
+    char name[NAME_ROOM], candidate[NAME_ROOM], nearest[NAME_ROOM] = "";
+    if (length >= sizeof name)
+        return pl_fail(MPI_ERR_ARG, "%.*s... in the environment is not a variable of Plenum", NAME_ROOM - 1, entry);
+    snprintf(name, sizeof name, "%.*s", (int)length, entry);
+    int best = INT_MAX;
+    for (int i = 0; i < VARIABLES; i++) {
+        environment_name(&pl_config_table[i], candidate);
+        int d = distance(name, candidate);
+        if (d < best) {
+            best = d;
+            strcpy(nearest, candidate);
+        }
+    }
+    return pl_fail(MPI_ERR_ARG, "%s in the environment is not a variable of Plenum; the nearest name is %s", name,
+                   nearest);
+}
+
+/* --- values -------------------------------------------------------------------------------------------------- */
+
+static int fail_value(const struct pl_config *variable, const char *text, const char *allowed)
+{
+    char name[NAME_ROOM];
+    environment_name(variable, name);
+    return pl_fail(MPI_ERR_ARG, "%s is \"%.80s\": it must be %s", name, text, allowed);
+}
+
+static bool is_choice(const char *choices, const char *text, size_t length)
+{
+    for (const char *at = choices; at; at = strchr(at, '|'), at = at ? at + 1 : NULL)
+        if (strncmp(at, text, length) == 0 && (at[length] == '|' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+static bool are_choices(const char *choices, const char *list)
+{
+    for (const char *at = list;; at++) {
+        size_t length = strcspn(at, ",");
+        if (!is_choice(choices, at, length))
+            return false;
+        at += length;
+        if (!*at)
+            return true;
+    }
+}
+
+/* A whole number; a size may end with K, M or G. */
+static bool parse_number(const char *text, bool is_size, long *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtol(text, &end, 10);
+    if (end == text || errno || isspace((unsigned char)text[0]))
+        return false;
+    static const char units[] = "KMG";
+    const char *unit = is_size && *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    if (unit) {
+        end++;
+        if (__builtin_mul_overflow(*number, 1L << 10 * (unit - units + 1), number))
+            return false;
+    }
+    return *end == '\0';
+}
+
+static bool parse_bool(const char *text, long *number)
+{
+    static const char *const words[] = { "0", "1", "no", "yes", "false", "true", "off", "on" };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcasecmp(text, words[i]) == 0) {
+            *number = (long)(i & 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int parse(const struct pl_config *variable, const char *text, long *number)
+{
+    char allowed[256];
+    *number = 0;
+    switch (variable->type) {
+    case PL_CONFIG_TEXT:
+        if (variable->choices && !is_choice(variable->choices, text, strlen(text)))
+            return fail_value(variable, text, variable->choices);
+        if (strcmp(variable->name, "log") == 0 && !pl_log_filter_valid(text))
+            return fail_value(variable, text, "error, warning, info or debug, or subsystem:level,...");
+        return MPI_SUCCESS;
+    case PL_CONFIG_LIST:
+        snprintf(allowed, sizeof allowed, "a list, with commas, of %s", variable->choices);
+        return are_choices(variable->choices, text) ? MPI_SUCCESS : fail_value(variable, text, allowed);
+    case PL_CONFIG_BOOL:
+        return parse_bool(text, number) ? MPI_SUCCESS : fail_value(variable, text, "yes or no");
+    case PL_CONFIG_LONG:
+    case PL_CONFIG_SIZE:
+        if (parse_number(text, variable->type == PL_CONFIG_SIZE, number) && *number >= variable->lowest &&
+            *number <= variable->highest)
+            return MPI_SUCCESS;
+        snprintf(allowed, sizeof allowed, "a number from %ld to %ld%s", variable->lowest, variable->highest,
+                 variable->type == PL_CONFIG_SIZE ? " (K, M or G may follow)" : "");
+        return fail_value(variable, text, allowed);
+    }
+    return MPI_ERR_INTERN;
+}
+
+static void set_defaults(struct setting *settings)
+{
+    for (int i = 0; i < VARIABLES; i++) {
+        settings[i] = (struct setting){ .text = pl_config_table[i].standard };
+        int err = parse(&pl_config_table[i], settings[i].text, &settings[i].number);
+        assert(!err && "the defaults in the table are well-formed");
+        (void)err;
+    }
+}
+
+/* One "NAME=value" of the environment. */
+static int take_entry_locked(const char *entry, struct setting *settings)
+{
+    const char *equals = strchr(entry, '=');
+    size_t length = equals ? (size_t)(equals - entry) : 0;
+    if (!equals || strncmp(entry, PREFIX, strlen(PREFIX)) != 0)
+        return MPI_SUCCESS;
+    char name[NAME_ROOM];
+    for (int i = 0; i < VARIABLES; i++) {
+        environment_name(&pl_config_table[i], name);
+        if (strlen(name) != length || strncmp(entry, name, length) != 0)
+            continue;
+        int err = parse(&pl_config_table[i], equals + 1, &settings[i].number);
+        if (err)
+            return err;
+        settings[i].given = true;
+        settings[i].text = keep_locked(equals + 1);
+        return settings[i].text ? MPI_SUCCESS : pl_fail_memory("a configuration variable");
+    }
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), entry);
+    return name_is_known(name + strlen(PREFIX)) ? MPI_SUCCESS : fail_unknown(entry, length);
+}
+
+/* A program that runs with more rights than its user does not listen to the user's environment. */
+static int read_environment_locked(struct setting *settings)
+{
+    if (getauxval(AT_SECURE))
+        return MPI_SUCCESS;
+    int err = MPI_SUCCESS;
+    for (char **entry = environ; entry && *entry && !err; entry++)
+        err = take_entry_locked(*entry, settings);
+    return err;
+}
+
+static void apply_locked(const struct setting *settings)
+{
+    for (int i = 0; i < VARIABLES; i++) {
+        atomic_store(&values[i].text, settings[i].text);
+        atomic_store(&values[i].number, settings[i].number);
+        atomic_store(&values[i].given, settings[i].given);
+        if (strcmp(pl_config_table[i].name, "log") == 0)
+            pl_log_filter(settings[i].text);
+    }
+    atomic_store_explicit(&loaded, true, memory_order_release);
+}
+
+int pl_config_load(void)
+{
+    struct setting settings[VARIABLES];
+    pl_lock_take(&lock);
+    set_defaults(settings);
+    int err = read_environment_locked(settings);
+    if (err)
+        set_defaults(settings);
+    if (!err || !atomic_load(&loaded))
+        apply_locked(settings);
+    pl_lock_drop(&lock);
+    return err;
+}
+
+/* --- reading ------------------------------------------------------------------------------------------------- */
+
+/* What is asked for before the process opens is read from the environment then; what is wrong there is reported when
+ * the process opens. */
+static const struct value *value_of(const char *name)
+{
+    if (!atomic_load_explicit(&loaded, memory_order_acquire) && pl_config_load() != MPI_SUCCESS)
+        pl_error_clear();
+    for (int i = 0; i < VARIABLES; i++)
+        if (strcmp(pl_config_table[i].name, name) == 0)
+            return &values[i];
+    assert(!"the variable is in the table");
+    abort();
+}
+
+long pl_config_long(const char *name)
+{
+    return atomic_load(&value_of(name)->number);
+}
+
+bool pl_config_bool(const char *name)
+{
+    return atomic_load(&value_of(name)->number) != 0;
+}
+
+const char *pl_config_text(const char *name)
+{
+    return atomic_load(&value_of(name)->text);
+}
+
+const char *pl_config_origin(const char *name)
+{
+    return atomic_load(&value_of(name)->given) ? "environment" : "default";
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What pl_log() (core/config.h) lets through. Set by the configuration. */
+#ifndef PLENUM_CORE_LOG_H
+#define PLENUM_CORE_LOG_H
+
+#include <stdbool.h>
+
+/* "", "debug", "match:debug,shm:info": is it well-formed? */
+bool pl_log_filter_valid(const char *filter);
+
+/* Filters from now on. The text must be well-formed and stay where it is. */
+void pl_log_filter(const char *filter);
+
+#endif
