@@ -6,20 +6,30 @@
 #ifndef PLENUM_API_NAMES_H
 #define PLENUM_API_NAMES_H
 
-/* Point-to-point communication and its buffers */
+/* Point-to-point communication */
 #define PL_NAMES_P2P(X) \
-    X(MPI_Bsend) X(MPI_Bsend_c) X(MPI_Bsend_init) X(MPI_Bsend_init_c) X(MPI_Buffer_attach) X(MPI_Buffer_attach_c) \
-    X(MPI_Buffer_detach) X(MPI_Buffer_detach_c) X(MPI_Buffer_flush) X(MPI_Buffer_iflush) X(MPI_Comm_attach_buffer) \
-    X(MPI_Comm_attach_buffer_c) X(MPI_Comm_detach_buffer) X(MPI_Comm_detach_buffer_c) X(MPI_Comm_flush_buffer) \
-    X(MPI_Comm_iflush_buffer) X(MPI_Ibsend) X(MPI_Ibsend_c) X(MPI_Improbe) X(MPI_Imrecv) X(MPI_Imrecv_c) \
-    X(MPI_Iprobe) X(MPI_Irecv) X(MPI_Irecv_c) X(MPI_Irsend) X(MPI_Irsend_c) X(MPI_Isend) X(MPI_Isend_c) \
-    X(MPI_Isendrecv) X(MPI_Isendrecv_c) X(MPI_Isendrecv_replace) X(MPI_Isendrecv_replace_c) X(MPI_Issend) \
-    X(MPI_Issend_c) X(MPI_Mprobe) X(MPI_Mrecv) X(MPI_Mrecv_c) X(MPI_Probe) X(MPI_Recv) X(MPI_Recv_c) \
-    X(MPI_Recv_init) X(MPI_Recv_init_c) X(MPI_Rsend) X(MPI_Rsend_c) X(MPI_Rsend_init) X(MPI_Rsend_init_c) \
-    X(MPI_Send) X(MPI_Send_c) X(MPI_Send_init) X(MPI_Send_init_c) X(MPI_Sendrecv) X(MPI_Sendrecv_c) \
-    X(MPI_Sendrecv_replace) X(MPI_Sendrecv_replace_c) X(MPI_Session_attach_buffer) X(MPI_Session_attach_buffer_c) \
-    X(MPI_Session_detach_buffer) X(MPI_Session_detach_buffer_c) X(MPI_Session_flush_buffer) \
-    X(MPI_Session_iflush_buffer) X(MPI_Ssend) X(MPI_Ssend_c) X(MPI_Ssend_init) X(MPI_Ssend_init_c)
+    X(MPI_Bsend) X(MPI_Bsend_c) X(MPI_Bsend_init) X(MPI_Bsend_init_c) X(MPI_Ibsend) X(MPI_Ibsend_c) X(MPI_Irecv) \
+    X(MPI_Irecv_c) X(MPI_Irsend) X(MPI_Irsend_c) X(MPI_Isend) X(MPI_Isend_c) X(MPI_Issend) X(MPI_Issend_c) \
+    X(MPI_Probe) X(MPI_Recv) X(MPI_Recv_c) X(MPI_Recv_init) X(MPI_Recv_init_c) X(MPI_Rsend) X(MPI_Rsend_c) \
+    X(MPI_Rsend_init) X(MPI_Rsend_init_c) X(MPI_Send) X(MPI_Send_c) X(MPI_Send_init) X(MPI_Send_init_c) \
+    X(MPI_Ssend) X(MPI_Ssend_c) X(MPI_Ssend_init) X(MPI_Ssend_init_c)
+
+/* Send and receive in one */
+#define PL_NAMES_SENDRECV(X) \
+    X(MPI_Isendrecv) X(MPI_Isendrecv_c) X(MPI_Isendrecv_replace) X(MPI_Isendrecv_replace_c) X(MPI_Sendrecv) \
+    X(MPI_Sendrecv_c) X(MPI_Sendrecv_replace) X(MPI_Sendrecv_replace_c)
+
+/* Buffers for buffered sends */
+#define PL_NAMES_BUFFER(X) \
+    X(MPI_Buffer_attach) X(MPI_Buffer_attach_c) X(MPI_Buffer_detach) X(MPI_Buffer_detach_c) X(MPI_Buffer_flush) \
+    X(MPI_Buffer_iflush) X(MPI_Comm_attach_buffer) X(MPI_Comm_attach_buffer_c) X(MPI_Comm_detach_buffer) \
+    X(MPI_Comm_detach_buffer_c) X(MPI_Comm_flush_buffer) X(MPI_Comm_iflush_buffer) X(MPI_Session_attach_buffer) \
+    X(MPI_Session_attach_buffer_c) X(MPI_Session_detach_buffer) X(MPI_Session_detach_buffer_c) \
+    X(MPI_Session_flush_buffer) X(MPI_Session_iflush_buffer)
+
+/* Probes and matched receives */
+#define PL_NAMES_PROBE(X) \
+    X(MPI_Improbe) X(MPI_Imrecv) X(MPI_Imrecv_c) X(MPI_Iprobe) X(MPI_Mprobe) X(MPI_Mrecv) X(MPI_Mrecv_c)
 
 /* Requests: completion, persistence, cancellation; generalized requests */
 #define PL_NAMES_REQUEST(X) \
@@ -235,7 +245,7 @@
     X(MPI_Session_toint) X(MPI_Type_fromint) X(MPI_Type_toint) X(MPI_Win_fromint) X(MPI_Win_toint)
 
 #define PL_NAMES(X) \
-    PL_NAMES_P2P(X) PL_NAMES_REQUEST(X) PL_NAMES_STATUS(X) PL_NAMES_PARTITIONED(X) PL_NAMES_DATATYPE(X) \
+    PL_NAMES_P2P(X) PL_NAMES_SENDRECV(X) PL_NAMES_BUFFER(X) PL_NAMES_PROBE(X) PL_NAMES_REQUEST(X) PL_NAMES_STATUS(X) PL_NAMES_PARTITIONED(X) PL_NAMES_DATATYPE(X) \
     PL_NAMES_PACK(X) PL_NAMES_COLLECTIVE(X) PL_NAMES_ICOLLECTIVE(X) PL_NAMES_PCOLLECTIVE(X) PL_NAMES_OP(X) \
     PL_NAMES_GROUP(X) PL_NAMES_COMM(X) PL_NAMES_ATTR(X) PL_NAMES_TOPOLOGY(X) PL_NAMES_NEIGHBORHOOD(X) \
     PL_NAMES_ENV(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) \
