@@ -102,6 +102,10 @@ int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, s
 /* The attributes' callbacks run, the user's handle goes; the object follows once nothing uses it. */
 int pl_comm_free(struct pl_comm *comm);
 
+/* The instance closes while the user still holds the communicator: pending receives are cancelled, attributes deleted,
+ * and its handles are no longer valid. The caller holds a reference. */
+void pl_comm_orphan(struct pl_comm *comm);
+
 /*
  * Point to point for the library itself, in the collectives' queues: no argument checks, no handlers.
  * Blocking ones return an error class. Requests are hidden objects that the caller waits for and releases.

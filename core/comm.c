@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators: making, agreeing on an id, freeing. */
+#include "core/comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/attr.h"
+#include "core/bsend.h"
+#include "core/errhandler.h"
+#include "core/error.h"
+#include "core/info.h"
+#include "core/instance.h"
+#include "core/memory.h"
+#include "core/process.h"
+#include "core/request.h"
+#include "core/topology.h"
+
+struct pl_book *pl_book_create(struct pl_group *group)
+{
+    struct pl_book *book = pl_calloc(1, sizeof *book + (size_t)group->size * sizeof book->cards[0]);
+    if (!book) {
+        pl_fail_memory("the addresses of a communicator's members");
+        return NULL;
+    }
+    atomic_init(&book->refs, 1);
+    book->group = pl_object_retain(group);
+    return book;
+}
+
+void pl_book_release(struct pl_book *book)
+{
+    if (!book || atomic_fetch_sub(&book->refs, 1) != 1)
+        return;
+    pl_object_release(book->group);
+    free(book);
+}
+
+int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+                   struct pl_comm_id id, struct pl_comm **comm)
+{
+    int targets = remote ? remote->size : group->size;
+    struct pl_comm *made = pl_object_create(PL_COMM);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    made->instance = instance;
+    made->id = id;
+    made->rank = group->rank;
+    made->size = group->size;
+    made->topology = MPI_UNDEFINED;
+    pl_lock_init(&made->lock, PL_RANK_OBJECT, true);
+    pl_list_init(&made->siblings);
+    for (int i = 0; i < 2; i++) {
+        pl_list_init(&made->queues[i].posted);
+        pl_list_init(&made->queues[i].unexpected);
+    }
+    made->peers = pl_calloc((size_t)targets, sizeof *made->peers);
+    if (!made->peers) {
+        pl_object_release(made);
+        return pl_fail_memory("a communicator");
+    }
+    made->group = pl_object_retain(group);
+    made->remote = remote ? pl_object_retain(remote) : NULL;
+    if (parent) {
+        pl_lock_take(&parent->lock);
+        made->errhandler = pl_object_retain(parent->errhandler);
+        pl_lock_drop(&parent->lock);
+        made->book = parent->book;
+        if (made->book)
+            atomic_fetch_add(&made->book->refs, 1);
+    } else {
+        made->errhandler = pl_object_retain(instance->errhandler);
+    }
+    pl_lock_take(&instance->lock);
+    pl_list_append(&instance->comms, &made->siblings);
+    pl_lock_drop(&instance->lock);
+    pl_engine_enter(&instance->engine);
+    pl_engine_add_comm(&instance->engine, made);
+    pl_engine_leave(&instance->engine);
+    *comm = made;
+    return MPI_SUCCESS;
+}
+
+void pl_comm_destroy(void *object)
+{
+    struct pl_comm *comm = object;
+    if (!comm->group) { /* never finished */
+        free(comm->peers);
+        pl_lock_fini(&comm->lock);
+        return;
+    }
+    struct pl_instance *instance = comm->instance;
+    if (instance) {
+        pl_engine_enter(&instance->engine);
+        pl_engine_remove_comm(&instance->engine, comm);
+        pl_engine_leave(&instance->engine);
+        pl_lock_take(&instance->lock);
+        pl_list_remove(&comm->siblings);
+        pl_lock_drop(&instance->lock);
+    }
+    pl_topology_release(comm);
+    if (comm->info)
+        pl_object_release(comm->info);
+    pl_object_release(comm->errhandler);
+    pl_object_release(comm->group);
+    pl_object_release(comm->remote);
+    pl_book_release(comm->book);
+    free(comm->peers);
+    pl_lock_fini(&comm->lock);
+}
+
+void pl_comm_orphan(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    pl_engine_enter(engine);
+    for (int i = 0; i < 2; i++)
+        PL_LIST_EACH(request, &comm->queues[i].posted, struct pl_request, link) {
+            pl_list_remove(&request->link);
+            request->outcome.cancelled = true;
+            pl_request_complete(request, MPI_SUCCESS);
+        }
+    pl_engine_remove_comm(engine, comm);
+    pl_engine_leave(engine);
+    pl_attrs_delete(&comm->attrs, pl_comm_handle(comm));
+    comm->instance = NULL;
+    comm->obj.predefined = false;
+    while (atomic_load(&comm->obj.handles) > 0)
+        pl_handle_drop(comm);
+}
+
+int pl_comm_free(struct pl_comm *comm)
+{
+    void *buffer;
+    MPI_Count size;
+    int rc = pl_attrs_delete(&comm->attrs, pl_comm_handle(comm));
+    if (rc)
+        return rc;
+    pl_bsend_detach(pl_bsend_of_comm(comm), &buffer, &size);
+    pl_handle_drop(comm);
+    return MPI_SUCCESS;
+}
+
+MPI_Comm pl_comm_handle(const struct pl_comm *comm)
+{
+    return pl_object_handle(comm);
+}
+
+void *pl_comm_predefined(uintptr_t constant)
+{
+    if (constant == (uintptr_t)MPI_COMM_WORLD)
+        return pl_world_comm;
+    if (constant == (uintptr_t)MPI_COMM_SELF)
+        return pl_self_comm;
+    return NULL;
+}
+
+const char *pl_comm_label(const struct pl_comm *comm)
+{
+    return comm->name[0] ? comm->name : "unnamed communicator";
+}
+
+struct pl_comm_id pl_comm_new_id(void)
+{
+    return (struct pl_comm_id){ .home = pl_process.id, .serial = atomic_fetch_add(&pl_process.serial, 1) };
+}
+
+/* Down a binomial tree over the group's ranks, by ranks of the communicator. */
+int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, struct pl_comm_id *id)
+{
+    const struct pl_type *byte = PL_TYPE_BYTE;
+    struct pl_request *request;
+    int rank = group->rank, mask = 1, rc;
+    if (rank == 0)
+        *id = pl_comm_new_id();
+    while (mask < group->size && !(rank & mask))
+        mask <<= 1;
+    if (rank != 0) {
+        int from = pl_group_find(comm->group, pl_group_proc(group, rank - mask));
+        rc = pl_coll_irecv(comm, id, sizeof *id, byte, from, tag, &request);
+        if (rc)
+            return rc;
+        rc = pl_request_wait(request);
+        pl_object_release(request);
+        if (rc)
+            return rc;
+    }
+    while ((mask >>= 1) > 0) {
+        if (rank + mask >= group->size)
+            continue;
+        int to = pl_group_find(comm->group, pl_group_proc(group, rank + mask));
+        rc = pl_coll_isend(comm, id, sizeof *id, byte, to, tag, &request);
+        if (rc)
+            return rc;
+        rc = pl_request_wait(request);
+        pl_object_release(request);
+        if (rc)
+            return rc;
+    }
+    return MPI_SUCCESS;
+}

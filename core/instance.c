@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Instances: opening, closing. */
+#include "core/instance.h"
+
+#include "core/bsend.h"
+#include "core/comm.h"
+#include "core/errhandler.h"
+#include "core/error.h"
+#include "core/info.h"
+#include "core/process.h"
+
+struct pl_instance *pl_world;
+struct pl_comm *pl_world_comm, *pl_self_comm, *pl_parent_comm;
+_Atomic int pl_world_state = PL_WORLD_BEFORE;
+
+static _Atomic uint64_t serials;
+
+int pl_instance_open(bool world, int thread_level, struct pl_instance **instance)
+{
+    struct pl_instance *made = world ? pl_object_create_hidden(PL_SESSION) : pl_object_create(PL_SESSION);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    int rc = pl_process_open();
+    if (rc)
+        goto object;
+    made->world = world;
+    made->thread_level = thread_level;
+    made->serial = atomic_fetch_add(&serials, 1) + 1;
+    pl_lock_init(&made->lock, PL_RANK_INSTANCE, true);
+    pl_list_init(&made->comms);
+    made->errhandler = pl_object_retain(pl_errhandler_initial());
+    rc = pl_engine_open(&made->engine, made, thread_level);
+    if (rc)
+        goto process;
+    made->open = true;
+    *instance = made;
+    return MPI_SUCCESS;
+
+process:
+    pl_object_release(made->errhandler);
+    made->errhandler = NULL;
+    pl_lock_fini(&made->lock);
+    pl_process_close();
+object:
+    pl_object_release(made);
+    return rc;
+}
+
+/* The first communicator that is still there, or NULL; retained. */
+static struct pl_comm *first_comm(struct pl_instance *instance)
+{
+    struct pl_comm *comm = NULL;
+    pl_lock_take(&instance->lock);
+    if (!pl_list_empty(&instance->comms)) {
+        comm = PL_CONTAINER(instance->comms.next, struct pl_comm, siblings);
+        pl_list_remove(&comm->siblings);
+        pl_object_retain(comm);
+    }
+    pl_lock_drop(&instance->lock);
+    return comm;
+}
+
+void pl_instance_close(struct pl_instance *instance)
+{
+    struct pl_comm *comm;
+    void *buffer;
+    MPI_Count size;
+    while ((comm = first_comm(instance)) != NULL) {
+        pl_bsend_detach(pl_bsend_of_comm(comm), &buffer, &size);
+        pl_comm_orphan(comm);
+        pl_object_release(comm);
+    }
+    pl_bsend_detach(pl_bsend_of_instance(instance), &buffer, &size);
+    instance->open = false;
+    pl_engine_close(&instance->engine);
+    pl_process_close();
+    if (instance->info)
+        pl_object_release(instance->info);
+    pl_object_release(instance->errhandler);
+    instance->info = NULL;
+    instance->errhandler = NULL;
+    pl_lock_fini(&instance->lock);
+}
+
+/* Only the memory is left when the last reference goes: pl_instance_close() did the rest. */
+void pl_session_destroy(void *session)
+{
+    (void)session;
+}

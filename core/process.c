@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The process: its place among others, found through the first bootstrap that fits, while an instance is open.
+ *
+ * Locking: `lock` for opening and closing; card_lock, taken last, for the bootstrap's publish and lookup, which are
+ * called in the middle of progress.
+ */
+#include "core/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "core/config.h"
+#include "core/error.h"
+#include "core/object.h"
+#include "core/plugin.h"
+#include "core/transport.h"
+
+extern const struct pl_bootstrap_ops pl_bootstrap_inherited, pl_bootstrap_singleton;
+
+struct pl_process pl_process = { .lock = PL_LOCK_INIT(PL_RANK_WORLD) };
+static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
+
+/* The PMIx client is loaded only where a PMIx server has announced itself, or a launcher that should have had one. */
+static const struct pl_bootstrap_ops *pmix(void)
+{
+    if (!getenv("PMIX_NAMESPACE") && !getenv("SLURM_STEP_NUM_TASKS"))
+        return NULL;
+    return pl_plugin_load("pmix", PL_BOOTSTRAP_SYMBOL);
+}
+
+static int find_place(void)
+{
+    struct pl_place *place = &pl_process.place;
+    for (int i = 0; i < 3; i++) {
+        const struct pl_bootstrap_ops *ops = i == 0 ? &pl_bootstrap_inherited : i == 1 ? pmix() : &pl_bootstrap_singleton;
+        if (!ops)
+            continue;
+        *place = (struct pl_place){ .appnum = -1, .size = 1, .local_size = 1 };
+        int rc = ops->open(place);
+        if (rc == PL_UNREACHABLE)
+            continue;
+        if (rc == MPI_SUCCESS)
+            pl_process.bootstrap = ops;
+        return rc;
+    }
+    return pl_fail(MPI_ERR_INTERN, "no bootstrap fits");
+}
+
+static int open_first(void)
+{
+    int rc = pl_config_load();
+    if (rc)
+        return rc;
+    rc = find_place();
+    if (rc)
+        return rc;
+    pl_process.id = 0;
+    while (pl_process.id == 0)
+        if (getrandom(&pl_process.id, sizeof pl_process.id, 0) != sizeof pl_process.id) {
+            pl_process.bootstrap->close();
+            return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for the process's id");
+        }
+    atomic_store(&pl_process.serial, 16);
+    pl_log("process", 3, "rank %d of %d in %s, by %s", pl_process.place.rank, pl_process.place.size, pl_process.place.nspace, pl_process.bootstrap->name);
+    return MPI_SUCCESS;
+}
+
+int pl_process_open(void)
+{
+    pl_lock_take(&pl_process.lock);
+    int rc = pl_process.instances == 0 ? open_first() : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS)
+        pl_process.instances++;
+    pl_lock_drop(&pl_process.lock);
+    return rc;
+}
+
+void pl_process_close(void)
+{
+    pl_lock_take(&pl_process.lock);
+    if (--pl_process.instances == 0) {
+        pl_process.bootstrap->close();
+        pl_process.bootstrap = NULL;
+    }
+    pl_lock_drop(&pl_process.lock);
+    pl_object_trim();
+}
+
+int pl_process_lookup(uint64_t proc, enum pl_card_slot slot, void *card, size_t *length)
+{
+    if (PL_PROC_JOB(proc) != 0)
+        return pl_fail(MPI_ERR_OTHER, "a process of another job is not reachable");
+    pl_lock_take(&card_lock);
+    int rc = pl_process.bootstrap->lookup(PL_PROC_RANK(proc), slot, card, length);
+    pl_lock_drop(&card_lock);
+    return rc;
+}
+
+int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length)
+{
+    pl_lock_take(&card_lock);
+    int rc = pl_process.bootstrap->publish(slot, card, length);
+    pl_lock_drop(&card_lock);
+    return rc;
+}
+
+void pl_process_abort(int code, const char *object, const char *message)
+{
+    const struct pl_bootstrap_ops *ops = pl_process.bootstrap;
+    if (ops)
+        ops->abort(code, object, message);
+    else
+        fprintf(stderr, "%s\n", message);
+    /* An exit status has 8 bits; a failure must not look like success. */
+    _exit((code & 0xff) ? code & 0xff : 1);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bootstrap by inheritance: the job segment that the embedded launcher left open for this process (core/job.h).
+ *
+ * A rank has one owner. The first process that opens it moves the owner word to its pid; a child of it that inherited
+ * the same environment finds the rank taken and becomes a singleton. A rank whose owner has let go, or is gone, may be
+ * claimed again (`mpiexec sh -c "./a; ./b"`): every claim has a number, and only processes with the same number see
+ * each other's cards.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/config.h"
+#include "core/error.h"
+#include "core/process.h"
+#include "core/transport.h"
+
+static struct pl_job *job;
+static size_t job_bytes;
+static struct pl_job_rank *own;
+static uint32_t generation;
+
+static int bad(const char *text, const char *why)
+{
+    return pl_fail(MPI_ERR_OTHER, "%s=%s does not lead to this process's job: %s; unset it to start alone", PL_JOB_ENV, text, why);
+}
+
+static int map(int fd, const char *text)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return bad(text, "the descriptor is not an open file");
+    job_bytes = (size_t)st.st_size;
+    void *at = mmap(NULL, job_bytes ? job_bytes : 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        return bad(text, strerror(errno));
+    job = at;
+    return MPI_SUCCESS;
+}
+
+static void unmap(void)
+{
+    munmap(job, job_bytes ? job_bytes : 1);
+    job = NULL;
+}
+
+static bool process_lives(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno != ESRCH;
+}
+
+/* True when the rank is now this process's. */
+static bool claim(struct pl_job_rank *rank)
+{
+    int32_t self = (int32_t)getpid(), owner = 0;
+    while (!atomic_compare_exchange_strong(&rank->owner, &owner, self))
+        if (owner == self || process_lives(owner))
+            return false;
+    generation = atomic_fetch_add(&rank->claims, 1) + 1;
+    return true;
+}
+
+static int inherited_open(struct pl_place *place)
+{
+    const char *text = getenv(PL_JOB_ENV);
+    if (!text)
+        return PL_UNREACHABLE;
+    int fd, end = 0;
+    unsigned long long cookie;
+    int rank;
+    if (sscanf(text, "%d:%16llx:%d%n", &fd, &cookie, &rank, &end) != 3 || text[end] != '\0')
+        return bad(text, "it is not <descriptor>:<cookie>:<rank>");
+    int rc = map(fd, text);
+    if (rc)
+        return rc;
+    const char *why = pl_job_check(job, job_bytes, cookie, rank);
+    if (why) {
+        rc = bad(text, why);
+        unmap();
+        return rc;
+    }
+    own = &job->ranks[rank];
+    if (!claim(own)) {
+        pl_log("process", 1, "rank %d of %s belongs to process %d; starting alone", rank, job->nspace, (int)atomic_load(&own->owner));
+        unmap();
+        return PL_UNREACHABLE;
+    }
+    snprintf(place->nspace, sizeof place->nspace, "%s", job->nspace);
+    place->rank = rank;
+    place->size = place->local_size = (int)job->size;
+    place->appnum = job->appnum ? ((const int32_t *)((const char *)job + job->appnum))[rank] : -1;
+    place->universe = (int)job->universe;
+    place->slots = (int)job->slots;
+    place->generation = generation;
+    place->job = job;
+    return MPI_SUCCESS;
+}
+
+static void inherited_close(void)
+{
+    for (int i = 0; i < PL_CARD_SLOTS; i++)
+        atomic_store(&own->card[i].generation, 0);
+    atomic_store(&own->owner, 0);
+    unmap();
+}
+
+static int inherited_publish(enum pl_card_slot slot, const void *card, size_t length)
+{
+    struct pl_job_card *to = &own->card[slot];
+    atomic_store_explicit(&to->generation, 0, memory_order_relaxed);
+    if (length == 0)
+        return MPI_SUCCESS;
+    memcpy(to->data, card, length);
+    to->length = (uint32_t)length;
+    atomic_store_explicit(&to->generation, generation, memory_order_release);
+    return MPI_SUCCESS;
+}
+
+static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
+{
+    struct pl_job_rank *peer = &job->ranks[rank];
+    const struct pl_job_card *from = &peer->card[slot];
+    uint32_t at = atomic_load_explicit(&from->generation, memory_order_acquire);
+    bool same = slot == PL_CARD_DOOR ? at != 0 : at == generation;
+    if (same && from->length <= PL_CARD_MAX) {
+        *length = from->length;
+        memcpy(card, from->data, *length);
+        return MPI_SUCCESS;
+    }
+    if (atomic_load(&peer->gone))
+        return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", rank);
+    return PL_AGAIN;
+}
+
+static void inherited_abort(int code, const char *object, const char *message)
+{
+    struct pl_job_abort *record = &job->abort;
+    if (atomic_exchange(&record->claimed, 1) != 0)
+        return; /* another rank was first: its reason is the one to tell */
+    record->rank = pl_process.place.rank;
+    record->code = code;
+    snprintf(record->object, sizeof record->object, "%s", object ? object : "");
+    snprintf(record->message, sizeof record->message, "%s", message ? message : "");
+    atomic_store_explicit(&record->set, 1, memory_order_release);
+}
+
+static void inherited_state(enum pl_job_state state)
+{
+    atomic_store(&own->state, (uint32_t)state);
+}
+
+const struct pl_bootstrap_ops pl_bootstrap_inherited = {
+    .abi = PL_BOOTSTRAP_ABI,
+    .name = "inherited",
+    .open = inherited_open,
+    .close = inherited_close,
+    .publish = inherited_publish,
+    .lookup = inherited_lookup,
+    .abort = inherited_abort,
+    .state = inherited_state,
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bootstrap of a process that no one launched: a full MPI of one, without any server. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/process.h"
+#include "core/transport.h"
+
+static int singleton_open(struct pl_place *place)
+{
+    snprintf(place->nspace, sizeof place->nspace, "singleton-%ld", (long)getpid());
+    place->appnum = -1;
+    place->universe = 1;
+    place->generation = 1;
+    return MPI_SUCCESS;
+}
+
+static void singleton_close(void)
+{
+}
+
+static int singleton_publish(enum pl_card_slot slot, const void *card, size_t length)
+{
+    (void)slot, (void)card, (void)length;
+    return MPI_SUCCESS; /* there is nobody to read it */
+}
+
+static int singleton_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
+{
+    (void)slot, (void)card, (void)length;
+    return pl_fail(MPI_ERR_INTERN, "a process that was started alone looks for rank %d", rank);
+}
+
+static void singleton_abort(int code, const char *object, const char *message)
+{
+    (void)code, (void)object;
+    fprintf(stderr, "%s\n", message);
+}
+
+static void singleton_state(enum pl_job_state state)
+{
+    (void)state;
+}
+
+const struct pl_bootstrap_ops pl_bootstrap_singleton = {
+    .abi = PL_BOOTSTRAP_ABI,
+    .name = "singleton",
+    .open = singleton_open,
+    .close = singleton_close,
+    .publish = singleton_publish,
+    .lookup = singleton_lookup,
+    .abort = singleton_abort,
+    .state = singleton_state,
+};
