@@ -139,16 +139,25 @@ int pl_engine_progress(struct pl_engine *engine)
     return events;
 }
 
+void pl_engine_do(struct pl_list *chores)
+{
+    struct pl_list *node;
+    while ((node = pl_list_pop(chores)) != NULL) {
+        struct pl_chore *chore = PL_CONTAINER(node, struct pl_chore, link);
+        chore->run(chore);
+    }
+}
+
 void pl_engine_reap(struct pl_engine *engine)
 {
-    struct pl_list dead;
-    pl_list_init(&dead);
-    struct pl_list *node;
-    while ((node = pl_list_pop(&engine->graveyard)) != NULL)
-        pl_list_append(&dead, node);
+    struct pl_list dead, chores;
+    pl_list_move(&dead, &engine->graveyard);
+    pl_list_move(&chores, &engine->chores);
     pl_lock_drop(&engine->lock);
+    struct pl_list *node;
     while ((node = pl_list_pop(&dead)) != NULL)
         pl_object_release(PL_CONTAINER(node, struct pl_request, link));
+    pl_engine_do(&chores);
 }
 
 /* A control message that finds no room travels in a request of its own, with a copy of its data behind it. */

@@ -38,6 +38,12 @@ struct pl_hook {
     struct pl_list link;
 };
 
+/* Something that must not be done under the lock (it calls the user's code), by whoever drops the lock next. */
+struct pl_chore {
+    void (*run)(struct pl_chore *chore);
+    struct pl_list link;
+};
+
 struct pl_engine {
     struct pl_lock lock;
     uint64_t id;
@@ -59,6 +65,7 @@ struct pl_engine {
     struct pl_list busy;           /* of pl_peer.link */
     struct pl_list awaiting;       /* of pl_request.link: synchronous or cancelled sends that expect an answer */
     struct pl_list graveyard;      /* of pl_request.link: detached requests to free once the lock is dropped */
+    struct pl_list chores;         /* of pl_chore.link: run once, when the lock is dropped */
     struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
     struct pl_list hooks;
     struct pl_list orphans;        /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
@@ -75,19 +82,23 @@ struct pl_engine {
 /* Opens the transports that PLENUM_TRANSPORT and the job ask for. Above MPI_THREAD_FUNNELED the lock is real. */
 int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level);
 
-/* Takes and drops the lock; leaving also frees what could not be freed under it. */
+/* Takes and drops the lock; leaving also frees what could not be freed under it, and does the chores. */
 static inline void pl_engine_enter(struct pl_engine *engine)
 {
     pl_lock_take(&engine->lock);
 }
 void pl_engine_reap(struct pl_engine *engine);
+
 static inline void pl_engine_leave(struct pl_engine *engine)
 {
-    if (__builtin_expect(pl_list_empty(&engine->graveyard), 1))
+    if (__builtin_expect(pl_list_empty(&engine->graveyard) && pl_list_empty(&engine->chores), 1))
         pl_lock_drop(&engine->lock);
     else
         pl_engine_reap(engine);
 }
+
+/* Does chores that were taken out of their engine's list. No lock held. */
+void pl_engine_do(struct pl_list *chores);
 
 /* One round of progress in the process's other engines that nobody is in: a thread that waits in one instance must not
  * stop the others' messages. Lock not held. */

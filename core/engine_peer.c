@@ -140,7 +140,7 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_DOOR, thread_level > MPI_THREAD_FUNNELED);
     engine->instance = instance;
     engine->thread = pthread_self();
-    struct pl_list *lists[] = { &engine->busy, &engine->awaiting, &engine->graveyard, &engine->unresolved, &engine->hooks, &engine->orphans, &engine->siblings };
+    struct pl_list *lists[] = { &engine->busy, &engine->awaiting, &engine->graveyard, &engine->chores, &engine->unresolved, &engine->hooks, &engine->orphans, &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
     const struct pl_place *place = &pl_process.place;
@@ -387,16 +387,21 @@ void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
 int pl_engine_nudge_others(struct pl_engine *engine)
 {
     int events = 0;
+    struct pl_list chores, *node;
     if (!pl_lock_try(&engines_lock))
         return 0;
+    pl_list_init(&chores);
     PL_LIST_EACH(other, &engines, struct pl_engine, siblings) {
         if (other == engine || (!other->lock.real && !pthread_equal(other->thread, pthread_self())))
             continue;
         if (!pl_lock_try(&other->lock))
             continue;
         events += pl_engine_progress(other);
+        while ((node = pl_list_pop(&other->chores)) != NULL)
+            pl_list_append(&chores, node);
         pl_lock_drop(&other->lock); /* whoever enters next frees what is left to free */
     }
     pl_lock_drop(&engines_lock);
+    pl_engine_do(&chores);
     return events;
 }

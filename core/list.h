@@ -52,4 +52,15 @@ static inline struct pl_list *pl_list_pop(struct pl_list *head)
     return node;
 }
 
+/* Makes `to` the head of all of `from`'s elements, and `from` empty. */
+static inline void pl_list_move(struct pl_list *to, struct pl_list *from)
+{
+    pl_list_init(to);
+    if (pl_list_empty(from))
+        return;
+    *to = *from;
+    to->next->prev = to->prev->next = to;
+    pl_list_init(from);
+}
+
 #endif

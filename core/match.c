@@ -153,8 +153,9 @@ void pl_match_post(struct pl_request *request)
 static struct pl_unexpected *find_token(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header)
 {
     struct pl_comm *comm = find_comm(engine, header);
-    struct pl_list *queues[] = { &engine->orphans, comm ? &comm->queues[PL_MSG_P2P].unexpected : NULL };
-    for (int i = 0; i < 2; i++)
+    struct pl_list *queues[] = { &engine->orphans, comm ? &comm->queues[PL_MSG_P2P].unexpected : NULL,
+                                 comm ? &comm->queues[PL_MSG_COLL].unexpected : NULL };
+    for (int i = 0; i < 3; i++)
         if (queues[i])
             PL_LIST_EACH(unexpected, queues[i], struct pl_unexpected, link)
                 if (unexpected->header.token == header->token && unexpected->from->engine == from->engine)
