@@ -203,11 +203,12 @@ static void explain(int code, const char *detail, const char *function, char *te
         snprintf(text + used, room - used, " (code %d)", code);
 }
 
-void pl_error_publish(const char *function, int code)
+void pl_error_publish(const char *function, int code, char message[MPI_MAX_ERROR_STRING])
 {
     bool fits = last.class != MPI_SUCCESS && (last.class == code || last.class == pl_error_code_class(code));
     last.code = code;
     explain(code, fits ? last.detail : NULL, function, last.published, sizeof last.published);
+    memcpy(message, last.published, MPI_MAX_ERROR_STRING);
     pl_error_clear();
 }
 

@@ -41,8 +41,9 @@ const char *pl_error_detail(int *class);
 /* Forgets the recorded detail. */
 void pl_error_clear(void);
 
-/* Puts "function: detail (MPI_ERR_X)" where MPI_Error_string() finds it for `code`, once per failing call. */
-void pl_error_publish(const char *function, int code);
+/* Makes "function: detail (MPI_ERR_X)" of a failing call, gives it out, and keeps it where pl_error_string() finds it
+ * for `code`. */
+void pl_error_publish(const char *function, int code, char message[MPI_MAX_ERROR_STRING]);
 
 /* The text for a code: what was published for it last in this thread, else its explanation. */
 void pl_error_string(int code, char text[MPI_MAX_ERROR_STRING]);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way into and out of public functions: see call.h. Locking: an object's own lock while its name is read. */
+#include "api/call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- the way out --------------------------------------------------------------------------------------------- */
+
+int pl_call_fail(struct pl_call *call)
+{
+    char message[MPI_MAX_ERROR_STRING];
+    int code = call->err;
+    pl_error_publish(call->function, code, message);
+    struct pl_errhandler *handler = pl_errhandler_of(call->kind, call->object);
+    pl_errhandler_invoke(handler, call->kind, call->object, code, message);
+    pl_object_release(handler);
+    return code;
+}
+
+int pl_call_unsupported(struct pl_call *call)
+{
+    pl_call_error(call, MPI_ERR_UNSUPPORTED_OPERATION, "this version of Plenum does not have it");
+    return pl_call_fail(call);
+}
+
+void pl_call_error(struct pl_call *call, int class, const char *format, ...)
+{
+    if (call->err)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    pl_error_record(class, format, arguments);
+    va_end(arguments);
+    call->err = class;
+}
+
+/* --- objects ------------------------------------------------------------------------------------------------- */
+
+static void *resolve(struct pl_call *call, enum pl_kind kind, const void *handle, const char *argument)
+{
+    if (call->err)
+        return NULL;
+    void *object = pl_object_get(kind, handle, argument);
+    if (!object)
+        call->err = pl_kinds[kind].error;
+    return object;
+}
+
+/* Sets the object whose error handler is invoked, unless an earlier argument has. */
+static void attach(struct pl_call *call, enum pl_kind kind, void *object)
+{
+    if (call->kind)
+        return;
+    call->kind = kind;
+    call->object = object;
+}
+
+/* MPI_COMM_WORLD and MPI_COMM_SELF are known by name even while there is no World. */
+static void explain_comm(struct pl_call *call, MPI_Comm comm)
+{
+    if (comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF)
+        return;
+    call->err = pl_fail(MPI_ERR_COMM, "%s does not exist %s", comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF",
+                        pl_world_state == PL_WORLD_FINALIZED ? "any more after MPI_Finalize" : "before MPI_Init");
+}
+
+struct pl_comm *pl_arg_comm(struct pl_call *call, MPI_Comm comm)
+{
+    if (call->err)
+        return NULL;
+    struct pl_comm *c = resolve(call, PL_COMM, comm, "comm");
+    if (c)
+        attach(call, PL_COMM, c);
+    else
+        explain_comm(call, comm);
+    return c;
+}
+
+struct pl_comm *pl_arg_intracomm(struct pl_call *call, MPI_Comm comm)
+{
+    struct pl_comm *c = pl_arg_comm(call, comm);
+    if (!c || !pl_comm_is_inter(c))
+        return c;
+    pl_call_error(call, MPI_ERR_COMM, "comm is an intercommunicator; an intracommunicator is needed");
+    return NULL;
+}
+
+struct pl_comm *pl_arg_intercomm(struct pl_call *call, MPI_Comm comm)
+{
+    struct pl_comm *c = pl_arg_comm(call, comm);
+    if (!c || pl_comm_is_inter(c))
+        return c;
+    pl_call_error(call, MPI_ERR_COMM, "comm is an intracommunicator; an intercommunicator is needed");
+    return NULL;
+}
+
+struct pl_type *pl_arg_type(struct pl_call *call, MPI_Datatype datatype)
+{
+    struct pl_type *t = pl_arg_type_uncommitted(call, datatype);
+    if (!t || t->committed)
+        return t;
+    pl_call_error(call, MPI_ERR_TYPE, "datatype is not committed");
+    return NULL;
+}
+
+struct pl_type *pl_arg_type_uncommitted(struct pl_call *call, MPI_Datatype datatype)
+{
+    return resolve(call, PL_DATATYPE, datatype, "datatype");
+}
+
+struct pl_op *pl_arg_op(struct pl_call *call, MPI_Op op)
+{
+    return resolve(call, PL_OP, op, "op");
+}
+
+struct pl_group *pl_arg_group(struct pl_call *call, MPI_Group group, const char *name)
+{
+    return resolve(call, PL_GROUP, group, name);
+}
+
+struct pl_request *pl_arg_request(struct pl_call *call, MPI_Request request)
+{
+    return resolve(call, PL_REQUEST, request, "request");
+}
+
+struct pl_errhandler *pl_arg_errhandler(struct pl_call *call, MPI_Errhandler errhandler, enum pl_kind target)
+{
+    struct pl_errhandler *handler = resolve(call, PL_ERRHANDLER, errhandler, "errhandler");
+    if (!handler || handler->target == 0 || handler->target == target)
+        return handler;
+    pl_call_error(call, MPI_ERR_ERRHANDLER, "errhandler was made for a %s and cannot be attached to a %s",
+                  pl_kinds[handler->target].name, pl_kinds[target].name);
+    return NULL;
+}
+
+struct pl_info *pl_arg_info(struct pl_call *call, MPI_Info info)
+{
+    return resolve(call, PL_INFO, info, "info");
+}
+
+struct pl_info *pl_arg_info_or_null(struct pl_call *call, MPI_Info info)
+{
+    return info == MPI_INFO_NULL ? NULL : pl_arg_info(call, info);
+}
+
+struct pl_instance *pl_arg_session(struct pl_call *call, MPI_Session session)
+{
+    struct pl_instance *instance = resolve(call, PL_SESSION, session, "session");
+    if (instance)
+        attach(call, PL_SESSION, instance);
+    return instance;
+}
+
+void pl_arg_win(struct pl_call *call, MPI_Win win)
+{
+    void *object = resolve(call, PL_WIN, win, "win");
+    attach(call, PL_WIN, object);
+}
+
+/* Errors of files without a file are those of MPI_FILE_NULL. */
+void pl_arg_file(struct pl_call *call, MPI_File file)
+{
+    void *object = resolve(call, PL_FILE, file, "fh");
+    attach(call, PL_FILE, object);
+}
+
+/* --- values -------------------------------------------------------------------------------------------------- */
+
+/* A communicator in words: communicator "ocean" of 4 processes. */
+enum { DESCRIPTION_MAX = MPI_MAX_OBJECT_NAME + 64 };
+static const char *describe(struct pl_comm *comm, char text[DESCRIPTION_MAX])
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    pl_lock_take(&comm->lock);
+    memcpy(name, comm->name, sizeof name);
+    pl_lock_drop(&comm->lock);
+    int size = pl_comm_targets(comm);
+    const char *processes = size == 1 ? "process" : "processes";
+    if (name[0])
+        snprintf(text, DESCRIPTION_MAX, "communicator \"%s\" of %d %s", name, size, processes);
+    else
+        snprintf(text, DESCRIPTION_MAX, "the communicator (unnamed, of %d %s)", size, processes);
+    return text;
+}
+
+static void __attribute__((cold)) fail_rank(struct pl_call *call, int class, const struct pl_comm *comm,
+                                            const char *what, int rank)
+{
+    char text[DESCRIPTION_MAX];
+    if (!call->err)
+        pl_call_error(call, class, "%s %d is not in %s", what, rank, describe((struct pl_comm *)comm, text));
+}
+
+void pl_arg_count(struct pl_call *call, MPI_Count count)
+{
+    if (count < 0)
+        pl_call_error(call, MPI_ERR_COUNT, "count is %lld; it must not be negative", (long long)count);
+}
+
+void pl_arg_dest(struct pl_call *call, const struct pl_comm *comm, int dest)
+{
+    if (comm && (dest < 0 || dest >= pl_comm_targets(comm)) && dest != MPI_PROC_NULL)
+        fail_rank(call, MPI_ERR_RANK, comm, "rank", dest);
+}
+
+void pl_arg_source(struct pl_call *call, const struct pl_comm *comm, int source)
+{
+    if (source != MPI_ANY_SOURCE)
+        pl_arg_dest(call, comm, source);
+}
+
+void pl_arg_root(struct pl_call *call, const struct pl_comm *comm, int root)
+{
+    if (comm && (root < 0 || root >= comm->size))
+        fail_rank(call, MPI_ERR_ROOT, comm, "root", root);
+}
+
+void pl_arg_tag(struct pl_call *call, int tag)
+{
+    if (tag < 0)
+        pl_call_error(call, MPI_ERR_TAG, "tag is %d; it must not be negative", tag);
+}
+
+void pl_arg_recv_tag(struct pl_call *call, int tag)
+{
+    if (tag < 0 && tag != MPI_ANY_TAG)
+        pl_call_error(call, MPI_ERR_TAG, "tag is %d; it must not be negative unless it is MPI_ANY_TAG", tag);
+}
+
+void pl_arg_output(struct pl_call *call, const void *pointer, const char *name)
+{
+    if (!pointer)
+        pl_call_error(call, MPI_ERR_ARG, "%s is NULL", name);
+}
+
+/* With MPI_BOTTOM, which is NULL too, the type holds the addresses: data near address 0 is nobody's. */
+void pl_arg_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type)
+{
+    enum { NOBODYS = 4096 };
+    if (!buf && type && count > 0 && type->size > 0 && type->true_lb > -NOBODYS && type->true_lb < NOBODYS)
+        pl_call_error(call, MPI_ERR_BUFFER, "the buffer is NULL, with %lld elements of data", (long long)count);
+}
