@@ -44,6 +44,13 @@ struct pl_chore {
     struct pl_list link;
 };
 
+/* Something to do once the lock is dropped, by the thread that drops it: local steps of a collective, which may call the
+ * user's operations. Appended to engine->chores under the lock; taken out before it runs. */
+struct pl_chore {
+    void (*run)(struct pl_chore *chore);
+    struct pl_list link;
+};
+
 struct pl_engine {
     struct pl_lock lock;
     uint64_t id;
@@ -66,6 +73,7 @@ struct pl_engine {
     struct pl_list awaiting;       /* of pl_request.link: synchronous or cancelled sends that expect an answer */
     struct pl_list graveyard;      /* of pl_request.link: detached requests to free once the lock is dropped */
     struct pl_list chores;         /* of pl_chore.link: run once, when the lock is dropped */
+    struct pl_list chores;
     struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
     struct pl_list hooks;
     struct pl_list orphans;        /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
@@ -87,7 +95,7 @@ static inline void pl_engine_enter(struct pl_engine *engine)
 {
     pl_lock_take(&engine->lock);
 }
-void pl_engine_reap(struct pl_engine *engine);
+void pl_engine_leave_busy(struct pl_engine *engine);
 
 static inline void pl_engine_leave(struct pl_engine *engine)
 {
