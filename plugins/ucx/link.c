@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Links: the other engines, how they are found, connected, lost and left.
+ *
+ * Failure is noticed by UCX over networks (error mode PEER); between processes that share memory UCX does not offer it,
+ * and the launcher must tell. A link fails once: it takes no more messages, its connection is closed by force, and when
+ * that is done (UCX touches no buffer of it any more) what was under way is reported, then the loss itself.
+ */
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "plugins/ucx/ucx.h"
+
+/* How long close() waits for a farewell to get out while nothing at all happens. */
+enum { PATIENCE_MS = 500 };
+
+/* --- finding --------------------------------------------------------------------------------------------------- */
+
+/* Ids are random numbers: their low bits are as good as a hash. */
+static struct ucx_link **bucket_of(struct ucx *ucx, uint64_t engine)
+{
+    return &ucx->bucket[engine & (ucx->buckets - 1)];
+}
+
+struct ucx_link *ucx_link_find(struct ucx *ucx, uint64_t engine)
+{
+    struct ucx_link *link = ucx->last;
+    if (link && link->origin.engine == engine)
+        return link;
+    for (link = *bucket_of(ucx, engine); link; link = link->next)
+        if (link->origin.engine == engine)
+            return ucx->last = link;
+    return NULL;
+}
+
+/* Without memory for more buckets the old ones do, more slowly. */
+static void grow(struct ucx *ucx)
+{
+    struct ucx_link **bucket = calloc(ucx->buckets * 2, sizeof *bucket);
+    if (!bucket)
+        return;
+    free(ucx->bucket);
+    ucx->bucket = bucket;
+    ucx->buckets *= 2;
+    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
+        struct ucx_link **head = bucket_of(ucx, link->origin.engine);
+        link->next = *head;
+        *head = link;
+    }
+}
+
+struct ucx_link *ucx_link_make(struct ucx *ucx, uint64_t engine)
+{
+    struct ucx_link *link = ucx_link_find(ucx, engine);
+    if (link)
+        return link;
+    link = calloc(1, sizeof *link);
+    if (!link)
+        return NULL;
+    if (++ucx->count > ucx->buckets)
+        grow(ucx);
+    link->endpoint.ops = &plenum_transport;
+    link->origin.engine = engine;
+    link->ucx = ucx;
+    pl_list_init(&link->sends);
+    pl_list_init(&link->early);
+    pl_list_init(&link->bulks);
+    pl_list_init(&link->failure);
+    pl_list_append(&ucx->links, &link->entry);
+    struct ucx_link **head = bucket_of(ucx, engine);
+    link->next = *head;
+    *head = link;
+    return link;
+}
+
+int ucx_link_learn(struct ucx_link *link, const void *address, size_t length)
+{
+    struct ucx_address head;
+    if (length <= sizeof head || length > UCX_ADDRESS_MAX)
+        return link->ucx->host->fail(MPI_ERR_OTHER, "a peer's UCX address has %zu bytes", length);
+    memcpy(&head, address, sizeof head);
+    if (head.engine != link->origin.engine)
+        return link->ucx->host->fail(MPI_ERR_OTHER, "a peer gave the UCX address of another");
+    if (link->address)
+        return MPI_SUCCESS;
+    link->address = malloc(length);
+    if (!link->address)
+        return link->ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a connection");
+    memcpy(link->address, address, length);
+    link->address_length = length;
+    return MPI_SUCCESS;
+}
+
+/* --- connecting ------------------------------------------------------------------------------------------------ */
+
+static void on_error(void *argument, ucp_ep_h ep, ucs_status_t status)
+{
+    (void)ep;
+    struct ucx_link *link = argument;
+    if (!link->left)
+        link->ucx->host->log("ucx", 1, "connection lost: %s", ucs_status_string(status));
+    ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+}
+
+int ucx_link_open(struct ucx_link *link)
+{
+    struct ucx *ucx = link->ucx;
+    if (link->error)
+        return ucx->host->fail(link->error, "the connection to this process is lost");
+    if (link->left)
+        return ucx->host->fail(MPI_ERR_PROC_ABORTED, "this process has finalized");
+    if (link->ep)
+        return MPI_SUCCESS;
+
+    struct ucx_address head;
+    memcpy(&head, link->address, sizeof head);
+    link->watched = !(ucx->shared_memory && head.node == ucx->node);
+    ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .address = (const ucp_address_t *)((const char *)link->address + sizeof head),
+        .err_mode = link->watched ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE,
+        .err_handler = { .cb = on_error, .arg = link },
+    };
+    ucs_status_t status = ucp_ep_create(ucx->worker, &params, &link->ep);
+    if (status != UCS_OK) {
+        link->ep = NULL;
+        return ucx->host->fail(PL_UNREACHABLE, "UCX cannot reach this process: %s", ucs_status_string(status));
+    }
+    return ucx_control_hello(link);
+}
+
+/* --- failing --------------------------------------------------------------------------------------------------- */
+
+void ucx_link_fail(struct ucx_link *link, int error)
+{
+    if (link->error)
+        return;
+    link->error = error;
+    pl_list_append(&link->ucx->failed, &link->failure);
+}
+
+/* Starts the end of the connection. UCX refuses force where it does not watch the peer: those end with the worker. */
+static void start_close(struct ucx_link *link, bool force)
+{
+    ucp_ep_h ep = link->ep;
+    link->ep = NULL;
+    if (!ep || (force && !link->watched))
+        return;
+    ucp_request_param_t params = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags = force ? UCP_EP_CLOSE_FLAG_FORCE : 0,
+    };
+    ucs_status_ptr_t request = ucp_ep_close_nbx(ep, &params);
+    link->closing = UCS_PTR_IS_PTR(request) ? request : NULL;
+}
+
+static bool close_done(struct ucx_link *link)
+{
+    if (!link->closing)
+        return true;
+    if (ucp_request_check_status(link->closing) == UCS_INPROGRESS)
+        return false;
+    ucp_request_free(link->closing);
+    link->closing = NULL;
+    return true;
+}
+
+static void free_early(struct ucx_link *link)
+{
+    struct pl_list *node;
+    while ((node = pl_list_pop(&link->early)) != NULL)
+        free(PL_CONTAINER(node, struct ucx_early, entry));
+}
+
+/* Ends everything under way with the link's error; returns how much that was. Bulk data that waits stays until the
+ * engine fetches or drops it. */
+static int give_up(struct ucx_link *link)
+{
+    struct ucx *ucx = link->ucx;
+    int ended = 0;
+    PL_LIST_EACH(send, &link->sends, struct ucx_send, entry) {
+        struct pl_outgoing *message = send->message;
+        send->message = NULL;
+        if (message && ++ended)
+            ucx->host->sent(ucx->engine, message, link->error);
+    }
+    PL_LIST_EACH(bulk, &link->bulks, struct ucx_bulk, entry) {
+        struct pl_incoming *message = bulk->message;
+        bulk->message = NULL;
+        if (message && ++ended)
+            ucx->host->fetched(ucx->engine, message, link->error);
+        ended += !bulk->fetching && !bulk->cancelled;
+    }
+    free_early(link);
+    return ended;
+}
+
+int ucx_link_report(struct ucx *ucx)
+{
+    int events = 0;
+    PL_LIST_EACH(link, &ucx->failed, struct ucx_link, failure) {
+        if (link->ep)
+            start_close(link, true);
+        if (!close_done(link))
+            continue;
+        pl_list_remove(&link->failure);
+        events++;
+        if (give_up(link) == 0 && link->left)
+            continue; /* it went in good order and owes nothing */
+        ucx->host->lost(ucx->engine, link->endpoint.peer ? &link->endpoint : NULL, link->origin.card ? &link->origin : NULL);
+    }
+    return events;
+}
+
+/* --- leaving --------------------------------------------------------------------------------------------------- */
+
+static long now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool all_closed(struct ucx *ucx)
+{
+    bool all = true;
+    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry)
+        all &= close_done(link);
+    return all;
+}
+
+/* Lets the farewells out. Bounded: a peer that has died, or does not listen, must not hold this process. */
+static void drain(struct ucx *ucx)
+{
+    long last = now_ms();
+    while (!all_closed(ucx)) {
+        if (ucp_worker_progress(ucx->worker)) {
+            last = now_ms();
+            continue;
+        }
+        if (now_ms() - last > PATIENCE_MS)
+            return;
+        if (ucp_worker_arm(ucx->worker) == UCS_OK)
+            poll(&(struct pollfd){ .fd = ucx->event_fd, .events = POLLIN }, 1, 10);
+    }
+}
+
+/*
+ * Tells everybody who knows this engine that it goes in good order, so that the end of the connection is not taken for
+ * a failure; also those who only sent to it, to whom a connection is made for the purpose.
+ */
+void ucx_link_close_all(struct ucx *ucx)
+{
+    ucx->ending = true;
+    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
+        bool alive = !link->error && !link->left && link->address && link->origin.engine != ucx->id;
+        PL_LIST_EACH(send, &link->sends, struct ucx_send, entry)
+            send->message = NULL;
+        PL_LIST_EACH(bulk, &link->bulks, struct ucx_bulk, entry)
+            ucx_bulk_abandon(bulk);
+        if (alive && ucx_link_open(link) == MPI_SUCCESS)
+            ucx_post(link, UCX_LEAVE, 0, NULL, 0);
+    }
+    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry)
+        if (link->ep)
+            start_close(link, link->error || link->left);
+    drain(ucx);
+}
+
+void ucx_link_free_all(struct ucx *ucx)
+{
+    struct pl_list *node;
+    while ((node = pl_list_pop(&ucx->links)) != NULL) {
+        struct ucx_link *link = PL_CONTAINER(node, struct ucx_link, entry);
+        while ((node = pl_list_pop(&link->sends)) != NULL)
+            ucx_send_free(ucx, PL_CONTAINER(node, struct ucx_send, entry));
+        while ((node = pl_list_pop(&link->bulks)) != NULL)
+            free(PL_CONTAINER(node, struct ucx_bulk, entry));
+        free_early(link);
+        free((void *)link->origin.card);
+        free(link->address);
+        free(link);
+    }
+}

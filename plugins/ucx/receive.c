@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages in: put back into their order, checked, handed to the engine; bulk data fetched or thrown away.
+ *
+ * A bulk message's descriptor belongs to UCX. It is given back exactly once: to ucp_am_recv_data_nbx() (fetch), to
+ * ucp_am_data_release() (drop), or, while UCX's own callback for it still runs, by that callback's return value.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/ucx/ucx.h"
+
+/* --- the datatype: unpacks through the cursor, throws away what exceeds the room -------------------------------- */
+
+static void *unpack_start(void *context, void *buffer, size_t count)
+{
+    (void)context, (void)count;
+    return buffer;
+}
+
+static size_t unpack_size(void *state)
+{
+    const struct ucx_bulk *bulk = state;
+    return bulk->size;
+}
+
+static ucs_status_t unpack(void *state, size_t offset, const void *packed, size_t bytes)
+{
+    struct ucx_bulk *bulk = state;
+    if (!bulk->message || offset >= bulk->message->data.total)
+        return UCS_OK;
+    const struct pl_host *host = bulk->link->ucx->host;
+    struct pl_cursor *cursor = &bulk->message->data;
+    size_t room = cursor->total - offset;
+    if (cursor->done != offset)
+        host->seek(cursor, offset);
+    host->unpack(cursor, packed, bytes < room ? bytes : room);
+    return UCS_OK;
+}
+
+static void unpack_finish(void *state)
+{
+    (void)state;
+}
+
+/* --- bulk ------------------------------------------------------------------------------------------------------ */
+
+static struct ucx_bulk *make_bulk(struct ucx_link *link, const struct ucx_wire *wire, void *descriptor)
+{
+    struct ucx_bulk *bulk = calloc(1, sizeof *bulk);
+    if (!bulk)
+        return NULL;
+    bulk->bulk.ops = &plenum_transport;
+    bulk->link = link;
+    bulk->descriptor = descriptor;
+    bulk->number = wire->number;
+    bulk->size = wire->header.size;
+    pl_list_append(&link->bulks, &bulk->entry);
+    return bulk;
+}
+
+static void free_bulk(struct ucx_bulk *bulk)
+{
+    pl_list_remove(&bulk->entry);
+    free(bulk);
+}
+
+void ucx_bulk_release(struct ucx_bulk *bulk)
+{
+    struct ucx *ucx = bulk->link->ucx;
+    if (bulk == ucx->arriving)
+        ucx->arriving = NULL; /* receive() returns it */
+    else
+        ucp_am_data_release(ucx->worker, bulk->descriptor);
+    free_bulk(bulk);
+}
+
+void ucx_bulk_abandon(struct ucx_bulk *bulk)
+{
+    bulk->message = NULL;
+    if (!bulk->fetching)
+        ucx_bulk_release(bulk);
+}
+
+static void fetched(void *request, ucs_status_t status, size_t length, void *argument)
+{
+    (void)length;
+    struct ucx_bulk *bulk = argument;
+    struct ucx *ucx = bulk->link->ucx;
+    ucp_request_free(request);
+    bulk->done = true;
+    bulk->status = status;
+    ucx->events++;
+    if (bulk->starting)
+        return;
+    struct pl_incoming *message = bulk->message;
+    if (message)
+        ucx->host->fetched(ucx->engine, message, status == UCS_OK ? MPI_SUCCESS : ucx_error(ucx, status, "cannot receive"));
+    free_bulk(bulk);
+}
+
+/* Straight into the user's buffer when it is one run with room for all, else piece by piece through the cursor. */
+int ucx_fetch(void *self, struct pl_bulk *handle, struct pl_incoming *message)
+{
+    struct ucx *ucx = self;
+    struct ucx_bulk *bulk = (struct ucx_bulk *)handle;
+    if (bulk->link->error) {
+        int err = bulk->link->error;
+        ucx_bulk_release(bulk);
+        return ucx->host->fail(err, "the sender of this message is lost");
+    }
+    void *direct = message->data.total >= bulk->size ? pl_cursor_direct(&message->data) : NULL;
+    ucp_request_param_t params = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE,
+        .cb.recv_am = fetched,
+        .user_data = bulk,
+        .datatype = direct ? ucp_dt_make_contig(1) : ucx->fetch_type,
+    };
+    bulk->message = message;
+    bulk->fetching = true;
+    bulk->starting = true;
+    ucs_status_ptr_t request = ucp_am_recv_data_nbx(ucx->worker, bulk->descriptor, direct ? direct : bulk,
+                                                    direct ? bulk->size : 1, &params);
+    bulk->starting = false;
+    if (UCS_PTR_IS_PTR(request) && !bulk->done)
+        return PL_PENDING;
+    ucs_status_t status = bulk->done ? bulk->status : UCS_PTR_STATUS(request);
+    free_bulk(bulk);
+    return status == UCS_OK ? MPI_SUCCESS : ucx_error(ucx, status, "cannot receive");
+}
+
+/*
+ * A cancelled one is kept until its sender has forgotten it: were it released at once, the sender's side could
+ * complete, as sent, before the news that it was cancelled arrives there.
+ */
+void ucx_drop(void *self, struct pl_bulk *handle, bool cancelled)
+{
+    (void)self;
+    struct ucx_bulk *bulk = (struct ucx_bulk *)handle;
+    struct ucx_link *link = bulk->link;
+    bulk->cancelled = cancelled;
+    if (!cancelled || ucx_link_open(link) || ucx_post(link, UCX_FORGET, bulk->number, NULL, 0))
+        ucx_bulk_release(bulk);
+}
+
+/* --- arrival --------------------------------------------------------------------------------------------------- */
+
+static void deliver(struct ucx_link *link, const struct ucx_wire *wire, const void *data, struct ucx_bulk *bulk)
+{
+    struct ucx *ucx = link->ucx;
+    link->next_in++;
+    if (wire->control != UCX_MESSAGE) {
+        ucx_control_handle(link, wire, data, wire->header.size);
+    } else if (link->origin.card) {
+        ucx->host->arrived(ucx->engine, &link->origin, &wire->header, data, bulk ? &bulk->bulk : NULL);
+    } else { /* nobody has said hello: not one of us */
+        if (bulk)
+            ucx_bulk_release(bulk);
+        ucx_link_fail(link, MPI_ERR_OTHER);
+    }
+}
+
+/* Keeps a message until its turn. */
+static int hold(struct ucx_link *link, const struct ucx_wire *wire, const void *data, struct ucx_bulk *bulk)
+{
+    size_t bytes = bulk ? 0 : wire->header.size;
+    struct ucx_early *early = malloc(sizeof *early + bytes);
+    if (!early)
+        return MPI_ERR_NO_MEM;
+    early->wire = *wire;
+    early->bulk = bulk;
+    if (bytes)
+        memcpy(early->data, data, bytes);
+    struct pl_list *after = link->early.prev;
+    while (after != &link->early && (int32_t)(PL_CONTAINER(after, struct ucx_early, entry)->wire.number - wire->number) > 0)
+        after = after->prev;
+    pl_list_append(after->next, &early->entry);
+    return MPI_SUCCESS;
+}
+
+static void deliver_held(struct ucx_link *link)
+{
+    while (!pl_list_empty(&link->early)) {
+        struct ucx_early *early = PL_CONTAINER(link->early.next, struct ucx_early, entry);
+        if (early->wire.number != link->next_in)
+            return;
+        pl_list_remove(&early->entry);
+        deliver(link, &early->wire, early->data, early->bulk);
+        free(early);
+    }
+}
+
+/* What is wrong with a message, NULL: nothing. Peers are not trusted. */
+static const char *check(const struct ucx *ucx, const struct ucx_wire *wire, size_t length, bool waiting)
+{
+    if (wire->to != ucx->id)
+        return "it is for another engine";
+    if (wire->header.size != length)
+        return "its length is not what its header says";
+    if (wire->control >= UCX_CONTROLS || (waiting && wire->control != UCX_MESSAGE))
+        return "its kind is unknown";
+    return NULL;
+}
+
+/* UCX's callback for every message. Returning UCS_INPROGRESS keeps the descriptor of a bulk message. */
+static ucs_status_t receive(void *argument, const void *header, size_t header_length, void *data, size_t length,
+                            const ucp_am_recv_param_t *params)
+{
+    struct ucx *ucx = argument;
+    struct ucx_wire wire;
+    bool waiting = params->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV;
+    if (ucx->ending || header_length != sizeof wire)
+        return UCS_OK;
+    memcpy(&wire, header, sizeof wire);
+    const char *wrong = check(ucx, &wire, length, waiting);
+    struct ucx_link *link = wrong ? NULL : ucx_link_make(ucx, wire.from);
+    if (!link || link->error || (int32_t)(wire.number - link->next_in) < 0) {
+        ucx->host->log("ucx", 1, "a message was thrown away: %s", wrong ? wrong : link ? "its link has failed" : "out of memory");
+        return UCS_OK;
+    }
+
+    ucx->events++;
+    struct ucx_bulk *bulk = waiting ? make_bulk(link, &wire, data) : NULL;
+    if (waiting && !bulk) {
+        ucx_link_fail(link, MPI_ERR_NO_MEM);
+        return UCS_OK;
+    }
+    ucx->arriving = bulk;
+    if (wire.number == link->next_in) {
+        deliver(link, &wire, data, bulk);
+        if (!pl_list_empty(&link->early))
+            deliver_held(link);
+    } else if (hold(link, &wire, data, bulk) != MPI_SUCCESS) {
+        ucx_link_fail(link, MPI_ERR_NO_MEM);
+        if (bulk)
+            ucx_bulk_release(bulk);
+    }
+    bool kept = ucx->arriving != NULL;
+    ucx->arriving = NULL;
+    return kept ? UCS_INPROGRESS : UCS_OK;
+}
+
+int ucx_receive_init(struct ucx *ucx)
+{
+    static const ucp_generic_dt_ops_t ops = {
+        .start_unpack = unpack_start,
+        .packed_size  = unpack_size,
+        .unpack       = unpack,
+        .finish       = unpack_finish,
+    };
+    ucp_am_handler_param_t params = {
+        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                      UCP_AM_HANDLER_PARAM_FIELD_ARG,
+        .id = 0,
+        .flags = UCP_AM_FLAG_WHOLE_MSG,
+        .cb = receive,
+        .arg = ucx,
+    };
+    ucs_status_t status = ucp_dt_create_generic(&ops, NULL, &ucx->fetch_type);
+    if (status != UCS_OK)
+        return ucx_error(ucx, status, "cannot make a UCX datatype");
+    status = ucp_worker_set_am_recv_handler(ucx->worker, &params);
+    if (status == UCS_OK)
+        return MPI_SUCCESS;
+    ucp_dt_destroy(ucx->fetch_type);
+    return ucx_error(ucx, status, "cannot receive active messages");
+}
+
+void ucx_receive_fini(struct ucx *ucx)
+{
+    ucp_dt_destroy(ucx->fetch_type);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages out: the engine's and the transport's own.
+ *
+ * A struct ucx_send lives as long as UCX needs it. UCX never takes a send back, so that a message that the engine has
+ * given up on only loses its `message`: the record stays, and data that is still asked for is made up of zeros.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/ucx/ucx.h"
+
+/* --- the datatype: walks the cursor of a message that does not lie in one piece ---------------------------------- */
+
+static void *pack_start(void *context, const void *buffer, size_t count)
+{
+    (void)context, (void)count;
+    return (void *)buffer;
+}
+
+static size_t pack_size(void *state)
+{
+    const struct ucx_send *send = state;
+    return send->wire.header.size;
+}
+
+static size_t pack(void *state, size_t offset, void *packed, size_t max)
+{
+    struct ucx_send *send = state;
+    size_t left = send->wire.header.size - offset, bytes = max < left ? max : left;
+    if (!send->message) {
+        memset(packed, 0, bytes);
+        return bytes;
+    }
+    const struct pl_host *host = send->link->ucx->host;
+    struct pl_cursor *cursor = &send->message->data;
+    if (cursor->done != offset)
+        host->seek(cursor, offset);
+    return host->pack(cursor, packed, bytes);
+}
+
+static void pack_finish(void *state)
+{
+    (void)state;
+}
+
+int ucx_send_init(struct ucx *ucx)
+{
+    static const ucp_generic_dt_ops_t ops = {
+        .start_pack  = pack_start,
+        .packed_size = pack_size,
+        .pack        = pack,
+        .finish      = pack_finish,
+    };
+    ucs_status_t status = ucp_dt_create_generic(&ops, NULL, &ucx->send_type);
+    return status == UCS_OK ? MPI_SUCCESS : ucx_error(ucx, status, "cannot make a UCX datatype");
+}
+
+void ucx_send_fini(struct ucx *ucx)
+{
+    ucp_dt_destroy(ucx->send_type);
+    struct pl_list *node;
+    while ((node = pl_list_pop(&ucx->spare)) != NULL)
+        free(PL_CONTAINER(node, struct ucx_send, entry));
+}
+
+/* --- records --------------------------------------------------------------------------------------------------- */
+
+static struct ucx_send *take(struct ucx_link *link, enum ucx_control control)
+{
+    struct ucx *ucx = link->ucx;
+    struct pl_list *node = pl_list_pop(&ucx->spare);
+    struct ucx_send *send = node ? PL_CONTAINER(node, struct ucx_send, entry) : malloc(sizeof *send);
+    if (!send)
+        return NULL;
+    pl_list_init(&send->entry);
+    send->link = link;
+    send->message = NULL;
+    send->copy = NULL;
+    send->done = false;
+    send->wire.from = ucx->id;
+    send->wire.to = link->origin.engine;
+    send->wire.number = link->next_out;
+    send->wire.control = control;
+    return send;
+}
+
+void ucx_send_free(struct ucx *ucx, struct ucx_send *send)
+{
+    free(send->copy);
+    pl_list_append(&ucx->spare, &send->entry);
+}
+
+/* --- sending --------------------------------------------------------------------------------------------------- */
+
+static void sent(void *request, ucs_status_t status, void *argument)
+{
+    struct ucx_send *send = argument;
+    struct ucx_link *link = send->link;
+    struct ucx *ucx = link->ucx;
+    ucp_request_free(request);
+    send->done = true;
+    ucx->events++;
+    if (status != UCS_OK)
+        ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+    if (send->starting)
+        return;
+    pl_list_remove(&send->entry);
+    if (send->message)
+        ucx->host->sent(ucx->engine, send->message, status == UCS_OK ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED);
+    ucx_send_free(ucx, send);
+}
+
+/*
+ * Hands a record to UCX; frees it unless the answer is PL_PENDING. An error ends the link: the numbers of what follows
+ * would leave a gap.
+ */
+static int start(struct ucx_send *send, const void *data, size_t count, ucp_datatype_t type, bool bulk)
+{
+    struct ucx_link *link = send->link;
+    struct ucx *ucx = link->ucx;
+    ucp_request_param_t params = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS,
+        .cb.send = sent,
+        .user_data = send,
+        .datatype = type,
+        .flags = bulk ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER,
+    };
+    link->next_out++;
+    send->starting = true;
+    ucs_status_ptr_t request = ucp_am_send_nbx(link->ep, 0, &send->wire, sizeof send->wire, data, count, &params);
+    send->starting = false;
+    if (UCS_PTR_IS_PTR(request) && !send->done) {
+        pl_list_append(&link->sends, &send->entry);
+        return PL_PENDING;
+    }
+    int err = link->error;
+    if (UCS_PTR_IS_ERR(request)) {
+        err = ucx_error(ucx, UCS_PTR_STATUS(request), "cannot send");
+        ucx_link_fail(link, err);
+    }
+    ucx_send_free(ucx, send);
+    return err;
+}
+
+int ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
+{
+    struct ucx_link *link = (struct ucx_link *)endpoint;
+    struct ucx *ucx = link->ucx;
+    if (link->error || link->left)
+        return ucx_link_open(link);
+    struct ucx_send *send = take(link, UCX_MESSAGE);
+    if (!send)
+        return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a message");
+    send->wire.header = message->header;
+    send->message = message;
+    link->due = link->next_out + 1;
+
+    size_t size = message->header.size;
+    message->bulk = size > ucx->eager;
+    void *direct = pl_cursor_direct(&message->data);
+    if (size == 0)
+        return start(send, NULL, 0, ucp_dt_make_contig(1), false);
+    if (direct)
+        return start(send, direct, size, ucp_dt_make_contig(1), message->bulk);
+    return start(send, send, 1, ucx->send_type, message->bulk);
+}
+
+int ucx_post(struct ucx_link *link, enum ucx_control control, uint64_t token, const void *data, size_t bytes)
+{
+    struct ucx *ucx = link->ucx;
+    struct ucx_send *send = take(link, control);
+    void *copy = bytes ? malloc(bytes) : NULL;
+    if (!send || (bytes && !copy)) {
+        free(copy);
+        if (send)
+            ucx_send_free(ucx, send);
+        ucx_link_fail(link, MPI_ERR_NO_MEM);
+        return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a control message");
+    }
+    if (bytes)
+        memcpy(copy, data, bytes);
+    send->copy = copy;
+    send->wire.header = (struct pl_header){ .size = bytes, .token = token };
+    int err = start(send, copy, bytes, ucp_dt_make_contig(1), false);
+    return err == PL_PENDING ? MPI_SUCCESS : err;
+}
+
+/* True when the transport no longer knows the message: the receiver has cancelled it (UCX_FORGET). */
+bool ucx_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *message)
+{
+    struct ucx_link *link = (struct ucx_link *)endpoint;
+    PL_LIST_EACH(send, &link->sends, struct ucx_send, entry)
+        if (send->message == message)
+            return false;
+    return true;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What UCX has to say. It prints warnings and errors to the standard output on its own account; while an engine uses
+ * UCX they go to the library's log instead (PLENUM_LOG=ucx:debug), except what is fatal, and except when the user has
+ * set UCX_LOG_LEVEL or UCX_LOG_FILE.
+ *
+ * UCX keeps its log handlers for the process. Ours is added once and stays (as UCX itself does); it passes everything
+ * on to UCX when no engine is open. It runs in any thread, UCX's own included.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ucs/debug/log_def.h>
+
+#include "plugins/ucx/ucx.h"
+
+static const struct pl_host *_Atomic log_host;
+static _Atomic int log_users;
+
+static ucs_log_func_rc_t handle(const char *file, unsigned line, const char *function, ucs_log_level_t level,
+                                const ucs_log_component_config_t *config, const char *format, va_list arguments)
+{
+    (void)file, (void)line, (void)function, (void)config;
+    const struct pl_host *host = log_host;
+    if (level == UCS_LOG_LEVEL_FATAL || level == UCS_LOG_LEVEL_PRINT || !host || !log_users)
+        return UCS_LOG_FUNC_RC_CONTINUE;
+    char text[512];
+    vsnprintf(text, sizeof text, format, arguments);
+    host->log("ucx", level == UCS_LOG_LEVEL_ERROR ? 1 : level == UCS_LOG_LEVEL_WARN ? 2 : 3, "UCX: %s", text);
+    return UCS_LOG_FUNC_RC_STOP;
+}
+
+static void install(void)
+{
+    if (!getenv("UCX_LOG_LEVEL") && !getenv("UCX_LOG_FILE"))
+        ucs_log_push_handler(handle);
+}
+
+void ucx_log_open(const struct pl_host *host)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    log_host = host;
+    log_users++;
+    pthread_once(&once, install);
+}
+
+void ucx_log_close(void)
+{
+    log_users--;
+}
