@@ -148,17 +148,20 @@
     X(MPI_Neighbor_alltoallw) X(MPI_Neighbor_alltoallw_c) X(MPI_Neighbor_alltoallw_init) \
     X(MPI_Neighbor_alltoallw_init_c)
 
-/* Environment: versions, memory, error handling, clock */
+/* Environment: versions, memory, clock */
 #define PL_NAMES_ENV(X) \
-    X(MPI_Add_error_class) X(MPI_Add_error_code) X(MPI_Add_error_string) X(MPI_Alloc_mem) \
-    X(MPI_Comm_call_errhandler) X(MPI_Comm_create_errhandler) X(MPI_Comm_get_errhandler) X(MPI_Comm_set_errhandler) \
-    X(MPI_Errhandler_free) X(MPI_Error_class) X(MPI_Error_string) X(MPI_File_call_errhandler) \
-    X(MPI_File_create_errhandler) X(MPI_File_get_errhandler) X(MPI_File_set_errhandler) X(MPI_Free_mem) \
-    X(MPI_Get_hw_resource_info) X(MPI_Get_library_version) X(MPI_Get_processor_name) X(MPI_Get_version) \
-    X(MPI_Pcontrol) X(MPI_Remove_error_class) X(MPI_Remove_error_code) X(MPI_Remove_error_string) \
-    X(MPI_Session_call_errhandler) X(MPI_Session_create_errhandler) X(MPI_Session_get_errhandler) \
-    X(MPI_Session_set_errhandler) X(MPI_Win_call_errhandler) X(MPI_Win_create_errhandler) X(MPI_Win_get_errhandler) \
-    X(MPI_Win_set_errhandler) X(MPI_Wtick) X(MPI_Wtime)
+    X(MPI_Alloc_mem) X(MPI_Free_mem) X(MPI_Get_hw_resource_info) X(MPI_Get_library_version) \
+    X(MPI_Get_processor_name) X(MPI_Get_version) X(MPI_Pcontrol) X(MPI_Wtick) X(MPI_Wtime)
+
+/* Error classes and codes, error handlers */
+#define PL_NAMES_ERROR(X) \
+    X(MPI_Add_error_class) X(MPI_Add_error_code) X(MPI_Add_error_string) X(MPI_Comm_call_errhandler) \
+    X(MPI_Comm_create_errhandler) X(MPI_Comm_get_errhandler) X(MPI_Comm_set_errhandler) X(MPI_Errhandler_free) \
+    X(MPI_Error_class) X(MPI_Error_string) X(MPI_File_call_errhandler) X(MPI_File_create_errhandler) \
+    X(MPI_File_get_errhandler) X(MPI_File_set_errhandler) X(MPI_Remove_error_class) X(MPI_Remove_error_code) \
+    X(MPI_Remove_error_string) X(MPI_Session_call_errhandler) X(MPI_Session_create_errhandler) \
+    X(MPI_Session_get_errhandler) X(MPI_Session_set_errhandler) X(MPI_Win_call_errhandler) \
+    X(MPI_Win_create_errhandler) X(MPI_Win_get_errhandler) X(MPI_Win_set_errhandler)
 
 /* Info objects */
 #define PL_NAMES_INFO(X) \
@@ -248,7 +251,7 @@
     PL_NAMES_P2P(X) PL_NAMES_SENDRECV(X) PL_NAMES_BUFFER(X) PL_NAMES_PROBE(X) PL_NAMES_REQUEST(X) PL_NAMES_STATUS(X) PL_NAMES_PARTITIONED(X) PL_NAMES_DATATYPE(X) \
     PL_NAMES_PACK(X) PL_NAMES_COLLECTIVE(X) PL_NAMES_ICOLLECTIVE(X) PL_NAMES_PCOLLECTIVE(X) PL_NAMES_OP(X) \
     PL_NAMES_GROUP(X) PL_NAMES_COMM(X) PL_NAMES_ATTR(X) PL_NAMES_TOPOLOGY(X) PL_NAMES_NEIGHBORHOOD(X) \
-    PL_NAMES_ENV(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) \
+    PL_NAMES_ENV(X) PL_NAMES_ERROR(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) \
     PL_NAMES_FILE(X) PL_NAMES_TOOL(X) PL_NAMES_ABI(X)
 
 /* A number for each function: PL_FN_MPI_Send. */
