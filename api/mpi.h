@@ -9,6 +9,7 @@
 #ifndef MPI_H
 #define MPI_H
 
+#include <stddef.h> /* programs expect NULL from here */
 #include <stdint.h>
 
 #ifdef __cplusplus

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Handles as integers: constants keep their value, others go there and back, freed and foreign ones give the null. */
+/* ranks: 1 */
+#include <assert.h>
+#include <limits.h>
+#include <mpi.h>
+
+enum { MANY = 5000 };
+
+static void constants(void)
+{
+    assert(MPI_Comm_toint(MPI_COMM_WORLD) == 0x101 && MPI_Comm_fromint(0x101) == MPI_COMM_WORLD);
+    assert(MPI_Type_toint(MPI_BYTE) == 0x247 && MPI_Type_fromint(0x247) == MPI_BYTE);
+    assert(MPI_Errhandler_toint(MPI_ERRORS_RETURN) == 0x143);
+    assert(MPI_File_fromint(MPI_File_toint(MPI_FILE_NULL)) == MPI_FILE_NULL);
+    assert(MPI_Group_fromint(MPI_Group_toint(MPI_GROUP_EMPTY)) == MPI_GROUP_EMPTY);
+    assert(MPI_Info_fromint(MPI_Info_toint(MPI_INFO_ENV)) == MPI_INFO_ENV);
+    assert(MPI_Message_fromint(MPI_Message_toint(MPI_MESSAGE_NO_PROC)) == MPI_MESSAGE_NO_PROC);
+    assert(MPI_Op_fromint(MPI_Op_toint(MPI_SUM)) == MPI_SUM);
+    assert(MPI_Request_fromint(MPI_Request_toint(MPI_REQUEST_NULL)) == MPI_REQUEST_NULL);
+    assert(MPI_Session_fromint(MPI_Session_toint(MPI_SESSION_NULL)) == MPI_SESSION_NULL);
+    assert(MPI_Win_fromint(MPI_Win_toint(MPI_WIN_NULL)) == MPI_WIN_NULL);
+}
+
+static void bad_ones(void)
+{
+    int here;
+
+    assert(MPI_Comm_fromint(-1) == MPI_COMM_NULL && MPI_Comm_fromint(INT_MAX) == MPI_COMM_NULL);
+    assert(MPI_Comm_toint((MPI_Comm)&here) == MPI_Comm_toint(MPI_COMM_NULL));
+}
+
+static void there_and_back(void)
+{
+    static MPI_Datatype types[MANY];
+    static int integers[MANY];
+
+    for (int i = 0; i < MANY; i++) {
+        MPI_Type_contiguous(i, MPI_INT, &types[i]);
+        integers[i] = MPI_Type_toint(types[i]);
+        assert(integers[i] >= 0x1000 && integers[i] == MPI_Type_toint(types[i]));
+    }
+    for (int i = 0; i < MANY; i++) {
+        assert(MPI_Type_fromint(integers[i]) == types[i]);
+        assert(MPI_Comm_fromint(integers[i]) == MPI_COMM_NULL); /* of another kind */
+    }
+    for (int i = 0; i < MANY; i++) {
+        MPI_Type_free(&types[i]);
+        assert(MPI_Type_fromint(integers[i]) == MPI_DATATYPE_NULL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    constants();
+    bad_ones();
+    MPI_Init(&argc, &argv);
+    constants();
+    bad_ones();
+    there_and_back();
+    bad_ones();
+    MPI_Finalize();
+    return 0;
+}
