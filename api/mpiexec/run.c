@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See run.h. One loop over poll(): signals, the runtime, our own output, the terminal. */
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "api/mpiexec/run.h"
+
+enum { CODE_SIGNAL = 128 };
+
+void run_say(struct run *run, const char *format, ...)
+{
+    char line[1400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    if (run->err.midline)
+        sink_put(&run->err, "\n", 1);
+    sink_put(&run->err, "mpiexec: ", 9);
+    sink_put(&run->err, line, strlen(line));
+    sink_put(&run->err, "\n", 1);
+    sink_flush(&run->err);
+}
+
+/* --- signals ----------------------------------------------------------------------------------------------- */
+
+bool run_catch_signals(struct run *run)
+{
+    static const int all[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2 };
+    struct sigaction now;
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+        if (sigaction(all[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup, and background jobs of sh */
+            sigaddset(&set, all[i]);
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return run->signals >= 0;
+}
+
+/* The first one asks the job to end, the second one kills it and waits for no reader any more. */
+static void interrupt(struct run *run, int signo)
+{
+    run->interrupts++;
+    run->last_interrupt = signo;
+    plenum_job_cancel(run->job);
+    if (run->interrupts == 1) {
+        run_say(run, "%s: ending the job%s", sigdescr_np(signo), signo == SIGINT ? " (once more to kill it)" : "");
+        return;
+    }
+    sink_drop(&run->out);
+    sink_drop(&run->err);
+}
+
+static void handle_signal(struct run *run, int signo)
+{
+    switch (signo) {
+    case SIGTSTP:
+        plenum_job_signal(run->job, PLENUM_ALL, SIGTSTP);
+        raise(SIGSTOP);
+        break;
+    case SIGCONT:
+    case SIGUSR1:
+    case SIGUSR2:
+        plenum_job_signal(run->job, PLENUM_ALL, signo);
+        break;
+    default:
+        interrupt(run, signo);
+    }
+}
+
+/* --- events ------------------------------------------------------------------------------------------------ */
+
+static void put_tagged(struct sink *sink, const struct plenum_event *e)
+{
+    char tag[32];
+    int length = snprintf(tag, sizeof(tag), e->stream == 1 ? "[%d] " : "[%d:err] ", e->rank);
+    const char *at = e->text, *end = e->text + e->length;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        const char *next = newline ? newline + 1 : end;
+        sink_put(sink, tag, (size_t)length);
+        sink_put(sink, at, (size_t)(next - at));
+        at = next;
+    }
+}
+
+static void handle_output(struct run *run, const struct plenum_event *e)
+{
+    struct sink *sink = e->stream == 1 ? &run->out : &run->err;
+    if (run->options->tag && !sink->midline)
+        put_tagged(sink, e);
+    else
+        sink_put(sink, e->text, e->length);
+    if (run->options->tag && (e->flags & PLENUM_EVENT_PARTIAL))
+        sink_put(sink, "\n", 1);
+}
+
+/* What a user has to know, without asking for it: that something went wrong, and where first. */
+static bool worth_saying(const struct plenum_event *e, bool verbose)
+{
+    switch (e->kind) {
+    case PLENUM_EVENT_OUTPUT:
+        return false;
+    case PLENUM_EVENT_EXITED:
+        return verbose || (!(e->flags & PLENUM_EVENT_EXPECTED) && (e->code || e->flags & PLENUM_EVENT_UNFINALIZED));
+    case PLENUM_EVENT_LOST:
+        return verbose || !(e->flags & PLENUM_EVENT_EXPECTED);
+    case PLENUM_EVENT_UNSTARTED:
+    case PLENUM_EVENT_ABORTED:
+    case PLENUM_EVENT_TIMEOUT:
+        return true;
+    default:
+        return verbose;
+    }
+}
+
+static void log_event(struct run *run, const struct plenum_event *e)
+{
+    char *line = plenum_event_json(e);
+    if (!line || fprintf(run->json, "%s\n", line) < 0 || fflush(run->json) != 0) {
+        run_say(run, "cannot write \"%s\": it ends here", run->options->json_events);
+        fclose(run->json);
+        run->json = NULL;
+    }
+    free(line);
+}
+
+static void handle_event(struct run *run, const struct plenum_event *e)
+{
+    char line[1300];
+    if (run->json)
+        log_event(run, e);
+    if (e->kind == PLENUM_EVENT_OUTPUT)
+        handle_output(run, e);
+    if (worth_saying(e, run->options->verbose)) {
+        plenum_event_describe(e, line, sizeof(line));
+        run_say(run, "%s", line);
+    }
+    if (e->kind == PLENUM_EVENT_FINISHED) {
+        run->finished = true;
+        run->code = e->code;
+    }
+}
+
+static bool full(const struct run *run)
+{
+    return sink_waiting(&run->out) > SINK_FULL || sink_waiting(&run->err) > SINK_FULL;
+}
+
+static void take_events(struct run *run)
+{
+    struct plenum_event *e;
+    while (!full(run) && plenum_runtime_next_event(run->runtime, &e) == PLENUM_OK && e) {
+        handle_event(run, e);
+        plenum_event_free(e);
+    }
+}
+
+/* --- the loop ---------------------------------------------------------------------------------------------- */
+
+/* Whoever read our output has gone away, as `head` does: there is nobody left to work for. */
+static void notice_closed_output(struct run *run, bool *noticed)
+{
+    if (!run->out.closed || *noticed || run->interrupts > 0)
+        return;
+    *noticed = true;
+    plenum_job_cancel(run->job);
+}
+
+static void turn(struct run *run)
+{
+    struct pollfd p[] = {
+        { .fd = run->signals, .events = POLLIN },
+        { .fd = run->finished || full(run) ? -1 : plenum_runtime_fd(run->runtime), .events = POLLIN },
+        { .fd = sink_waiting(&run->out) ? run->out.fd : -1, .events = POLLOUT },
+        { .fd = sink_waiting(&run->err) ? run->err.fd : -1, .events = POLLOUT },
+        { .fd = terminal_reads(&run->input) ? STDIN_FILENO : -1, .events = POLLIN },
+        { .fd = terminal_writes(&run->input) ? run->input.pipe : -1, .events = POLLOUT },
+    };
+    struct signalfd_siginfo got;
+    poll(p, sizeof(p) / sizeof(*p), -1);
+    while (read(run->signals, &got, sizeof(got)) == sizeof(got))
+        handle_signal(run, (int)got.ssi_signo);
+    if (p[1].revents)
+        take_events(run);
+    sink_flush(&run->out);
+    sink_flush(&run->err);
+    if (p[4].revents || p[5].revents)
+        terminal_move(&run->input, p[4].revents != 0);
+}
+
+int run_follow(struct run *run)
+{
+    bool closed = false;
+    while (!run->finished || sink_waiting(&run->out) > 0 || sink_waiting(&run->err) > 0) {
+        turn(run);
+        notice_closed_output(run, &closed);
+    }
+    terminal_close(&run->input);
+    if (run->interrupts > 0)
+        return CODE_SIGNAL + run->last_interrupt;
+    return closed ? CODE_SIGNAL + SIGPIPE : run->code;
+}

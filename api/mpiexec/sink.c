@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See sink.h. */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/mpiexec/sink.h"
+
+void sink_init(struct sink *sink, int fd)
+{
+    struct stat st;
+    *sink = (struct sink){ .fd = fd };
+    sink->file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+size_t sink_waiting(const struct sink *sink)
+{
+    return sink->used - sink->first;
+}
+
+void sink_drop(struct sink *sink)
+{
+    sink->closed = true;
+    sink->first = sink->used = 0;
+    free(sink->data);
+    sink->data = NULL;
+    sink->room = 0;
+}
+
+static bool make_room(struct sink *sink, size_t length)
+{
+    if (sink->first > 0 && sink->used + length > sink->room) {
+        memmove(sink->data, sink->data + sink->first, sink_waiting(sink));
+        sink->used -= sink->first;
+        sink->first = 0;
+    }
+    if (sink->used + length <= sink->room)
+        return true;
+    size_t room = 2 * (sink->used + length);
+    char *data = realloc(sink->data, room);
+    if (!data)
+        return false;
+    sink->data = data;
+    sink->room = room;
+    return true;
+}
+
+void sink_put(struct sink *sink, const char *text, size_t length)
+{
+    if (sink->closed || length == 0)
+        return;
+    sink->midline = text[length - 1] != '\n';
+    if (!make_room(sink, length)) {
+        perror("mpiexec: output was lost");
+        return;
+    }
+    memcpy(sink->data + sink->used, text, length);
+    sink->used += length;
+}
+
+/* A pipe that poll() calls writable takes PIPE_BUF bytes without waiting. */
+static bool writable(const struct sink *sink)
+{
+    struct pollfd p = { .fd = sink->fd, .events = POLLOUT };
+    return sink->file || poll(&p, 1, 0) == 1;
+}
+
+void sink_flush(struct sink *sink)
+{
+    while (sink_waiting(sink) > 0 && writable(sink)) {
+        size_t length = sink_waiting(sink);
+        if (!sink->file && length > PIPE_BUF)
+            length = PIPE_BUF;
+        ssize_t done = write(sink->fd, sink->data + sink->first, length);
+        if (done < 0 && (errno == EINTR || errno == EAGAIN))
+            return;
+        if (done < 0) {
+            sink_drop(sink);
+            return;
+        }
+        sink->first += (size_t)done;
+    }
+    if (sink_waiting(sink) == 0)
+        sink->first = sink->used = 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file plenum.h
+ * The Plenum runtime: launches MPI jobs from inside any process, follows them, and ends them.
+ *
+ * A host (a workflow engine, a service, mpiexec) opens a runtime, describes jobs by calls, launches them, and reads
+ * what happens to them as events. Everything is followed through one descriptor:
+ *
+ *     struct plenum_runtime *rt;
+ *     struct plenum_job *job;
+ *     struct plenum_event *ev;
+ *     const char *const argv[] = { "./ocean", "--days", "30", NULL };
+ *
+ *     plenum_runtime_open(&rt);
+ *     plenum_job_create(rt, &job);
+ *     plenum_job_add_program(job, 4, argv, NULL);
+ *     plenum_job_launch(job);
+ *     for (;;) {
+ *         struct pollfd p = { .fd = plenum_runtime_fd(rt), .events = POLLIN };
+ *         poll(&p, 1, -1);
+ *         while (plenum_runtime_next_event(rt, &ev) == PLENUM_OK && ev) {
+ *             ...
+ *             plenum_event_free(ev);
+ *         }
+ *     }
+ *
+ * The runtime leaves its host alone: no signal handler, environment, umask, working directory or standard stream is
+ * touched, and no child is left for the host's wait(). It has no thread of its own; it moves on when the host calls
+ * plenum_runtime_next_event() or plenum_job_wait(). When the host dies, even by SIGKILL, its jobs die with it.
+ *
+ * Threads: every function may be called by any thread at any time, except that nobody may use an object while or
+ * after it is closed. A child that the host forks must not use the runtimes of its parent.
+ *
+ * Errors: functions return PLENUM_OK or an error, and leave one line of explanation in plenum_error().
+ */
+#ifndef PLENUM_H
+#define PLENUM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PLENUM_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define PLENUM_API __attribute__((visibility("default")))
+#else
+#define PLENUM_API
+#endif
+
+struct plenum_runtime;
+struct plenum_job;
+
+enum plenum_error {
+    PLENUM_OK,
+    PLENUM_ERR_ARGUMENT,       /**< an argument is out of its range */
+    PLENUM_ERR_STATE,          /**< not at this point: a launched job is not described any further */
+    PLENUM_ERR_NOT_FOUND,      /**< the program does not exist */
+    PLENUM_ERR_NOT_EXECUTABLE, /**< the program exists but cannot be executed */
+    PLENUM_ERR_WDIR,           /**< the working directory does not exist or may not be entered */
+    PLENUM_ERR_LIMIT,          /**< a limit of the system: descriptors, processes */
+    PLENUM_ERR_MEMORY,
+    PLENUM_ERR_TIMEOUT,        /**< the time is over; nothing was changed */
+    PLENUM_ERR_SYSTEM          /**< a system call failed in a way that has no name above */
+};
+
+/** The last error of the calling thread in one line without a newline; "" if there was none. Borrowed until the
+ *  thread's next call into the library. */
+PLENUM_API const char *plenum_error(void);
+
+/* --- the runtime ------------------------------------------------------------------------------------------- */
+
+/** Opens a runtime: starts its keeper, the small process that will start, watch and end the ranks. Open it early:
+ *  the keeper begins as a copy-on-write copy of the host.
+ *  @param[out] runtime  to be closed with plenum_runtime_close() */
+PLENUM_API int plenum_runtime_open(struct plenum_runtime **runtime);
+
+/** Kills what still runs, frees all jobs and events of the runtime, and gives everything back. NULL is ignored. */
+PLENUM_API void plenum_runtime_close(struct plenum_runtime *runtime);
+
+/** The descriptor to poll for reading: readable when plenum_runtime_next_event() has something to do. Borrowed;
+ *  the host only polls it. */
+PLENUM_API int plenum_runtime_fd(const struct plenum_runtime *runtime);
+
+/* --- events ------------------------------------------------------------------------------------------------ */
+
+enum plenum_event_kind {
+    PLENUM_EVENT_STARTED = 1, /**< all processes run */
+    PLENUM_EVENT_UNSTARTED,   /**< a process could not be started: `code` is the errno, `text` says why */
+    PLENUM_EVENT_OUTPUT,      /**< `text`: whole lines of `length` bytes from `rank` on `stream` */
+    PLENUM_EVENT_EXITED,      /**< process `rank` (`pid`) ended with exit code `code` */
+    PLENUM_EVENT_LOST,        /**< process `rank` (`pid`) was killed by `signal` */
+    PLENUM_EVENT_ABORTED,     /**< `rank` ended the job with error `code`, on `object`, because of `text` */
+    PLENUM_EVENT_TIMEOUT,     /**< the time limit is reached; the job is being ended */
+    PLENUM_EVENT_FINISHED     /**< no process is left; `code` is the job's exit code. The job's last event */
+};
+
+enum plenum_event_flag {
+    PLENUM_EVENT_EXPECTED = 1,    /**< EXITED, LOST: while the job was being ended anyway */
+    PLENUM_EVENT_UNFINALIZED = 2, /**< EXITED: between initialization and finalization of MPI */
+    PLENUM_EVENT_PARTIAL = 4,     /**< OUTPUT: the last line has no newline (a very long line, or the end) */
+    PLENUM_EVENT_CORE = 8         /**< LOST: it dumped core */
+};
+
+/** What happened. Made by the library and only read by the host; new fields are added at the end. */
+struct plenum_event {
+    enum plenum_event_kind kind;
+    unsigned flags;          /**< enum plenum_event_flag */
+    uint64_t job_id;         /**< plenum_job_id() */
+    struct plenum_job *job;  /**< borrowed; NULL when the host has closed it */
+    void *user;              /**< plenum_job_set_user() */
+    int rank;                /**< -1: the job as a whole */
+    int pid;
+    int code;
+    int signal;
+    int stream;              /**< 1: standard output, 2: standard error */
+    const char *text;        /**< [length], NUL-terminated too; NULL: none */
+    size_t length;           /**< bytes */
+    const char *object;      /**< ABORTED: communicator, window, file or session by name; NULL: none */
+};
+
+/** Moves the runtime on and takes the next event, without blocking.
+ *  @param[out] event  owned by the caller (plenum_event_free()); NULL when there is none at present */
+PLENUM_API int plenum_runtime_next_event(struct plenum_runtime *runtime, struct plenum_event **event);
+
+/** NULL is ignored. */
+PLENUM_API void plenum_event_free(struct plenum_event *event);
+
+/** The event in words for a person, without a newline: "rank 3 (pid 4711) was killed by signal 11 (Segmentation
+ *  fault)".
+ *  @return the length that the whole text has, as snprintf does */
+PLENUM_API int plenum_event_describe(const struct plenum_event *event, char *text, size_t size);
+
+/** The event as one JSON object without a newline, to be freed with free(); NULL when memory is short. */
+PLENUM_API char *plenum_event_json(const struct plenum_event *event);
+
+/* --- describing a job -------------------------------------------------------------------------------------- */
+
+enum { PLENUM_ALL = -1 }; /**< all programs of a job, or all its ranks */
+
+/** A new job without programs.
+ *  @param[out] job  to be closed with plenum_job_close() */
+PLENUM_API int plenum_job_create(struct plenum_runtime *runtime, struct plenum_job **job);
+
+/** Gives the handle back. A job that runs goes on, and its events come with `job` NULL; one that was never launched
+ *  is gone. NULL is ignored. */
+PLENUM_API void plenum_job_close(struct plenum_job *job);
+
+/** A number that no other job of this process has had. */
+PLENUM_API uint64_t plenum_job_id(const struct plenum_job *job);
+
+/** A pointer of the host's that comes back with every event of the job. */
+PLENUM_API void plenum_job_set_user(struct plenum_job *job, void *user);
+
+/** Adds a program. The programs get consecutive ranks in the order in which they were added.
+ *  @param ranks  how many processes, at least 1
+ *  @param argv   NULL-terminated; copied. argv[0] without a slash is looked up in the PATH that the process will have
+ *  @param[out] program  its number, for the functions below; may be NULL */
+PLENUM_API int plenum_job_add_program(struct plenum_job *job, int ranks, const char *const argv[], int *program);
+
+/** Sets (value) or unsets (NULL) a variable for one program or for PLENUM_ALL (also for those added later). What is
+ *  not set comes from the host's environment as it is at the launch. */
+PLENUM_API int plenum_job_env(struct plenum_job *job, int program, const char *name, const char *value);
+
+/** Starts from an empty environment instead of the host's. */
+PLENUM_API int plenum_job_env_clear(struct plenum_job *job);
+
+/** The working directory of a program or of PLENUM_ALL; relative to the host's. */
+PLENUM_API int plenum_job_wdir(struct plenum_job *job, int program, const char *directory);
+
+/** A colon-separated list of directories where a program (or PLENUM_ALL) is looked up before PATH. */
+PLENUM_API int plenum_job_path(struct plenum_job *job, int program, const char *path);
+
+/** A named process set.
+ *  @param name    a URI such as "app://ocean"
+ *  @param ranges  [count] pairs: first rank, last rank; copied */
+PLENUM_API int plenum_job_pset(struct plenum_job *job, const char *name, const int (*ranges)[2], int count);
+
+/** Connects a standard stream of a rank (or of PLENUM_ALL) to a descriptor instead of to /dev/null (stream 0) or to
+ *  OUTPUT events (streams 1 and 2).
+ *  @param fd  duplicated; -1: /dev/null */
+PLENUM_API int plenum_job_redirect(struct plenum_job *job, int rank, int stream, int fd);
+
+enum plenum_job_option {
+    PLENUM_JOB_TIME_LIMIT = 1, /**< milliseconds from the launch until the job is ended; 0 (default): none */
+    PLENUM_JOB_GRACE,          /**< milliseconds between SIGTERM and SIGKILL when a job is ended; default 2000 */
+    PLENUM_JOB_KEEP_GOING,     /**< 1: the others go on when a process fails; default 0: the job is ended */
+    PLENUM_JOB_PMIX,           /**< 1: with a PMIx server, for programs that are PMIx clients; default 0 */
+    PLENUM_JOB_SLOTS,          /**< cores that the job may use; default: those that the host may use */
+    PLENUM_JOB_BIND,           /**< 1: every rank to one core, in turn; default 0: no binding */
+    PLENUM_JOB_UNIVERSE        /**< the MPI_UNIVERSE_SIZE of the job; default 0: not set */
+};
+PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value);
+
+/** Opens the PMIx server of the process ahead of the first job that needs it, which costs some 20 ms. It is closed
+ *  with the runtime. */
+PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
+
+/* --- running a job ----------------------------------------------------------------------------------------- */
+
+/** Checks the description and starts the processes. An error means that nothing was started. What happens later
+ *  comes as events, the last of which is FINISHED. */
+PLENUM_API int plenum_job_launch(struct plenum_job *job);
+
+/** Sends a signal to a rank and the processes that it started, or to PLENUM_ALL. */
+PLENUM_API int plenum_job_signal(struct plenum_job *job, int rank, int signal);
+
+/** Ends the job: SIGTERM, and SIGKILL after the grace time, at once when called a second time. Returns at once. */
+PLENUM_API int plenum_job_cancel(struct plenum_job *job);
+
+/** Waits until the job has finished. Events are kept for plenum_runtime_next_event(), output too: redirect it when
+ *  nobody will read it.
+ *  @param timeout  milliseconds, -1: as long as it takes; PLENUM_ERR_TIMEOUT when they are over
+ *  @param[out] code  the exit code of the job; may be NULL */
+PLENUM_API int plenum_job_wait(struct plenum_job *job, int timeout, int *code);
+
+/** @return the number of ranks that were described */
+PLENUM_API int plenum_job_size(const struct plenum_job *job);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See buffer.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "world/runtime/buffer.h"
+#include "world/runtime/error.h"
+
+static bool reserve(struct pl_buffer *b, size_t bytes)
+{
+    if (b->failed || bytes > UINT32_MAX - b->used) {
+        b->failed = true;
+        return false;
+    }
+    if (b->used + bytes <= b->room)
+        return true;
+    size_t room = 2 * (b->used + bytes) + 4096;
+    unsigned char *data = realloc(b->data, room);
+    if (!data) {
+        b->failed = true;
+        return false;
+    }
+    b->data = data;
+    b->room = room;
+    return true;
+}
+
+static uint32_t add(struct pl_buffer *b, const void *from, size_t bytes, size_t align)
+{
+    size_t gap = (align - b->used % align) % align;
+    if (!reserve(b, gap + bytes))
+        return 0;
+    memset(b->data + b->used, 0, gap);
+    unsigned char *at = b->data + b->used + gap;
+    if (from)
+        memcpy(at, from, bytes);
+    else
+        memset(at, 0, bytes);
+    b->used += gap + bytes;
+    return (uint32_t)(at - b->data);
+}
+
+uint32_t pl_buffer_add(struct pl_buffer *b, const void *from, size_t bytes)
+{
+    return add(b, from, bytes, bytes >= 64 ? 64 : 8);
+}
+
+uint32_t pl_buffer_text(struct pl_buffer *b, const char *text)
+{
+    return add(b, text, strlen(text) + 1, 1);
+}
+
+void *pl_buffer_at(struct pl_buffer *b, uint32_t offset)
+{
+    return b->failed ? NULL : b->data + offset;
+}
+
+static bool write_all(int fd, const unsigned char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t done = write(fd, data, bytes);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        data += done;
+        bytes -= (size_t)done;
+    }
+    return true;
+}
+
+int pl_buffer_file(const struct pl_buffer *b, const char *name, int *error)
+{
+    if (b->failed) {
+        *error = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
+        return -1;
+    }
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) {
+        *error = pl_rt_fail_errno("cannot make a memory file for the job");
+        return -1;
+    }
+    if (!write_all(fd, b->data, b->used)) {
+        *error = pl_rt_fail_errno("cannot write a memory file of %zu bytes for the job", b->used);
+        close(fd);
+        return -1;
+    }
+    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    return fd;
+}
+
+void pl_buffer_fini(struct pl_buffer *b)
+{
+    free(b->data);
+    *b = (struct pl_buffer){ 0 };
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The last error of each thread, in words: what plenum_error() gives out. */
+#ifndef PLENUM_RUNTIME_ERROR_H
+#define PLENUM_RUNTIME_ERROR_H
+
+#include "api/plenum.h"
+
+/* Records the line and returns `error`. */
+enum plenum_error pl_rt_fail(enum plenum_error error, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+
+/* The same with errno's text behind it; errno also chooses the error. */
+enum plenum_error pl_rt_fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What becomes of a running job: the keeper's reports become events, failures end the job, and the exit code is
+ * decided.
+ *
+ * The exit code is that of an abort if there was one, else that of the first failure: an exit code other than 0, 128
+ * plus the signal, 1 for a process that left between MPI_Init and MPI_Finalize with 0, 124 for the time limit.
+ * What happens after the job is being ended decides nothing any more.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "world/runtime/error.h"
+#include "world/runtime/pmix.h"
+#include "world/runtime/runtime.h"
+#include "world/runtime/sweep.h"
+
+enum { CODE_TIMEOUT = 124, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE_SIGNAL = 128 };
+
+static struct plenum_job *find_kept(struct plenum_runtime *rt, uint32_t kept_as)
+{
+    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node)
+        if (job->kept_as == kept_as && pl_job_alive(job))
+            return job;
+    return NULL;
+}
+
+/* The first failure decides. */
+static void decide(struct plenum_job *job, int code)
+{
+    if (!job->failed)
+        job->code = code;
+    job->failed = true;
+}
+
+/* --- ending ------------------------------------------------------------------------------------------------ */
+
+int pl_job_send_signal(struct plenum_job *job, int rank, int signo)
+{
+    const struct pl_keeper_request request = { .op = PL_KEEPER_SIGNAL, .job = job->kept_as, .first = rank,
+                                               .signal = signo };
+    return pl_link_send(&job->runtime->link, &request, NULL, 0);
+}
+
+static void kill_now(struct plenum_job *job)
+{
+    job->kill_at = 0;
+    pl_job_send_signal(job, PLENUM_ALL, SIGKILL);
+}
+
+void pl_job_end(struct plenum_job *job)
+{
+    if (job->phase != PL_JOB_RUNNING)
+        return;
+    job->phase = PL_JOB_ENDING;
+    job->limit_at = 0;
+    const struct pl_keeper_request forgo = { .op = PL_KEEPER_FORGO, .job = job->kept_as };
+    pl_link_send(&job->runtime->link, &forgo, NULL, 0);
+    if (job->option[PLENUM_JOB_GRACE] == 0) {
+        kill_now(job);
+        return;
+    }
+    pl_job_send_signal(job, PLENUM_ALL, SIGTERM);
+    pl_job_send_signal(job, PLENUM_ALL, SIGCONT); /* a stopped process would not hear it */
+    job->kill_at = pl_now() + job->option[PLENUM_JOB_GRACE];
+    pl_runtime_set_timer(job->runtime);
+}
+
+int plenum_job_cancel(struct plenum_job *job)
+{
+    int err = PLENUM_OK;
+    pthread_mutex_lock(&job->runtime->lock);
+    if (job->phase == PL_JOB_RUNNING)
+        pl_job_end(job);
+    else if (job->phase == PL_JOB_ENDING)
+        kill_now(job);
+    else if (job->phase == PL_JOB_DESCRIBED)
+        err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
+    pthread_mutex_unlock(&job->runtime->lock);
+    return err;
+}
+
+int plenum_job_signal(struct plenum_job *job, int rank, int signo)
+{
+    int err = PLENUM_OK;
+    if (signo < 1 || signo >= NSIG)
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is no signal", signo);
+    pthread_mutex_lock(&job->runtime->lock);
+    if (rank < PLENUM_ALL || rank >= job->size)
+        err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "rank %d is not in a job of %d", rank, job->size);
+    else if (!pl_job_alive(job))
+        err = pl_rt_fail(PLENUM_ERR_STATE, "the job does not run");
+    else
+        err = pl_job_send_signal(job, rank, signo);
+    pthread_mutex_unlock(&job->runtime->lock);
+    return err;
+}
+
+void pl_follow_deadlines(struct plenum_job *job, int64_t now)
+{
+    if (job->limit_at && now >= job->limit_at && job->phase == PL_JOB_RUNNING) {
+        struct pl_event *event = pl_event_new(job, PLENUM_EVENT_TIMEOUT, PLENUM_ALL, 0);
+        if (event)
+            event->public.code = (int)job->option[PLENUM_JOB_TIME_LIMIT];
+        pl_event_queue(job->runtime, event);
+        decide(job, CODE_TIMEOUT);
+        pl_job_end(job);
+    }
+    if (job->kill_at && now >= job->kill_at)
+        kill_now(job);
+}
+
+/* --- aborts ------------------------------------------------------------------------------------------------ */
+
+/* A text from outside on one line: ends inside `size`, and nothing in it moves the cursor. */
+static void tidy(char *text, size_t size)
+{
+    size_t i = 0;
+    for (; i + 1 < size && text[i]; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 127)
+            text[i] = ' ';
+    text[i] = '\0';
+}
+
+static int exit_code_of(int code)
+{
+    return code != 0 && (code & 255) == 0 ? 1 : code & 255;
+}
+
+void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
+{
+    if (job->aborted || !pl_job_alive(job))
+        return;
+    job->aborted = true;
+    size_t length = strlen(message), more = strlen(object) + 1;
+    struct pl_event *event = pl_event_new(job, PLENUM_EVENT_ABORTED, rank, length + more);
+    if (event) {
+        char *text = (char *)event->public.text;
+        memcpy(text, message, length + 1);
+        memcpy(text + length + 1, object, more);
+        tidy(text, length + 1);
+        tidy(text + length + 1, more);
+        event->public.code = code;
+        event->public.length = length;
+        event->public.text = length > 0 ? text : NULL;
+        event->public.object = more > 1 ? text + length + 1 : NULL;
+    }
+    pl_event_queue(job->runtime, event);
+    job->failed = true;
+    job->code = exit_code_of(code);
+    pl_job_end(job);
+}
+
+/* Has a process left a reason in the job segment? */
+static void look_for_abort(struct plenum_job *job)
+{
+    const struct pl_job_abort *record = &job->segment->abort;
+    char object[sizeof(record->object)], message[sizeof(record->message)];
+    if (job->aborted || !atomic_load_explicit(&record->set, memory_order_acquire))
+        return;
+    memcpy(object, record->object, sizeof(object));
+    memcpy(message, record->message, sizeof(message));
+    object[sizeof(object) - 1] = message[sizeof(message) - 1] = '\0';
+    int rank = record->rank >= 0 && record->rank < job->size ? record->rank : PLENUM_ALL;
+    pl_job_abort(job, rank, record->code, object, message);
+}
+
+/* --- ends of processes ------------------------------------------------------------------------------------- */
+
+static void queue_exit(struct plenum_job *job, int rank, int status, unsigned flags)
+{
+    bool lost = WIFSIGNALED(status);
+    struct pl_event *event = pl_event_new(job, lost ? PLENUM_EVENT_LOST : PLENUM_EVENT_EXITED, rank, 0);
+    if (!event)
+        return;
+    event->public.pid = job->ranks[rank].pid;
+    event->public.flags = flags | (lost && WCOREDUMP(status) ? PLENUM_EVENT_CORE : 0);
+    event->public.signal = lost ? WTERMSIG(status) : 0;
+    event->public.code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+    pl_event_queue(job->runtime, event);
+}
+
+/* Does this end of a process end the job? A process that has finalized may exit as it likes; the others have, too, or
+ * will. */
+static void judge_exit(struct plenum_job *job, int status, uint32_t state)
+{
+    bool lost = WIFSIGNALED(status);
+    bool unfinalized = !lost && state == PL_JOB_INITIALIZED;
+    int code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+    if (job->phase != PL_JOB_RUNNING || (code == 0 && !unfinalized))
+        return;
+    decide(job, code ? code : 1);
+    if (!job->option[PLENUM_JOB_KEEP_GOING] && (lost || state != PL_JOB_FINALIZED))
+        pl_job_end(job);
+}
+
+static void process_ended(struct plenum_job *job, int rank, int status)
+{
+    struct pl_rank *r = &job->ranks[rank];
+    struct pl_job_rank *slot = (struct pl_job_rank *)&job->segment->ranks[rank];
+    uint32_t state = atomic_load(&slot->state);
+
+    r->ended = true;
+    job->running--;
+    atomic_store(&slot->gone, 1);
+    for (int s = 0; s < 2; s++)
+        pl_stream_drain(&r->out[s]);
+    look_for_abort(job);
+    unsigned flags = job->phase == PL_JOB_ENDING ? PLENUM_EVENT_EXPECTED : 0;
+    if (WIFEXITED(status) && state == PL_JOB_INITIALIZED)
+        flags |= PLENUM_EVENT_UNFINALIZED;
+    queue_exit(job, rank, status, flags);
+    judge_exit(job, status, state);
+}
+
+static void finish(struct plenum_job *job)
+{
+    for (int r = 0; r < job->size; r++)
+        for (int s = 0; s < 2; s++) {
+            pl_stream_drain(&job->ranks[r].out[s]);
+            pl_stream_close(&job->ranks[r].out[s]);
+        }
+    pl_pmix_deregister(job);
+    munmap((void *)job->segment, job->segment_bytes);
+    job->segment = NULL;
+    job->phase = PL_JOB_FINISHED;
+    job->limit_at = job->kill_at = 0;
+    struct pl_event *event = pl_event_new(job, PLENUM_EVENT_FINISHED, PLENUM_ALL, 0);
+    if (event)
+        event->public.code = job->code;
+    pl_event_queue(job->runtime, event);
+    pl_job_drop(job);
+}
+
+/* --- reports ----------------------------------------------------------------------------------------------- */
+
+static void process_started(struct plenum_job *job, int rank, pid_t pid)
+{
+    job->ranks[rank].pid = pid;
+    if (++job->started < job->size)
+        return;
+    struct pl_event *event = pl_event_new(job, PLENUM_EVENT_STARTED, PLENUM_ALL, 0);
+    if (event)
+        event->public.code = job->size;
+    pl_event_queue(job->runtime, event);
+}
+
+/* Only the first is reported: the others fail for the same reason. */
+static void process_failed(struct plenum_job *job, int rank, enum pl_keeper_stage stage, int number)
+{
+    static const char *const what[] = {
+        [PL_STAGE_FORK] = "cannot make a process", [PL_STAGE_WDIR] = "cannot enter the working directory",
+        [PL_STAGE_SETUP] = "cannot set up the process", [PL_STAGE_EXEC] = "cannot execute the program",
+    };
+    char reason[256];
+    if (rank >= 0)
+        job->running--;
+    if (job->phase != PL_JOB_RUNNING)
+        return;
+    snprintf(reason, sizeof(reason), "%s: %s%s", what[stage], strerrordesc_np(number),
+             stage == PL_STAGE_EXEC && number == ENOENT ? " (its interpreter?)" : "");
+    struct pl_event *event = pl_event_new(job, PLENUM_EVENT_UNSTARTED, rank, strlen(reason));
+    if (event) {
+        memcpy((char *)event->public.text, reason, strlen(reason));
+        event->public.code = number;
+    }
+    pl_event_queue(job->runtime, event);
+    decide(job, stage != PL_STAGE_EXEC ? 1 : number == ENOENT ? CODE_NOT_FOUND : CODE_NOT_EXECUTABLE);
+    pl_job_end(job);
+}
+
+void pl_follow_report(struct plenum_runtime *rt, const struct pl_keeper_report *report)
+{
+    struct plenum_job *job = find_kept(rt, report->job);
+    int rank = (int)report->rank;
+    if (!job)
+        return;
+    switch (report->news) {
+    case PL_KEEPER_STARTED:
+        process_started(job, rank, report->pid);
+        break;
+    case PL_KEEPER_FAILED:
+        process_failed(job, rank, report->stage, report->status);
+        break;
+    case PL_KEEPER_ENDED:
+        process_ended(job, rank, report->status);
+        break;
+    case PL_KEEPER_GONE:
+        if (report->status)
+            process_failed(job, PLENUM_ALL, PL_STAGE_FORK, report->status);
+        finish(job);
+        break;
+    }
+}
+
+/* Without the keeper the ranks are dead or dying (PR_SET_PDEATHSIG), but what they have started is not. */
+static void kill_remains(const struct plenum_job *job)
+{
+    for (int r = 0; r < job->size; r++)
+        if (job->ranks[r].pid > 0 && !job->ranks[r].ended)
+            kill(-job->ranks[r].pid, SIGKILL);
+    for (int tries = 0; tries < 1000 && pl_sweep_machine(job->cookie) > 0; tries++)
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+void pl_follow_keeper_lost(struct plenum_runtime *rt)
+{
+    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node) {
+        if (!pl_job_alive(job))
+            continue;
+        kill_remains(job);
+        for (int r = 0; r < job->size; r++)
+            if (!job->ranks[r].ended)
+                process_ended(job, r, SIGKILL);
+        finish(job);
+    }
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Events as JSON, for hosts that keep a log. The only file of the runtime that knows of Jansson. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/plenum.h"
+
+/* JSON holds Unicode only: bytes of a text that is not UTF-8 and not ASCII become question marks. */
+static json_t *text_value(const char *text, size_t length)
+{
+    json_t *value = json_stringn(text, length);
+    if (value)
+        return value;
+    char *ascii = malloc(length + 1);
+    if (!ascii)
+        return NULL;
+    for (size_t i = 0; i < length; i++)
+        ascii[i] = (unsigned char)text[i] < 128 ? text[i] : '?';
+    value = json_stringn(ascii, length);
+    free(ascii);
+    return value;
+}
+
+static const char *kind_name(enum plenum_event_kind kind)
+{
+    switch (kind) {
+    case PLENUM_EVENT_STARTED:   return "started";
+    case PLENUM_EVENT_UNSTARTED: return "unstarted";
+    case PLENUM_EVENT_OUTPUT:    return "output";
+    case PLENUM_EVENT_EXITED:    return "exited";
+    case PLENUM_EVENT_LOST:      return "lost";
+    case PLENUM_EVENT_ABORTED:   return "aborted";
+    case PLENUM_EVENT_TIMEOUT:   return "timeout";
+    case PLENUM_EVENT_FINISHED:  return "finished";
+    }
+    return "unknown";
+}
+
+static void add_flags(json_t *object, unsigned flags)
+{
+    static const struct { unsigned flag; const char *name; } all[] = {
+        { PLENUM_EVENT_EXPECTED, "expected" }, { PLENUM_EVENT_UNFINALIZED, "unfinalized" },
+        { PLENUM_EVENT_PARTIAL, "partial" }, { PLENUM_EVENT_CORE, "core" },
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+        if (flags & all[i].flag)
+            json_object_set_new(object, all[i].name, json_true());
+}
+
+char *plenum_event_json(const struct plenum_event *e)
+{
+    json_t *object = json_object();
+    if (!object)
+        return NULL;
+    json_object_set_new(object, "event", json_string(kind_name(e->kind)));
+    json_object_set_new(object, "job", json_integer((json_int_t)e->job_id));
+    if (e->rank >= 0)
+        json_object_set_new(object, "rank", json_integer(e->rank));
+    if (e->pid > 0)
+        json_object_set_new(object, "pid", json_integer(e->pid));
+    if (e->kind == PLENUM_EVENT_OUTPUT)
+        json_object_set_new(object, "stream", json_string(e->stream == 1 ? "stdout" : "stderr"));
+    else
+        json_object_set_new(object, "code", json_integer(e->code));
+    if (e->signal)
+        json_object_set_new(object, "signal", json_integer(e->signal));
+    if (e->text)
+        json_object_set_new(object, "text", text_value(e->text, e->length));
+    if (e->object)
+        json_object_set_new(object, "object", text_value(e->object, strlen(e->object)));
+    add_flags(object, e->flags);
+    char *line = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    return line;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a description to running processes. Nothing runs before everything that can fail here has succeeded. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "world/runtime/compose.h"
+#include "world/runtime/error.h"
+#include "world/runtime/pmix.h"
+#include "world/runtime/runtime.h"
+#include "world/runtime/segment.h"
+
+/* The descriptors that a launch needs until the keeper has them. */
+struct launch {
+    int segment, plan, null;
+    int (*fd)[3];   /* [size]: what becomes 0, 1 and 2 of each rank */
+    bool (*own)[3]; /* ours to close */
+};
+
+static int check_description(const struct plenum_job *job)
+{
+    if (job->phase != PL_JOB_DESCRIBED)
+        return pl_rt_fail(PLENUM_ERR_STATE, "the job was launched already");
+    if (job->program_count == 0)
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "there is no program to run");
+    for (int i = 0; i < job->pset_count; i++)
+        for (uint32_t r = 0; r < job->psets[i].count; r++)
+            if (job->psets[i].ranges[2 * r + 1] >= (uint32_t)job->size)
+                return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": rank %" PRIu32 " is not in a job of %d",
+                                  job->psets[i].name, job->psets[i].ranges[2 * r + 1], job->size);
+    return PLENUM_OK;
+}
+
+static int name_job(struct plenum_job *job)
+{
+    if (getrandom(&job->cookie, sizeof(job->cookie), 0) != sizeof(job->cookie))
+        return pl_rt_fail_errno("the system gives no random number");
+    snprintf(job->nspace, sizeof(job->nspace), "plenum.%d.%" PRIu64 ".%08" PRIx32, (int)getpid(), job->id,
+             (uint32_t)job->cookie);
+    return PLENUM_OK;
+}
+
+/* --- standard streams -------------------------------------------------------------------------------------- */
+
+static const struct pl_redirect *find_redirect(const struct plenum_job *job, int rank, int stream)
+{
+    for (int i = job->redirect_count - 1; i >= 0; i--) {
+        const struct pl_redirect *r = &job->redirects[i];
+        if (r->stream == stream && (r->rank == rank || r->rank == PLENUM_ALL))
+            return r;
+    }
+    return NULL;
+}
+
+static int open_streams(struct plenum_job *job, struct launch *l)
+{
+    l->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    l->fd = calloc((size_t)job->size, sizeof(*l->fd));
+    l->own = calloc((size_t)job->size, sizeof(*l->own));
+    job->ranks = calloc((size_t)job->size, sizeof(*job->ranks));
+    if (!l->fd || !l->own || !job->ranks)
+        return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for %d processes", job->size);
+    if (l->null < 0)
+        return pl_rt_fail_errno("cannot open /dev/null");
+    for (int r = 0; r < job->size; r++)
+        job->ranks[r].out[0].fd = job->ranks[r].out[1].fd = -1;
+    for (int r = 0; r < job->size; r++)
+        for (int s = 0; s < 3; s++) {
+            const struct pl_redirect *redirect = find_redirect(job, r, s);
+            int err = PLENUM_OK;
+            if (redirect)
+                l->fd[r][s] = redirect->fd;
+            else if (s == 0)
+                l->fd[r][s] = l->null;
+            else
+                err = pl_stream_open(&job->ranks[r].out[s - 1], job, r, s, &l->fd[r][s]);
+            if (err)
+                return err;
+            l->own[r][s] = !redirect && s > 0;
+        }
+    return PLENUM_OK;
+}
+
+static void launch_fini(const struct plenum_job *job, struct launch *l)
+{
+    for (int r = 0; l->own && l->fd && r < job->size; r++)
+        for (int s = 0; s < 3; s++)
+            if (l->own[r][s])
+                close(l->fd[r][s]);
+    free(l->fd);
+    free(l->own);
+    if (l->segment >= 0)
+        close(l->segment);
+    if (l->plan >= 0)
+        close(l->plan);
+    if (l->null >= 0)
+        close(l->null);
+}
+
+/* --- the launch -------------------------------------------------------------------------------------------- */
+
+static int prepare(struct plenum_job *job, struct launch *l)
+{
+    int slots = job->option[PLENUM_JOB_SLOTS] ? (int)job->option[PLENUM_JOB_SLOTS] : pl_compose_cores();
+    static _Atomic uint32_t last;
+    int err = name_job(job);
+    if (err)
+        return err;
+    job->kept_as = atomic_fetch_add(&last, 1) + 1;
+    l->segment = pl_segment_make(job, slots, &err);
+    if (l->segment < 0)
+        return err;
+    if (job->option[PLENUM_JOB_PMIX]) {
+        err = pl_pmix_register(job);
+        if (err)
+            return err;
+    }
+    l->plan = pl_compose_plan(job, &err);
+    return l->plan < 0 ? err : open_streams(job, l);
+}
+
+static int hand_over(struct plenum_job *job, struct launch *l)
+{
+    struct pl_link *link = &job->runtime->link;
+    struct pl_keeper_request request = { .op = PL_KEEPER_JOB, .job = job->kept_as };
+    int err = pl_link_send(link, &request, (int[]){ l->plan, l->segment }, 2);
+    for (int first = 0; !err && first < job->size; first += PL_KEEPER_BATCH) {
+        int count = job->size - first < PL_KEEPER_BATCH ? job->size - first : PL_KEEPER_BATCH;
+        request = (struct pl_keeper_request){ .op = PL_KEEPER_RANKS, .job = job->kept_as, .first = first,
+                                              .count = (uint32_t)count };
+        err = pl_link_send(link, &request, l->fd[first], 3 * count);
+    }
+    if (err) { /* it may have begun */
+        request = (struct pl_keeper_request){ .op = PL_KEEPER_FORGO, .job = job->kept_as };
+        pl_link_send(link, &request, NULL, 0);
+        request = (struct pl_keeper_request){ .op = PL_KEEPER_SIGNAL, .job = job->kept_as, .first = -1,
+                                              .signal = 9 };
+        pl_link_send(link, &request, NULL, 0);
+    }
+    return err;
+}
+
+/* Back to a description, so that the host may mend it and try again. */
+static void undo(struct plenum_job *job)
+{
+    for (int r = 0; job->ranks && r < job->size; r++)
+        for (int s = 0; s < 2; s++)
+            pl_stream_close(&job->ranks[r].out[s]);
+    free(job->ranks);
+    job->ranks = NULL;
+    if (job->segment)
+        munmap((void *)job->segment, job->segment_bytes);
+    job->segment = NULL;
+    pl_pmix_deregister(job);
+}
+
+static int launch_locked(struct plenum_job *job)
+{
+    struct launch l = { -1, -1, -1, NULL, NULL };
+    int err = check_description(job);
+    if (!err)
+        err = pl_runtime_need_keeper(job->runtime);
+    if (err)
+        return err;
+    err = prepare(job, &l);
+    if (!err)
+        err = hand_over(job, &l);
+    launch_fini(job, &l);
+    if (err) {
+        undo(job);
+        return err;
+    }
+    job->phase = PL_JOB_RUNNING;
+    job->running = job->size;
+    if (job->option[PLENUM_JOB_TIME_LIMIT]) {
+        job->limit_at = pl_now() + job->option[PLENUM_JOB_TIME_LIMIT];
+        pl_runtime_set_timer(job->runtime);
+    }
+    return PLENUM_OK;
+}
+
+int plenum_job_launch(struct plenum_job *job)
+{
+    struct plenum_runtime *rt = job->runtime;
+    pthread_mutex_lock(&rt->lock);
+    bool pmix = job->option[PLENUM_JOB_PMIX] != 0;
+    pthread_mutex_unlock(&rt->lock);
+
+    int err = pmix ? pl_pmix_want(rt) : PLENUM_OK; /* slow: not under the lock */
+    if (err)
+        return err;
+    pthread_mutex_lock(&rt->lock);
+    err = launch_locked(job);
+    pthread_mutex_unlock(&rt->lock);
+    return err;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The embedded PMIx server, for programs that are PMIx clients. One for the process, whatever the number of runtimes:
+ * it is opened by the first that wants it and closed with the last.
+ *
+ * It runs threads of its own, whose upcalls work on the registry of jobs in pmix.c, under its own lock, which comes
+ * after the runtimes' locks; they never take a runtime's.
+ */
+#ifndef PLENUM_RUNTIME_PMIX_H
+#define PLENUM_RUNTIME_PMIX_H
+
+#include "world/runtime/runtime.h"
+
+/* Opens the server unless this runtime holds it already. Returns an enum plenum_error. */
+int pl_pmix_want(struct plenum_runtime *rt);
+/* Gives the runtime's hold back. */
+void pl_pmix_release(struct plenum_runtime *rt);
+
+/* Makes a job known to the server (nspace, ranks, process sets), and unknown again. */
+int pl_pmix_register(struct plenum_job *job);
+void pl_pmix_deregister(struct plenum_job *job);
+
+/* The variables by which a rank's process finds the server. Returns an enum plenum_error. */
+int pl_pmix_environment(const struct plenum_job *job, int rank, struct pl_vars *vars);
+
+/* An abort that a client of one of this runtime's jobs has asked for since the last call. False: none. */
+struct pl_pmix_abort {
+    uint64_t job;
+    int rank, code;
+    char message[512];
+};
+bool pl_pmix_next_abort(struct plenum_runtime *rt, struct pl_pmix_abort *abort);
+
+/* Tells the keeper which directory to remove if this process dies. The caller holds the runtime's lock. */
+void pl_pmix_tell_litter(struct plenum_runtime *rt);
+
+#endif

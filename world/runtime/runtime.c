@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Opening and closing a runtime, and its one turn of the wheel: runtime_turn() handles what is ready, without
+ * blocking, in whatever thread has come in.
+ *
+ * At most one thread sleeps in poll() on the runtime's behalf (the driver, in plenum_job_wait()); other waiters sleep
+ * on `turned`. Whoever handles something while a driver sleeps nudges it, since what it waits for may have happened.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "world/runtime/error.h"
+#include "world/runtime/pmix.h"
+#include "world/runtime/runtime.h"
+
+enum { READY_MAX = 32 };
+
+int64_t pl_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* --- what is polled ---------------------------------------------------------------------------------------- */
+
+int pl_runtime_watch(struct plenum_runtime *rt, int fd, struct pl_source *source)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
+    if (epoll_ctl(rt->work, EPOLL_CTL_ADD, fd, &event) != 0)
+        return pl_rt_fail_errno("cannot watch a descriptor");
+    return PLENUM_OK;
+}
+
+static void raise_flag(int eventfd_)
+{
+    eventfd_write(eventfd_, 1);
+}
+
+static void lower_flag(int eventfd_)
+{
+    eventfd_t count;
+    eventfd_read(eventfd_, &count);
+}
+
+static void link_ready(struct pl_source *source)
+{
+    struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, link_source);
+    struct pl_keeper_report report;
+    enum pl_link_state state;
+    while ((state = pl_link_receive(&rt->link, &report)) == PL_LINK_REPORT)
+        pl_follow_report(rt, &report);
+    if (state == PL_LINK_LOST) {
+        pl_link_close(&rt->link);
+        pl_follow_keeper_lost(rt);
+    }
+}
+
+static void nudge_ready(struct pl_source *source)
+{
+    struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, nudge_source);
+    struct pl_pmix_abort abort;
+    lower_flag(rt->nudge);
+    while (pl_pmix_next_abort(rt, &abort)) {
+        struct plenum_job *job = pl_job_find(rt, abort.job);
+        if (job)
+            pl_job_abort(job, abort.rank, abort.code, "", abort.message);
+    }
+}
+
+static void timer_ready(struct pl_source *source)
+{
+    struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, timer_source);
+    int64_t now = pl_now();
+    uint64_t expirations;
+    if (read(rt->timer, &expirations, sizeof(expirations)) < 0)
+        return;
+    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node)
+        pl_follow_deadlines(job, now);
+    pl_runtime_set_timer(rt);
+}
+
+void pl_runtime_set_timer(struct plenum_runtime *rt)
+{
+    int64_t first = 0;
+    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node) {
+        if (job->limit_at && (!first || job->limit_at < first))
+            first = job->limit_at;
+        if (job->kill_at && (!first || job->kill_at < first))
+            first = job->kill_at;
+    }
+    const struct itimerspec at = { .it_value = { first / 1000, first % 1000 * 1000000 } };
+    timerfd_settime(rt->timer, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+/* --- opening and closing ----------------------------------------------------------------------------------- */
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+static void close_descriptors(struct plenum_runtime *rt)
+{
+    close_fd(rt->timer);
+    close_fd(rt->nudge);
+    close_fd(rt->bell);
+    close_fd(rt->outer);
+    close_fd(rt->work);
+}
+
+static int open_descriptors(struct plenum_runtime *rt)
+{
+    rt->work = epoll_create1(EPOLL_CLOEXEC);
+    rt->outer = epoll_create1(EPOLL_CLOEXEC);
+    rt->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    rt->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    rt->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    struct epoll_event event = { .events = EPOLLIN };
+    if (rt->work >= 0 && rt->outer >= 0 && rt->bell >= 0 && rt->nudge >= 0 && rt->timer >= 0 &&
+        epoll_ctl(rt->outer, EPOLL_CTL_ADD, rt->work, &event) == 0 &&
+        epoll_ctl(rt->outer, EPOLL_CTL_ADD, rt->bell, &event) == 0)
+        return PLENUM_OK;
+    return pl_rt_fail_errno("cannot make the descriptors of the runtime");
+}
+
+/* Also when the keeper has died: the next job gets a new one. */
+int pl_runtime_need_keeper(struct plenum_runtime *rt)
+{
+    if (rt->link.fd >= 0)
+        return PLENUM_OK;
+    int err = pl_link_open(&rt->link);
+    if (err)
+        return err;
+    err = pl_runtime_watch(rt, rt->link.fd, &rt->link_source);
+    if (err)
+        pl_link_close(&rt->link);
+    else
+        pl_pmix_tell_litter(rt);
+    return err;
+}
+
+int plenum_runtime_open(struct plenum_runtime **runtime)
+{
+    struct plenum_runtime *rt = calloc(1, sizeof(*rt));
+    int err = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the runtime");
+    if (!rt)
+        return err;
+    rt->link.fd = -1;
+    rt->link_source.ready = link_ready;
+    rt->nudge_source.ready = nudge_ready;
+    rt->timer_source.ready = timer_ready;
+    pthread_mutex_init(&rt->lock, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&rt->turned, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pl_list_init(&rt->jobs);
+    pl_list_init(&rt->events);
+
+    rt->scratch = malloc(PL_SCRATCH);
+    if (!rt->scratch)
+        goto free_runtime;
+    err = open_descriptors(rt);
+    if (err)
+        goto close_descriptors;
+    err = pl_runtime_watch(rt, rt->nudge, &rt->nudge_source);
+    if (!err)
+        err = pl_runtime_watch(rt, rt->timer, &rt->timer_source);
+    if (!err)
+        err = pl_runtime_need_keeper(rt);
+    if (err)
+        goto close_descriptors;
+    *runtime = rt;
+    return PLENUM_OK;
+
+close_descriptors:
+    close_descriptors(rt);
+free_runtime:
+    free(rt->scratch);
+    pthread_cond_destroy(&rt->turned);
+    pthread_mutex_destroy(&rt->lock);
+    free(rt);
+    return err;
+}
+
+void plenum_runtime_close(struct plenum_runtime *rt)
+{
+    if (!rt)
+        return;
+    pl_link_close(&rt->link);
+    pl_pmix_release(rt);
+    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node)
+        pl_job_free(job);
+    PL_LIST_EACH(event, &rt->events, struct pl_event, node)
+        plenum_event_free(&event->public);
+    close_descriptors(rt);
+    free(rt->scratch);
+    pthread_cond_destroy(&rt->turned);
+    pthread_mutex_destroy(&rt->lock);
+    free(rt);
+}
+
+int plenum_runtime_fd(const struct plenum_runtime *rt)
+{
+    return rt->outer;
+}
+
+/* --- moving on --------------------------------------------------------------------------------------------- */
+
+/* One turn: handles what is ready. A handler may remove other sources (a job that ends closes its streams), so one is
+ * taken at a time. */
+static void runtime_turn(struct plenum_runtime *rt)
+{
+    struct epoll_event event;
+    int handled = 0;
+    while (handled < READY_MAX && epoll_wait(rt->work, &event, 1, 0) == 1) {
+        struct pl_source *source = event.data.ptr;
+        source->ready(source);
+        handled++;
+    }
+    if (handled > 0) {
+        pthread_cond_broadcast(&rt->turned);
+        if (rt->driving)
+            raise_flag(rt->nudge);
+    }
+}
+
+int plenum_runtime_next_event(struct plenum_runtime *rt, struct plenum_event **event)
+{
+    pthread_mutex_lock(&rt->lock);
+    if (pl_list_empty(&rt->events))
+        runtime_turn(rt);
+    struct pl_list *node = pl_list_pop(&rt->events);
+    if (pl_list_empty(&rt->events))
+        lower_flag(rt->bell);
+    pthread_mutex_unlock(&rt->lock);
+    *event = node ? &PL_CONTAINER(node, struct pl_event, node)->public : NULL;
+    return PLENUM_OK;
+}
+
+void pl_event_queue(struct plenum_runtime *rt, struct pl_event *event)
+{
+    if (!event)
+        return;
+    if (pl_list_empty(&rt->events))
+        raise_flag(rt->bell);
+    pl_list_append(&rt->events, &event->node);
+}
+
+/* Sleeps until something happens or the deadline (0: none) is over; the lock is given up meanwhile. */
+static void runtime_sleep(struct plenum_runtime *rt, int64_t deadline)
+{
+    if (rt->driving) {
+        const struct timespec at = { deadline / 1000, deadline % 1000 * 1000000 };
+        if (deadline)
+            pthread_cond_timedwait(&rt->turned, &rt->lock, &at);
+        else
+            pthread_cond_wait(&rt->turned, &rt->lock);
+        return;
+    }
+    int64_t left = deadline ? deadline - pl_now() : -1;
+    struct pollfd p = { .fd = rt->work, .events = POLLIN };
+    rt->driving = true;
+    pthread_mutex_unlock(&rt->lock);
+    poll(&p, 1, deadline && left < 0 ? 0 : (int)left);
+    pthread_mutex_lock(&rt->lock);
+    rt->driving = false;
+    runtime_turn(rt);
+    pthread_cond_broadcast(&rt->turned); /* somebody else may have to drive */
+}
+
+int plenum_job_wait(struct plenum_job *job, int timeout, int *code)
+{
+    struct plenum_runtime *rt = job->runtime;
+    int64_t deadline = timeout >= 0 ? pl_now() + timeout : 0;
+    int err = PLENUM_OK;
+
+    pthread_mutex_lock(&rt->lock);
+    if (job->phase == PL_JOB_DESCRIBED)
+        err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
+    while (!err && job->phase != PL_JOB_FINISHED) {
+        runtime_sleep(rt, deadline);
+        if (job->phase != PL_JOB_FINISHED && deadline && pl_now() >= deadline)
+            err = pl_rt_fail(PLENUM_ERR_TIMEOUT, "the job still runs after %d ms", timeout);
+    }
+    if (!err && code)
+        *code = job->code;
+    pthread_mutex_unlock(&rt->lock);
+    return err;
+}

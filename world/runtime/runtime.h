@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The runtime and its jobs, as the files of this directory share them.
+ *
+ * Locking: one mutex a runtime guards the runtime, its jobs, their streams and the queue of events. Public functions
+ * take it; functions declared here want it held. The PMIx server's threads never take it: what they have to say waits
+ * in pmix.c until they nudge the runtime.
+ *
+ * Life of a job: DESCRIBED -> RUNNING -> ENDING (cancelled, failed, out of time) -> FINISHED, or RUNNING -> FINISHED.
+ * It is freed when the host has closed its handle and nothing of it runs.
+ */
+#ifndef PLENUM_RUNTIME_RUNTIME_H
+#define PLENUM_RUNTIME_RUNTIME_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "api/plenum.h"
+#include "core/job.h"
+#include "core/list.h"
+#include "world/runtime/lines.h"
+#include "world/runtime/link.h"
+#include "world/runtime/vars.h"
+
+/* Something that the runtime polls. */
+struct pl_source {
+    void (*ready)(struct pl_source *source);
+};
+
+struct plenum_runtime {
+    pthread_mutex_t lock;
+    pthread_cond_t turned;     /* something was handled: waiters look again */
+    int work;                  /* epoll: what the runtime itself polls (keeper, streams, timer, nudge) */
+    int outer;                 /* epoll: what the host polls (work, bell) */
+    int bell;                  /* eventfd in outer: set while events are queued */
+    int nudge;                 /* eventfd in work: another thread has something for whoever polls */
+    int timer;                 /* timerfd in work: the earliest deadline of all jobs */
+    bool driving;              /* a thread in plenum_job_wait() polls `work` */
+    struct pl_link link;
+    struct pl_source link_source, nudge_source, timer_source;
+    struct pl_list jobs;       /* struct plenum_job.node */
+    struct pl_list events;     /* queued struct pl_event.node */
+    char *scratch;             /* [PL_SCRATCH], for reading streams */
+    bool pmix;                 /* holds the PMIx server open */
+};
+
+enum { PL_SCRATCH = 65536 };
+
+/* --- jobs -------------------------------------------------------------------------------------------------- */
+
+struct pl_program {
+    char **argv;               /* NULL-terminated */
+    int first, ranks;
+    struct pl_vars env;        /* changes for this program */
+    char *wdir, *path;
+};
+
+struct pl_pset {
+    char *name;
+    uint32_t *ranges;          /* [2 * count] */
+    uint32_t count;
+};
+
+struct pl_redirect {
+    int rank, stream, fd;      /* rank may be PLENUM_ALL; the last that fits counts */
+};
+
+/* The read end of a rank's standard output or standard error. */
+struct pl_stream {
+    struct pl_source source;
+    struct plenum_job *job;
+    int rank, number, fd;      /* fd -1: closed, or redirected */
+    struct pl_lines lines;
+};
+
+struct pl_rank {
+    pid_t pid;                 /* 0: not started */
+    bool ended;
+    struct pl_stream out[2];
+};
+
+enum pl_job_phase { PL_JOB_DESCRIBED, PL_JOB_RUNNING, PL_JOB_ENDING, PL_JOB_FINISHED };
+
+struct plenum_job {
+    struct plenum_runtime *runtime;
+    struct pl_list node;
+    uint64_t id;
+    void *user;
+    bool handle;               /* the host has not closed it */
+    enum pl_job_phase phase;
+
+    /* the description; constant after the launch */
+    int size, program_count, pset_count, redirect_count;
+    struct pl_program *programs;
+    struct pl_pset *psets;
+    struct pl_redirect *redirects;
+    struct pl_vars env;
+    bool env_clear;
+    long option[PLENUM_JOB_UNIVERSE + 1];
+
+    /* from the launch on */
+    uint32_t kept_as;          /* its number at the keeper: a new one for every attempt */
+    char nspace[64];
+    uint64_t cookie;
+    const struct pl_job *segment;
+    size_t segment_bytes;
+    struct pl_rank *ranks;     /* [size] */
+    int started, running;
+    bool registered;           /* at the PMIx server */
+    bool aborted;              /* an abort was reported */
+    bool failed;               /* `code` is decided by a failure */
+    int code;                  /* the exit code so far */
+    int64_t limit_at, kill_at; /* milliseconds of CLOCK_MONOTONIC; 0: none */
+};
+
+static inline bool pl_job_alive(const struct plenum_job *job)
+{
+    return job->phase == PL_JOB_RUNNING || job->phase == PL_JOB_ENDING;
+}
+
+/* describe.c */
+void pl_job_free(struct plenum_job *job);
+/* Frees it if the host has closed it and it does not run. */
+void pl_job_drop(struct plenum_job *job);
+struct plenum_job *pl_job_find(struct plenum_runtime *rt, uint64_t id);
+
+/* follow.c: what the keeper tells, and how jobs end. */
+void pl_follow_report(struct plenum_runtime *rt, const struct pl_keeper_report *report);
+void pl_follow_keeper_lost(struct plenum_runtime *rt);
+void pl_follow_deadlines(struct plenum_job *job, int64_t now);
+void pl_job_end(struct plenum_job *job);
+int pl_job_send_signal(struct plenum_job *job, int rank, int signal);
+/* Somebody has ended the job: reports it, once, and ends the rest. `object` and `message` may be empty. */
+void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message);
+
+/* stream.c */
+int pl_stream_open(struct pl_stream *stream, struct plenum_job *job, int rank, int number, int *write_end);
+/* Reads what is there, as far as a writer cannot keep us here for ever. */
+void pl_stream_drain(struct pl_stream *stream);
+/* Gives out the rest and closes it. */
+void pl_stream_close(struct pl_stream *stream);
+
+/* runtime.c */
+int64_t pl_now(void);
+int pl_runtime_need_keeper(struct plenum_runtime *rt);
+int pl_runtime_watch(struct plenum_runtime *rt, int fd, struct pl_source *source);
+void pl_runtime_set_timer(struct plenum_runtime *rt);
+
+/* --- events ------------------------------------------------------------------------------------------------ */
+
+struct pl_event {
+    struct plenum_event public; /* first: the two are converted into each other */
+    struct pl_list node;
+};
+
+/* A new event of the job with room for `length` bytes of text; the caller fills in the rest and queues it. NULL: out of
+ * memory; the event is lost, and the job goes on. */
+struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kind, int rank, size_t length);
+void pl_event_queue(struct plenum_runtime *rt, struct pl_event *event);
+/* The host has closed the job: its events no longer refer to it. */
+void pl_event_forget(struct plenum_runtime *rt, const struct plenum_job *job);
+
+#endif
