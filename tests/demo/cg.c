@@ -19,10 +19,10 @@ struct cg {
     MPI_Session session;
     MPI_Comm comm;
     struct halo halo;
-    int *inner, *outer;           /* rows that need no halo, and rows that do */
+    int *inner, *outer; /* rows that need no halo, and rows that do */
     int inner_count, outer_count;
-    double *inverse;              /* of the diagonal: the preconditioner */
-    double waiting;               /* seconds spent waiting for others, so far */
+    double *inverse; /* of the diagonal: the preconditioner */
+    double waiting;  /* seconds spent waiting for others, so far */
 };
 
 /* --- setting up ---------------------------------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static void multiply(struct cg *cg, double *p, double *q)
 
 /* The vectors of the iteration, with the inner products that go on from one step to the next. */
 struct state {
-    double *r, *z, *p, *q;   /* p with room for the halo */
+    double *r, *z, *p, *q; /* p with room for the halo */
     double bb, rr, rz;
 };
 

@@ -15,42 +15,43 @@
  * ranks. Columns are those of the whole matrix, from 0; every row has a positive entry on the diagonal. */
 struct cg_rows {
     int n, first, count;
-    const int64_t *start;   /* [count + 1], start[0] is 0 */
-    const int *column;      /* [start[count]] */
-    const double *value;    /* [start[count]] */
+    const int64_t *start; /* [count + 1], start[0] is 0 */
+    const int *column;    /* [start[count]] */
+    const double *value;  /* [start[count]] */
 };
 
 /* What the application is told after every iteration, the same residual on every process. */
 struct cg_step {
-    int iteration;     /* from 1 */
-    double residual;   /* ||r|| / ||b|| */
-    double seconds;    /* that this process took for it ... */
-    double waiting;    /* ... and of those, waiting for other processes */
+    int iteration;   /* from 1 */
+    double residual; /* ||r|| / ||b|| */
+    double seconds;  /* that this process took for it ... */
+    double waiting;  /* ... and of those, waiting for other processes */
 };
 
 enum cg_outcome { CG_CONVERGED, CG_TOO_SLOW, CG_NOT_POSITIVE };
 
 struct cg_goal {
-    double tolerance;  /* of ||r|| / ||b|| */
-    int iterations;    /* at most */
-    void (*on_step)(void *context, const struct cg_step *step); /* or NULL */
+    double tolerance; /* of ||r|| / ||b|| */
+    int iterations;   /* at most */
+    /* called after every iteration; or NULL */
+    void (*on_step)(void *context, const struct cg_step *step);
     void *context;
 };
 
 struct cg_result {
     enum cg_outcome outcome;
     int iterations;
-    double residual;   /* ||r|| / ||b|| as the recurrence has it */
-    double curvature;  /* p'Ap, when it is not positive */
+    double residual;  /* ||r|| / ||b|| as the recurrence has it */
+    double curvature; /* p'Ap, when it is not positive */
 };
 
 /* How the library was set up, for those who are curious. */
 struct cg_setup {
-    double session_seconds;   /* MPI_Session_init */
-    double comm_seconds;      /* group from process set, communicator from group */
-    double halo_seconds;      /* finding out who needs what from whom */
-    int halo;                 /* values that this process needs from others in an iteration */
-    int neighbours;           /* processes that it gets them from */
+    double session_seconds; /* MPI_Session_init */
+    double comm_seconds;    /* group from process set, communicator from group */
+    double halo_seconds;    /* finding out who needs what from whom */
+    int halo;               /* values that this process needs from others in an iteration */
+    int neighbours;         /* processes that it gets them from */
 };
 
 struct cg;

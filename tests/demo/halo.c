@@ -142,7 +142,8 @@ void halo_begin(struct halo *halo, double *vector)
         struct halo_neighbour *to = &halo->target[i];
         for (int k = to->first; k < to->first + to->count; k++)
             halo->packed[k] = vector[halo->list[k]];
-        MPI_Isend(halo->packed + to->first, to->count, MPI_DOUBLE, to->rank, TAG_VALUES, halo->comm, &halo->request[n++]);
+        MPI_Isend(halo->packed + to->first, to->count, MPI_DOUBLE, to->rank, TAG_VALUES, halo->comm,
+                  &halo->request[n++]);
     }
 }
 

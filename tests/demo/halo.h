@@ -14,19 +14,19 @@
 
 struct halo_neighbour {
     int rank;
-    int first, count;   /* in the halo part of a vector, or in `list` */
+    int first, count; /* in the halo part of a vector, or in `list` */
 };
 
 struct halo {
     MPI_Comm comm;
-    int own;                          /* entries that this process owns */
-    int needed;                       /* entries that it gets */
-    int sources, targets;             /* neighbours that it gets from, and that it sends to */
+    int own;              /* entries that this process owns */
+    int needed;           /* entries that it gets */
+    int sources, targets; /* neighbours that it gets from, and that it sends to */
     struct halo_neighbour *source, *target;
-    int *list;                        /* own entries to send, one target after the other */
-    double *packed;                   /* the same, for the messages */
-    MPI_Request *request;             /* [sources + targets] */
-    int *column;                      /* the columns of the rows, as places in a vector */
+    int *list;            /* own entries to send, one target after the other */
+    double *packed;       /* the same, for the messages */
+    MPI_Request *request; /* [sources + targets] */
+    int *column;          /* the columns of the rows, as places in a vector */
 };
 
 /* Collective. The communicator is borrowed. */

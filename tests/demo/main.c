@@ -2,9 +2,9 @@
 /*
  * usage: mpiexec -n N solve [--tolerance T] [--iterations N] MATRIX.mtx
  *
- * Three parties share the processes and know nothing of each other's MPI: this application owns MPI_COMM_WORLD; a solver
- * library (cg.h) lives in a session of its own; a monitoring library (monitor.h) in a second one, which it ends halfway
- * while the others go on.
+ * Three parties share the processes and know nothing of each other's MPI: this application owns MPI_COMM_WORLD; a
+ * solver library (cg.h) lives in a session of its own; a monitoring library (monitor.h) in a second one, which it ends
+ * halfway while the others go on.
  *
  * The right-hand side is made from a known solution, so that the answer can be checked. Exit code 0: solved and
  * checked; 1: not, and one line on stderr says why.
@@ -27,7 +27,7 @@ struct app {
     const char *path;
     double tolerance;
     int iterations;
-    struct matrix matrix;      /* on rank 0; zero elsewhere */
+    struct matrix matrix; /* on rank 0; zero elsewhere */
     struct share share;
     struct monitor *monitor;
     bool monitor_over;
@@ -151,7 +151,7 @@ static void on_step(void *context, const struct cg_step *step)
 
 static struct cg_result solve(struct app *app, struct cg *cg, double *x)
 {
-    struct cg_goal goal = { .tolerance = app->tolerance, .iterations = app->iterations, .on_step = on_step, .context = app };
+    struct cg_goal goal = { app->tolerance, app->iterations, on_step, app };
     double *b = right_hand_side(&app->share.rows);
     MPI_Barrier(MPI_COMM_WORLD);
     app->solve_start = seconds_now();
@@ -178,8 +178,8 @@ static bool judge(struct app *app, const struct cg_result *result, const double 
             fprintf(stderr, "solve: %s: not positive definite: p'Ap = %.3g after %d iterations\n", app->path,
                     result->curvature, result->iterations);
         else if (result->outcome == CG_TOO_SLOW)
-            fprintf(stderr, "solve: %s: not solved in %d iterations: the residual is %.3g\n", app->path, result->iterations,
-                    result->residual);
+            fprintf(stderr, "solve: %s: not solved in %d iterations: the residual is %.3g\n", app->path,
+                    result->iterations, result->residual);
         else if (!good)
             fprintf(stderr, "solve: %s: the solver's residual is not confirmed: %.3g\n", app->path, check.residual);
     }

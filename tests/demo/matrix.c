@@ -18,13 +18,13 @@
 struct reader {
     const char *path;
     FILE *file;
-    char *line;       /* the current one, without its end */
+    char *line; /* the current one, without its end */
     size_t capacity;
-    long number;      /* of the current line, from 1; 0: none yet */
+    long number; /* of the current line, from 1; 0: none yet */
     char *message;
     size_t room;
-    bool pattern;     /* entries without values: all are 1 */
-    bool symmetric;   /* one triangle stands for both */
+    bool pattern;   /* entries without values: all are 1 */
+    bool symmetric; /* one triangle stands for both */
 };
 
 /* The entries as the file lists them, counted from 0. */
@@ -145,7 +145,7 @@ static int read_banner(struct reader *r)
     return 0;
 }
 
-/* The line "rows columns entries", with a look at the size of the file, so that no number is believed that cannot be. */
+/* The line "rows columns entries", with a look at the size of the file: no number is believed that cannot be. */
 static int read_sizes(struct reader *r, struct entries *e)
 {
     long long rows, columns, count;
@@ -164,7 +164,8 @@ static int read_sizes(struct reader *r, struct entries *e)
     if (rows > INT_MAX)
         return fail(r, "%lld rows: at most %d are read", rows, INT_MAX);
     if (count < rows)
-        return fail(r, "%lld entries for %lld rows: there must be one at least in every place of the diagonal", count, rows);
+        return fail(r, "%lld entries for %lld rows: there must be one at least in every place of the diagonal", count,
+                    rows);
 
     const long long shortest = 4; /* "1 1\n" */
     struct stat status;
@@ -263,7 +264,7 @@ static void put(struct matrix *m, int64_t *next, int row, int column, double val
     m->value[place] = value;
 }
 
-/* start[i + 1] holds the number of nonzeros of row i: turns the numbers into places. Returns a copy of start, for put(). */
+/* start[i + 1] holds the number of nonzeros of row i: turns the numbers into places. Returns a copy, for put(). */
 static int64_t *lay_out(struct matrix *m)
 {
     for (int i = 0; i < m->n; i++)
@@ -366,7 +367,8 @@ static int check_symmetry(struct reader *r, const struct matrix *m, const struct
         }
         if (a < m->start[i + 1] || b < t->start[i + 1]) {
             int j = a < m->start[i + 1] ? m->column[a] : t->column[b];
-            return fail(r, "not symmetric: one of the entries (%d, %d) and (%d, %d) is missing", i + 1, j + 1, j + 1, i + 1);
+            return fail(r, "not symmetric: one of the entries (%d, %d) and (%d, %d) is missing", i + 1, j + 1, j + 1,
+                        i + 1);
         }
     }
     return 0;

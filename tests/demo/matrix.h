@@ -13,11 +13,11 @@
 /* Compressed rows: the nonzeros of row i are start[i] .. start[i + 1] - 1, sorted by column, each column once. */
 struct matrix {
     int n;
-    int64_t *start;   /* [n + 1] */
-    int *column;      /* [start[n]], from 0 */
-    double *value;    /* [start[n]] */
-    int64_t summed;   /* entries of the file that were added to an earlier one for the same place */
-    bool symmetric;   /* the file holds one triangle only */
+    int64_t *start; /* [n + 1] */
+    int *column;    /* [start[n]], from 0 */
+    double *value;  /* [start[n]] */
+    int64_t summed; /* entries of the file that were added to an earlier one for the same place */
+    bool symmetric; /* the file holds one triangle only */
 };
 
 /* Reads a matrix that is square and symmetric with a positive diagonal. Returns 0; or -1 with one line in `message`,

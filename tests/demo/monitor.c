@@ -18,7 +18,7 @@ struct monitor {
     MPI_Session session;
     MPI_Comm comm;
     int rank;
-    struct note *gathered;   /* [ranks] */
+    struct note *gathered; /* [ranks] */
     struct monitor_summary summary;
 };
 

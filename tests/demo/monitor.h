@@ -15,15 +15,15 @@ struct monitor;
 /* What rank 0 has gathered. */
 struct monitor_summary {
     int ranks, notes;
-    bool agreed;              /* every process reported the same residual, every time */
-    double residual;          /* the last one */
-    double *seconds;          /* [ranks] sum over all notes, by process */
-    double *waiting;          /* [ranks] the same */
-    double slowest;           /* the longest iteration of any process ... */
+    bool agreed;                    /* every process reported the same residual, every time */
+    double residual;                /* the last one */
+    double *seconds;                /* [ranks] sum over all notes, by process */
+    double *waiting;                /* [ranks] the same */
+    double slowest;                 /* the longest iteration of any process ... */
     int slowest_note, slowest_rank; /* ... which one it was, from 1, and whose */
-    double session_seconds;   /* MPI_Session_init, on rank 0 */
-    double comm_seconds;      /* group and communicator, on rank 0 */
-    double close_seconds;     /* MPI_Session_finalize, on rank 0 */
+    double session_seconds;         /* MPI_Session_init, on rank 0 */
+    double comm_seconds;            /* group and communicator, on rank 0 */
+    double close_seconds;           /* MPI_Session_finalize, on rank 0 */
 };
 
 struct monitor *monitor_open(void);

@@ -45,8 +45,8 @@ void report_setup(const struct part *parts, int processes, const struct monitor_
 {
     printf("Process        rows    nonzeros   values from others\n");
     for (int i = 0; i < processes && i < PARTS_SHOWN; i++)
-        printf("%7d  %10d  %10lld   %10d from %d\n", i, parts[i].rows, (long long)parts[i].nonzeros, parts[i].setup.halo,
-               parts[i].setup.neighbours);
+        printf("%7d  %10d  %10lld   %10d from %d\n", i, parts[i].rows, (long long)parts[i].nonzeros,
+               parts[i].setup.halo, parts[i].setup.neighbours);
     if (processes > PARTS_SHOWN)
         printf("          and %d more\n", processes - PARTS_SHOWN);
 
@@ -60,7 +60,7 @@ void report_setup(const struct part *parts, int processes, const struct monitor_
     fflush(stdout);
 }
 
-/* A step is worth a line when the residual falls below a power of ten for the first time, or nothing was said for long. */
+/* A step is worth a line when the residual first falls below a power of ten, or when nothing was said for long. */
 void report_step(const struct cg_step *step, double tolerance, double seconds)
 {
     static int said, digits;
@@ -84,7 +84,8 @@ void report_step(const struct cg_step *step, double tolerance, double seconds)
 
 void report_monitor(const struct monitor_summary *monitor)
 {
-    printf("      ... the monitor's session ends here, in %.2f ms; the others go on\n", milliseconds(monitor->close_seconds));
+    printf("      ... the monitor's session ends here, in %.2f ms; the others go on\n",
+           milliseconds(monitor->close_seconds));
     fflush(stdout);
 }
 
@@ -99,7 +100,7 @@ static void report_gathered(const struct monitor_summary *m)
     printf("Monitor   %d notes from each of %d processes; they %s on the residual\n", m->notes, m->ranks,
            m->agreed ? "agree" : "DO NOT AGREE");
     if (m->notes > 0)
-        printf("          waiting for others: %.0f to %.0f %% of the time; slowest iteration: %.2f ms, number %d on process %d\n",
+        printf("          waiting for others %.0f to %.0f %% of the time; slowest iteration %.2f ms (%d, process %d)\n",
                100 * least, 100 * most, milliseconds(m->slowest), m->slowest_note, m->slowest_rank);
 }
 
@@ -111,7 +112,8 @@ void report_result(const struct cg_result *result, const struct check *check, co
            iterations > 0 ? milliseconds(times->solve) / iterations : 0);
     report_gathered(monitor);
     printf("Checked   %.2e  is ||b - Ax|| / ||b||, says the solver\n", result->residual);
-    printf("          %.2e  is the same, computed by rank 0 alone from the whole matrix in long double\n", check->residual);
+    printf("          %.2e  is the same, computed by rank 0 alone from the whole matrix in long double\n",
+           check->residual);
     printf("          %.2e  is the largest error of x against the known solution\n", check->error);
     printf("Times     start %.3f s, read %.3f, spread %.3f, solve %.3f, check %.3f\n", times->start, times->read,
            times->spread, times->solve, times->check);

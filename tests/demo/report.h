@@ -21,8 +21,8 @@ struct times {
 
 /* The independent check. */
 struct check {
-    double residual;   /* ||b - Ax|| / ||b||, from the whole matrix in long double */
-    double error;      /* largest difference from the known solution, relative to its largest entry */
+    double residual; /* ||b - Ax|| / ||b||, from the whole matrix in long double */
+    double error;    /* largest difference from the known solution, relative to its largest entry */
 };
 
 void report_matrix(const char *path, const struct matrix *matrix, int processes, const struct times *times);

@@ -2,8 +2,8 @@
 /*
  * usage: sample FILE [CELLS]
  *
- * Writes a matrix of real size for the demo: stationary heat conduction in a cube of 64 x 64 x 64 cells (or CELLS a side)
- * of a composite material, whose grains conduct up to a thousand times better than the matter between them. Finite
+ * Writes a matrix of real size for the demo: stationary heat conduction in a cube of 64 x 64 x 64 cells (or CELLS a
+ * side) of a composite material, whose grains conduct up to a thousand times better than the matter between them. Finite
  * volumes, seven points, harmonic means at the faces; the temperature is fixed at the bottom and at the top. Symmetric
  * and positive definite, and badly enough scaled that the preconditioner has something to do.
  */
@@ -59,8 +59,10 @@ static int write_matrix(FILE *file)
 {
     long n = (long)cells * cells * cells;
     long faces = 3L * cells * cells * (cells - 1);
-    if (fprintf(file, "%%%%MatrixMarket matrix coordinate real symmetric\n%% Heat conduction in a composite, %d^3 cells\n"
-                      "%ld %ld %ld\n", cells, n, n, n + faces) < 0)
+    if (fprintf(file,
+                "%%%%MatrixMarket matrix coordinate real symmetric\n%% Heat conduction in a composite, %d^3 cells\n"
+                "%ld %ld %ld\n",
+                cells, n, n, n + faces) < 0)
         return -1;
     for (int z = 0; z < cells; z++)
         for (int y = 0; y < cells; y++)

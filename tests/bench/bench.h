@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the benchmark programs share. A program prints one line for each thing measured: what, value, unit, between
+ * tabs.
+ * They are plain MPI, so that any MPI's compiler wrapper takes them.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BATCHES = 15 };
+
+struct bench {
+    int rank, size;
+    char *buffer, *other; /* LARGEST bytes each */
+};
+enum { LARGEST = 1 << 24 };
+
+static inline struct bench bench_open(int *argc, char ***argv)
+{
+    struct bench bench;
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &bench.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &bench.size);
+    bench.buffer = calloc(1, LARGEST);
+    bench.other = calloc(1, LARGEST);
+    if (!bench.buffer || !bench.other)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    return bench;
+}
+
+static inline void bench_close(struct bench *bench)
+{
+    free(bench->buffer);
+    free(bench->other);
+    MPI_Finalize();
+}
+
+/* One round of what is measured, `times` times over. */
+typedef void bench_body(struct bench *bench, int bytes, int times);
+
+/* Seconds until the last process has done it. */
+static inline double bench_once(struct bench *bench, bench_body *body, int bytes, int times)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = MPI_Wtime();
+    body(bench, bytes, times);
+    double took = MPI_Wtime() - start;
+    MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return took;
+}
+
+static inline int bench_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Seconds that one time takes: the median of batches, each of about 5 ms; of fewer when a single time lasts long. */
+static inline double bench_seconds(struct bench *bench, bench_body *body, int bytes)
+{
+    double batch[BATCHES];
+    double took = bench_once(bench, body, bytes, 1);
+    int times = 1, batches = took > 20e-3 ? 3 : BATCHES;
+    while (took < 5e-3 && times < 200000) {
+        times *= 2;
+        took = bench_once(bench, body, bytes, times);
+    }
+    for (int i = 0; i < batches; i++)
+        batch[i] = bench_once(bench, body, bytes, times) / times;
+    qsort(batch, (size_t)batches, sizeof *batch, bench_compare);
+    return batch[batches / 2];
+}
+
+static inline void bench_print(const struct bench *bench, const char *what, int bytes, double value, const char *unit)
+{
+    if (bench->rank != 0)
+        return;
+    if (bytes == 0)
+        printf("%s\t%.9g\t%s\n", what, value, unit);
+    else if (bytes < 1024)
+        printf("%s %d B\t%.9g\t%s\n", what, bytes, value, unit);
+    else if (bytes < 1024 * 1024)
+        printf("%s %d KiB\t%.9g\t%s\n", what, bytes / 1024, value, unit);
+    else
+        printf("%s %d MiB\t%.9g\t%s\n", what, bytes / 1024 / 1024, value, unit);
+    fflush(stdout);
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collective operations on all processes. The bytes are those of one process's part. */
+#include "bench.h"
+
+static void barrier(struct bench *bench, int bytes, int times)
+{
+    (void)bench;
+    (void)bytes;
+    for (int i = 0; i < times; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void allreduce(struct bench *bench, int bytes, int times)
+{
+    for (int i = 0; i < times; i++)
+        MPI_Allreduce(bench->buffer, bench->other, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void reduce(struct bench *bench, int bytes, int times)
+{
+    for (int i = 0; i < times; i++)
+        MPI_Reduce(bench->buffer, bench->other, bytes / 8, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static void bcast(struct bench *bench, int bytes, int times)
+{
+    for (int i = 0; i < times; i++)
+        MPI_Bcast(bench->buffer, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void allgather(struct bench *bench, int bytes, int times)
+{
+    for (int i = 0; i < times; i++)
+        MPI_Allgather(bench->buffer, bytes, MPI_BYTE, bench->other, bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void alltoall(struct bench *bench, int bytes, int times)
+{
+    for (int i = 0; i < times; i++)
+        MPI_Alltoall(bench->buffer, bytes, MPI_BYTE, bench->other, bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        bench_body *body;
+    } operation[] = { { "allreduce", allreduce },
+                      { "reduce", reduce },
+                      { "bcast", bcast },
+                      { "allgather", allgather },
+                      { "alltoall", alltoall } };
+    static const int sizes[] = { 8, 1024, 65536, 1 << 20 };
+    struct bench bench = bench_open(&argc, &argv);
+    if ((long)bench.size << 20 > LARGEST)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    bench_print(&bench, "barrier", 0, 1e6 * bench_seconds(&bench, barrier, 0), "us");
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 4; k++)
+            bench_print(&bench, operation[i].name, sizes[k], 1e6 * bench_seconds(&bench, operation[i].body, sizes[k]),
+                        "us");
+    bench_close(&bench);
+    return 0;
+}

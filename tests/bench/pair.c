@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two processes: latency, bandwidth in one and in both directions, and message rate. */
+#include "bench.h"
+
+enum { WINDOW = 64 };
+
+/* A message there and back. */
+static void ping_pong(struct bench *bench, int bytes, int times)
+{
+    int peer = 1 - bench->rank;
+    for (int i = 0; i < times; i++) {
+        if (bench->rank == 0)
+            MPI_Send(bench->buffer, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+        MPI_Recv(bench->other, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (bench->rank == 1)
+            MPI_Send(bench->buffer, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
+    }
+}
+
+static int window_of(int bytes)
+{
+    return bytes <= LARGEST / WINDOW ? WINDOW : LARGEST / bytes;
+}
+
+/* A window of messages from 0 to 1, and one short answer. */
+static void stream(struct bench *bench, int bytes, int times)
+{
+    MPI_Request request[WINDOW];
+    int window = window_of(bytes);
+    for (int i = 0; i < times; i++) {
+        for (int k = 0; k < window; k++) {
+            char *part = bench->buffer + (size_t)k * bytes;
+            if (bench->rank == 0)
+                MPI_Isend(part, bytes, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request[k]);
+            else
+                MPI_Irecv(part, bytes, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &request[k]);
+        }
+        MPI_Waitall(window, request, MPI_STATUSES_IGNORE);
+        if (bench->rank == 0)
+            MPI_Recv(NULL, 0, MPI_BYTE, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else
+            MPI_Send(NULL, 0, MPI_BYTE, 0, 2, MPI_COMM_WORLD);
+    }
+}
+
+/* A window of messages in each direction. */
+static void both_ways(struct bench *bench, int bytes, int times)
+{
+    MPI_Request request[2 * WINDOW];
+    int window = window_of(bytes), peer = 1 - bench->rank;
+    for (int i = 0; i < times; i++) {
+        for (int k = 0; k < window; k++)
+            MPI_Irecv(bench->other + (size_t)k * bytes, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &request[k]);
+        for (int k = 0; k < window; k++)
+            MPI_Isend(bench->buffer + (size_t)k * bytes, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD,
+                      &request[window + k]);
+        MPI_Waitall(2 * window, request, MPI_STATUSES_IGNORE);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const int sizes[] = { 8, 1024, 8192, 65536, 1 << 20, 1 << 22 };
+    struct bench bench = bench_open(&argc, &argv);
+    if (bench.size != 2)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < 6; i++)
+        bench_print(&bench, "latency", sizes[i], 1e6 / 2 * bench_seconds(&bench, ping_pong, sizes[i]), "us");
+    for (int i = 2; i < 6; i++) {
+        double bytes = (double)window_of(sizes[i]) * sizes[i];
+        bench_print(&bench, "bandwidth", sizes[i], 1e-9 * bytes / bench_seconds(&bench, stream, sizes[i]), "GB/s");
+    }
+    for (int i = 2; i < 6; i++) {
+        double bytes = 2.0 * window_of(sizes[i]) * sizes[i];
+        bench_print(&bench, "both ways", sizes[i], 1e-9 * bytes / bench_seconds(&bench, both_ways, sizes[i]), "GB/s");
+    }
+    bench_print(&bench, "rate", 8, 1e-6 * WINDOW / bench_seconds(&bench, stream, 8), "M/s");
+    bench_close(&bench);
+    return 0;
+}
