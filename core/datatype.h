@@ -27,8 +27,9 @@ enum pl_basic {
     PL_BASICS
 };
 
-struct pl_type_layout;   /* datatype.c: how the bytes lie */
-struct pl_type_envelope; /* datatype.c: how the user made it */
+struct pl_type_layout;    /* datatype_layout.h: how the bytes lie */
+struct pl_type_signature; /* datatype_signature.h: what elements it is made of, in order */
+struct pl_type_envelope;  /* datatype_envelope.h: how the user made it */
 struct pl_attrs;
 
 struct pl_type {
@@ -37,13 +38,18 @@ struct pl_type {
     MPI_Count lb, extent;    /* bytes */
     MPI_Count true_lb, true_extent;
     bool committed;
+    bool marked;             /* lb and extent were given by the user or by a subarray, and stick (MPI-5.0, 5.1.6) */
+    bool permanent;          /* unnamed predefined (MPI_Type_create_f90_*, value-index pairs): not the user's to free */
     bool dense;              /* any count of elements is one run of count * size bytes at buf + true_lb */
     bool solid;              /* one element is one run of `size` bytes at buf + true_lb, in order */
     uint8_t basic;           /* enum pl_basic when all elements are of one kind, else PL_NONE */
-    const struct pl_type_layout *layout;     /* NULL for predefined types */
-    const struct pl_type_envelope *envelope; /* NULL for predefined types */
+    uint8_t align;           /* of the most demanding element, bytes */
+    const struct pl_type *element;             /* the predefined type of all elements; NULL: mixed, or none */
+    const struct pl_type_layout *layout;       /* relative to true_lb; NULL: one run of `size` bytes */
+    const struct pl_type_signature *signature; /* NULL: size / element->size times `element` */
+    const struct pl_type_envelope *envelope;   /* NULL for named predefined types */
     struct pl_attrs *attrs;
-    char *name;              /* set by the user; NULL: the predefined name, or "" */
+    char *name;              /* set by the user; NULL: the predefined name, or ""; by pl_type_get_name() only */
 };
 
 struct pl_type *pl_type_from(MPI_Datatype handle);   /* NULL when bad; silent */
@@ -65,12 +71,14 @@ struct pl_cursor {
     char *base;
     MPI_Count count;
     size_t total;                /* bytes of packed data */
-    size_t done;                 /* bytes moved so far */
-    /* where the walk stands, valid for `done`; owned by datatype.c */
-    MPI_Count element;
-    size_t within;               /* packed bytes done within the element */
-    size_t block;                /* layout position hint */
+    size_t done;                 /* bytes moved so far: all there is to know about where the walk stands */
 };
+
+/* An address may be absolute (MPI_BOTTOM): it is computed as a number, not as a pointer into an object. */
+static inline char *pl_address(const void *base, MPI_Aint displacement)
+{
+    return (char *)((uintptr_t)base + (uintptr_t)displacement);
+}
 
 void pl_cursor_init(struct pl_cursor *cursor, const void *buf, MPI_Count count, const struct pl_type *type);
 
@@ -81,7 +89,7 @@ void pl_cursor_seek(struct pl_cursor *cursor, size_t offset);
 static inline void *pl_cursor_direct(const struct pl_cursor *cursor)
 {
     const struct pl_type *type = cursor->type;
-    return type->dense || (type->solid && cursor->count == 1) ? cursor->base + type->true_lb : NULL;
+    return type->dense || (type->solid && cursor->count == 1) ? pl_address(cursor->base, type->true_lb) : NULL;
 }
 
 /* Move up to `max` further bytes into / out of packed memory; returns how many (less only at the end). */
@@ -98,5 +106,21 @@ void pl_type_copy(const void *from, MPI_Count from_count, const struct pl_type *
 
 /* Number of basic elements in `bytes` of data of this type, MPI_UNDEFINED when it ends inside one (MPI_Get_elements). */
 MPI_Count pl_type_elements(const struct pl_type *type, MPI_Count bytes);
+
+/* The other way round: bytes of the first `elements` basic elements; -1: the type has none, or they are too many. */
+MPI_Count pl_type_element_bytes(const struct pl_type *type, MPI_Count elements);
+
+/* The user's name for it. Copied, cut to MPI_MAX_OBJECT_NAME - 1 bytes. Any thread, at any time. */
+int pl_type_set_name(struct pl_type *type, const char *name);
+void pl_type_get_name(struct pl_type *type, char name[MPI_MAX_OBJECT_NAME]);
+
+/* The name of a named predefined type, "" for others: what MPI_Type_get_name() gives before a name is set. */
+const char *pl_type_standard_name(const struct pl_type *type);
+
+/* A name for messages: the user's, the standard's, or "a derived datatype". Written to `buffer`; returns it. */
+const char *pl_type_label(const struct pl_type *type, char buffer[MPI_MAX_OBJECT_NAME]);
+
+/* Lets go of the permanent types; called when the last instance closes. */
+void pl_type_trim(void);
 
 #endif
