@@ -38,12 +38,6 @@ struct pl_hook {
     struct pl_list link;
 };
 
-/* Something that must not be done under the lock (it calls the user's code), by whoever drops the lock next. */
-struct pl_chore {
-    void (*run)(struct pl_chore *chore);
-    struct pl_list link;
-};
-
 /* Something to do once the lock is dropped, by the thread that drops it: local steps of a collective, which may call the
  * user's operations. Appended to engine->chores under the lock; taken out before it runs. */
 struct pl_chore {
@@ -73,7 +67,6 @@ struct pl_engine {
     struct pl_list awaiting;       /* of pl_request.link: synchronous or cancelled sends that expect an answer */
     struct pl_list graveyard;      /* of pl_request.link: detached requests to free once the lock is dropped */
     struct pl_list chores;         /* of pl_chore.link: run once, when the lock is dropped */
-    struct pl_list chores;
     struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
     struct pl_list hooks;
     struct pl_list orphans;        /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
@@ -102,7 +95,7 @@ static inline void pl_engine_leave(struct pl_engine *engine)
     if (__builtin_expect(pl_list_empty(&engine->graveyard) && pl_list_empty(&engine->chores), 1))
         pl_lock_drop(&engine->lock);
     else
-        pl_engine_reap(engine);
+        pl_engine_leave_busy(engine);
 }
 
 /* Does chores that were taken out of their engine's list. No lock held. */
