@@ -13,7 +13,7 @@ int pl_call_fail(struct pl_call *call)
     char message[MPI_MAX_ERROR_STRING];
     int code = call->err;
     pl_error_publish(call->function, code, message);
-    struct pl_errhandler *handler = pl_errhandler_of(call->kind, call->object);
+    struct pl_errhandler *handler = call->handler ? pl_object_retain(call->handler) : pl_errhandler_of(call->kind, call->object);
     pl_errhandler_invoke(handler, call->kind, call->object, code, message);
     pl_object_release(handler);
     return code;
@@ -164,6 +164,13 @@ void pl_arg_file(struct pl_call *call, MPI_File file)
 {
     void *object = resolve(call, PL_FILE, file, "fh");
     attach(call, PL_FILE, object);
+}
+
+void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struct pl_group *group)
+{
+    for (int i = 0; !call->err && i < group->size; i++)
+        if (pl_group_find(comm->group, pl_group_proc(group, i)) == MPI_UNDEFINED)
+            pl_call_error(call, MPI_ERR_GROUP, "rank %d of group is not in %s", i, pl_comm_label(comm));
 }
 
 /* --- values -------------------------------------------------------------------------------------------------- */

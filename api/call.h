@@ -35,6 +35,7 @@ struct pl_call {
     int err;           /* first error class, MPI_SUCCESS so far */
     enum pl_kind kind; /* of object; 0: none */
     void *object;      /* whose error handler is invoked */
+    struct pl_errhandler *handler; /* invoked instead, for the constructors that are given one; borrowed */
 };
 
 #define PL_CALL(name) { .function = #name }
@@ -68,6 +69,9 @@ struct pl_info *pl_arg_info_or_null(struct pl_call *call, MPI_Info info);  /* MP
 struct pl_instance *pl_arg_session(struct pl_call *call, MPI_Session session);
 void pl_arg_win(struct pl_call *call, MPI_Win win);
 void pl_arg_file(struct pl_call *call, MPI_File file); /* MPI_FILE_NULL is an error here */
+
+/* Is every member of the group in the communicator? MPI_ERR_GROUP when not. */
+void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struct pl_group *group);
 
 /* Values. */
 void pl_arg_count(struct pl_call *call, MPI_Count count);                        /* MPI_ERR_COUNT when negative */

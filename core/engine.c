@@ -148,26 +148,15 @@ void pl_engine_do(struct pl_list *chores)
     }
 }
 
-static void take_all(struct pl_list *from, struct pl_list *to)
-{
-    struct pl_list *node;
-    pl_list_init(to);
-    while ((node = pl_list_pop(from)) != NULL)
-        pl_list_append(to, node);
-}
-
 void pl_engine_leave_busy(struct pl_engine *engine)
 {
     struct pl_list dead, chores, *node;
-    take_all(&engine->graveyard, &dead);
-    take_all(&engine->chores, &chores);
+    pl_list_move(&dead, &engine->graveyard);
+    pl_list_move(&chores, &engine->chores);
     pl_lock_drop(&engine->lock);
     while ((node = pl_list_pop(&dead)) != NULL)
         pl_object_release(PL_CONTAINER(node, struct pl_request, link));
-    while ((node = pl_list_pop(&chores)) != NULL) {
-        struct pl_chore *chore = PL_CONTAINER(node, struct pl_chore, link);
-        chore->run(chore);
-    }
+    pl_engine_do(&chores);
 }
 
 /* A control message that finds no room travels in a request of its own, with a copy of its data behind it. */

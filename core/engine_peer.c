@@ -5,6 +5,7 @@
  * A card is the engine's id (8 bytes), then for each transport: length of the name, the name, length of the address
  * (2 bytes), the address. It comes from other processes: every length is checked.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>

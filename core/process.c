@@ -83,6 +83,9 @@ void pl_process_close(void)
 {
     pl_lock_take(&pl_process.lock);
     if (--pl_process.instances == 0) {
+        if (pl_process.closing)
+            pl_process.closing();
+        pl_process.closing = NULL;
         pl_process.bootstrap->close();
         pl_process.bootstrap = NULL;
     }
@@ -111,6 +114,7 @@ int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length)
 void pl_process_abort(int code, const char *object, const char *message)
 {
     const struct pl_bootstrap_ops *ops = pl_process.bootstrap;
+    fflush(stdout); /* what the program has printed so far explains its end */
     if (ops)
         ops->abort(code, object, message);
     else

@@ -56,6 +56,7 @@ struct pl_process {
     _Atomic uint32_t serial;  /* communicator ids made so far */
     struct pl_place place;
     const struct pl_bootstrap_ops *bootstrap;
+    void (*closing)(void);    /* called before the bootstrap closes: the front door, when it is open */
 };
 extern struct pl_process pl_process;
 

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicator management (MPI-5.0 chapter 7): queries, construction, names, info. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/call.h"
+#include "api/pmpi.h"
+#include "core/comm_make.h"
+#include "core/memory.h"
+#include "core/plugin.h"
+#include "core/topology_hw.h"
+#include "sessions/rendezvous.h"
+
+/* --- queries ------------------------------------------------------------------------------------------------------------ */
+
+int MPI_Comm_size(MPI_Comm comm, int *size)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_size);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
+    pl_arg_output(&call, size, "size");
+    if (!call.err)
+        *size = c->size;
+    return pl_call_leave(&call);
+}
+
+int MPI_Comm_rank(MPI_Comm comm, int *rank)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_rank);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
+    pl_arg_output(&call, rank, "rank");
+    if (!call.err)
+        *rank = c->rank;
+    return pl_call_leave(&call);
+}
+
+int MPI_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_test_inter);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
+    pl_arg_output(&call, flag, "flag");
+    if (!call.err)
+        *flag = pl_comm_is_inter(c);
+    return pl_call_leave(&call);
+}
+
+int MPI_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_remote_size);
+    struct pl_comm *c = pl_arg_intercomm(&call, comm);
+    pl_arg_output(&call, size, "size");
+    if (!call.err)
+        *size = c->remote->size;
+    return pl_call_leave(&call);
+}
+
+int MPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_group);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
+    pl_arg_output(&call, group, "group");
+    if (!call.err)
+        *group = pl_object_handle(pl_handle_share(c->group));
+    return pl_call_leave(&call);
+}
+
+int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_remote_group);
+    struct pl_comm *c = pl_arg_intercomm(&call, comm);
+    pl_arg_output(&call, group, "group");
+    if (!call.err)
+        *group = pl_object_handle(pl_handle_share(c->remote));
+    return pl_call_leave(&call);
+}
+
+int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_compare);
+    struct pl_comm *a = pl_arg_comm(&call, comm1), *b = pl_arg_comm(&call, comm2);
+    pl_arg_output(&call, result, "result");
+    if (call.err)
+        return pl_call_leave(&call);
+    if (a == b) {
+        *result = MPI_IDENT;
+    } else if (pl_comm_is_inter(a) != pl_comm_is_inter(b)) {
+        *result = MPI_UNEQUAL;
+    } else {
+        int local = pl_group_compare(a->group, b->group);
+        int remote = a->remote ? pl_group_compare(a->remote, b->remote) : MPI_IDENT;
+        *result = local == MPI_UNEQUAL || remote == MPI_UNEQUAL ? MPI_UNEQUAL
+                  : local == MPI_SIMILAR || remote == MPI_SIMILAR ? MPI_SIMILAR : MPI_CONGRUENT;
+    }
+    return MPI_SUCCESS;
+}
+
+/* --- names ---------------------------------------------------------------------------------------------------------------- */
+
+int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_set_name);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
+    pl_arg_output(&call, comm_name, "comm_name");
+    if (call.err)
+        return pl_call_leave(&call);
+    pl_lock_take(&c->lock);
+    strncpy(c->name, comm_name, sizeof c->name - 1); /* what is too long is cut, as the standard asks */
+    pl_lock_drop(&c->lock);
+    return MPI_SUCCESS;
+}
+
+int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_get_name);
+    struct pl_comm *c = comm == MPI_COMM_NULL ? NULL : pl_arg_comm(&call, comm);
+    pl_arg_output(&call, comm_name, "comm_name");
+    pl_arg_output(&call, resultlen, "resultlen");
+    if (call.err)
+        return pl_call_leave(&call);
+    if (c)
+        pl_lock_take(&c->lock);
+    strcpy(comm_name, c ? c->name : "MPI_COMM_NULL");
+    if (c)
+        pl_lock_drop(&c->lock);
+    *resultlen = (int)strlen(comm_name);
+    return MPI_SUCCESS;
+}
+
+/* --- construction ---------------------------------------------------------------------------------------------------------- */
+
+static int give(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
+{
+    if (!call->err)
+        *newcomm = made ? pl_comm_handle(made) : MPI_COMM_NULL;
+    return pl_call_leave(call);
+}
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_dup);
+    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
+    pl_arg_output(&call, newcomm, "newcomm");
+    if (!call.err)
+        call.err = pl_comm_dup(c, NULL, true, &made);
+    return give(&call, made, newcomm);
+}
+
+int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_dup_with_info);
+    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
+    struct pl_info *i = pl_arg_info_or_null(&call, info);
+    pl_arg_output(&call, newcomm, "newcomm");
+    if (!call.err)
+        call.err = pl_comm_dup(c, i, false, &made);
+    return give(&call, made, newcomm);
+}
+
+int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_create);
+    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
+    struct pl_group *g = pl_arg_group(&call, group, "group");
+    pl_arg_output(&call, newcomm, "newcomm");
+    if (!call.err)
+        pl_arg_subset(&call, c, g);
+    if (!call.err)
+        call.err = pl_comm_create_members(c, g, &made);
+    return give(&call, made, newcomm);
+}
+
+int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_create_group);
+    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
+    struct pl_group *g = pl_arg_group(&call, group, "group");
+    pl_arg_tag(&call, tag);
+    pl_arg_output(&call, newcomm, "newcomm");
+    if (!call.err)
+        pl_arg_subset(&call, c, g);
+    if (!call.err)
+        call.err = pl_comm_create_group(c, g, tag, &made);
+    return give(&call, made, newcomm);
+}
+
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_split);
+    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
+    pl_arg_output(&call, newcomm, "newcomm");
+    if (color < 0 && color != MPI_UNDEFINED)
+        pl_call_error(&call, MPI_ERR_ARG, "color is %d, allowed are 0 and above and MPI_UNDEFINED", color);
+    if (!call.err)
+        call.err = pl_comm_split(c, color, key, &made);
+    return give(&call, made, newcomm);
+}
+
+/* The hardware resource that splits further, by hwloc: a color of its own on every node. */
+static int hardware_color(const char *type, int node, int *color)
+{
+    const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
+    if (!topology)
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    int index = topology->index(type);
+    *color = index < 0 ? MPI_UNDEFINED : node << 12 | index;
+    return MPI_SUCCESS;
+}
+
+static int split_type(struct pl_comm *c, int split, int key, struct pl_info *info, struct pl_comm **made)
+{
+    int node = 0, color = MPI_UNDEFINED;
+    int rc = pl_comm_node_color(c, &node);
+    if (rc)
+        return rc;
+    if (split == MPI_COMM_TYPE_SHARED)
+        color = node;
+    if (split == MPI_COMM_TYPE_HW_GUIDED && info) {
+        char *type = pl_info_get(info, "mpi_hw_resource_type");
+        if (type && strcmp(type, "mpi_shared_memory") == 0)
+            color = node;
+        else if (type)
+            rc = hardware_color(type, node, &color);
+        free(type);
+    }
+    /* An error of one process alone must not leave the others waiting. */
+    int split_rc = pl_comm_split(c, rc ? MPI_UNDEFINED : color, key, made);
+    return rc ? rc : split_rc;
+}
+
+int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_split_type);
+    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
+    struct pl_info *i = pl_arg_info_or_null(&call, info);
+    pl_arg_output(&call, newcomm, "newcomm");
+    if (!call.err && (split == MPI_COMM_TYPE_HW_UNGUIDED || split == MPI_COMM_TYPE_RESOURCE_GUIDED))
+        return pl_call_unsupported(&call);
+    if (split != MPI_UNDEFINED && split != MPI_COMM_TYPE_SHARED && split != MPI_COMM_TYPE_HW_GUIDED)
+        pl_call_error(&call, MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_*", split);
+    if (!call.err)
+        call.err = split_type(c, split, key, i, &made);
+    return give(&call, made, newcomm);
+}
+
+int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_create_from_group);
+    struct pl_group *g = pl_arg_group(&call, group, "group");
+    struct pl_comm *made = NULL;
+    pl_arg_output(&call, stringtag, "stringtag");
+    struct pl_info *i = pl_arg_info_or_null(&call, info);
+    struct pl_errhandler *e = errhandler == MPI_ERRHANDLER_NULL ? NULL : pl_arg_errhandler(&call, errhandler, PL_COMM);
+    pl_arg_output(&call, newcomm, "newcomm");
+    call.handler = e;
+    call.kind = e ? PL_COMM : 0;
+    if (!call.err && strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)
+        pl_call_error(&call, MPI_ERR_ARG, "stringtag has %zu characters, allowed are %d", strlen(stringtag), MPI_MAX_STRINGTAG_LEN - 1);
+    if (!call.err)
+        call.err = pl_comm_from_group(g, stringtag, i, e, &made);
+    return give(&call, made, newcomm);
+}
+
+int MPI_Comm_free(MPI_Comm *comm)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_free);
+    pl_arg_output(&call, comm, "comm");
+    struct pl_comm *c = call.err ? NULL : pl_arg_comm(&call, *comm);
+    if (c && c->obj.predefined)
+        pl_call_error(&call, MPI_ERR_COMM, "%s is not the user's to free", pl_comm_label(c));
+    if (!call.err)
+        call.err = pl_comm_free(c);
+    if (!call.err)
+        *comm = MPI_COMM_NULL;
+    return pl_call_leave(&call);
+}
+
+/* --- info ------------------------------------------------------------------------------------------------------------------- */
+
+int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_set_info);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
+    struct pl_info *i = pl_arg_info_or_null(&call, info);
+    struct pl_info *copy = !call.err && i ? pl_info_dup(i) : NULL;
+    if (!call.err && i && !copy)
+        call.err = MPI_ERR_NO_MEM;
+    if (!call.err) {
+        pl_lock_take(&c->lock);
+        struct pl_info *old = c->info;
+        c->info = copy;
+        pl_lock_drop(&c->lock);
+        pl_object_release(old);
+    }
+    return pl_call_leave(&call);
+}
+
+/* No hint has an effect so far, so that none is reported as in use. */
+int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
+{
+    struct pl_call call = PL_CALL(MPI_Comm_get_info);
+    pl_arg_comm(&call, comm);
+    pl_arg_output(&call, info_used, "info_used");
+    struct pl_info *made = call.err ? NULL : pl_info_create();
+    if (!call.err && !made)
+        call.err = MPI_ERR_NO_MEM;
+    if (!call.err)
+        *info_used = pl_object_handle(made);
+    return pl_call_leave(&call);
+}
+
+/* --- not built -------------------------------------------------------------------------------------------------------------- */
+
+int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    (void)newcomm, (void)request;
+    struct pl_call call = PL_CALL(MPI_Comm_idup);
+    pl_arg_comm(&call, comm);
+    return pl_call_unsupported(&call);
+}
+
+int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    (void)newcomm, (void)request;
+    struct pl_call call = PL_CALL(MPI_Comm_idup_with_info);
+    pl_arg_comm(&call, comm);
+    pl_arg_info_or_null(&call, info);
+    return pl_call_unsupported(&call);
+}
+
+int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
+{
+    (void)local_leader, (void)peer_comm, (void)remote_leader, (void)tag, (void)newintercomm;
+    struct pl_call call = PL_CALL(MPI_Intercomm_create);
+    pl_arg_intracomm(&call, local_comm);
+    return pl_call_unsupported(&call);
+}
+
+int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
+                                     const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+{
+    (void)local_leader, (void)remote_leader, (void)stringtag, (void)info, (void)errhandler, (void)newintercomm;
+    struct pl_call call = PL_CALL(MPI_Intercomm_create_from_groups);
+    pl_arg_group(&call, local_group, "local_group");
+    pl_arg_group(&call, remote_group, "remote_group");
+    return pl_call_unsupported(&call);
+}
+
+int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+    (void)high, (void)newintracomm;
+    struct pl_call call = PL_CALL(MPI_Intercomm_merge);
+    pl_arg_intercomm(&call, intercomm);
+    return pl_call_unsupported(&call);
+}
+
+PL_NAMES_COMM(PL_PMPI)

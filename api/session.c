@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Sessions Model (MPI-5.0 section 11.3). */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/call.h"
+#include "api/pmpi.h"
+#include "sessions/session.h"
+
+int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+{
+    struct pl_call call = PL_CALL(MPI_Session_init);
+    struct pl_instance *made;
+    struct pl_info *i = pl_arg_info_or_null(&call, info);
+    struct pl_errhandler *e = errhandler == MPI_ERRHANDLER_NULL ? NULL : pl_arg_errhandler(&call, errhandler, PL_SESSION);
+    pl_arg_output(&call, session, "session");
+    call.handler = e;
+    call.kind = e ? PL_SESSION : 0;
+    if (!call.err)
+        call.err = pl_session_open(i, e, &made);
+    if (!call.err)
+        *session = pl_object_handle(made);
+    return pl_call_leave(&call);
+}
+
+int MPI_Session_finalize(MPI_Session *session)
+{
+    struct pl_call call = PL_CALL(MPI_Session_finalize);
+    pl_arg_output(&call, session, "session");
+    struct pl_instance *s = call.err ? NULL : pl_arg_session(&call, *session);
+    if (!call.err)
+        call.err = pl_session_close(s);
+    if (!call.err)
+        *session = MPI_SESSION_NULL;
+    return pl_call_leave(&call);
+}
+
+static void set_level(struct pl_call *call, struct pl_info *info, int level)
+{
+    call->err = pl_info_set(info, "mpi_thread_support_level", pl_thread_level_name(level));
+}
+
+int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
+{
+    struct pl_call call = PL_CALL(MPI_Session_get_info);
+    struct pl_instance *s = pl_arg_session(&call, session);
+    pl_arg_output(&call, info_used, "info_used");
+    struct pl_info *made = call.err ? NULL : pl_info_create();
+    if (!call.err && !made)
+        call.err = MPI_ERR_NO_MEM;
+    if (!call.err)
+        set_level(&call, made, s->thread_level);
+    if (!call.err)
+        *info_used = pl_object_handle(made);
+    else if (made)
+        pl_handle_drop(made);
+    return pl_call_leave(&call);
+}
+
+int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
+{
+    struct pl_call call = PL_CALL(MPI_Session_get_num_psets);
+    struct pl_instance *s = pl_arg_session(&call, session);
+    pl_arg_info_or_null(&call, info);
+    pl_arg_output(&call, npset_names, "npset_names");
+    if (!call.err)
+        *npset_names = pl_pset_count(s);
+    return pl_call_leave(&call);
+}
+
+/* *pset_len: in, the room in pset_name, 0 to ask only; out, what the whole name takes with its NUL. */
+int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
+{
+    struct pl_call call = PL_CALL(MPI_Session_get_nth_pset);
+    struct pl_instance *s = pl_arg_session(&call, session);
+    pl_arg_info_or_null(&call, info);
+    pl_arg_output(&call, pset_len, "pset_len");
+    const char *name = call.err ? NULL : pl_pset_name(s, n);
+    if (!call.err && !name)
+        pl_call_error(&call, MPI_ERR_ARG, "n is %d, there are %d process sets", n, pl_pset_count(s));
+    if (!call.err && *pset_len < 0)
+        pl_call_error(&call, MPI_ERR_ARG, "pset_len is %d, a length is 0 or more", *pset_len);
+    if (!call.err && *pset_len > 0)
+        pl_arg_output(&call, pset_name, "pset_name");
+    if (call.err)
+        return pl_call_leave(&call);
+    if (*pset_len > 0)
+        snprintf(pset_name, (size_t)*pset_len, "%s", name);
+    *pset_len = (int)strlen(name) + 1;
+    return MPI_SUCCESS;
+}
+
+int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
+{
+    struct pl_call call = PL_CALL(MPI_Session_get_pset_info);
+    struct pl_instance *s = pl_arg_session(&call, session);
+    struct pl_info *made = NULL;
+    char text[16];
+    int size;
+    pl_arg_output(&call, pset_name, "pset_name");
+    pl_arg_output(&call, info, "info");
+    if (!call.err)
+        call.err = pl_pset_size(s, pset_name, &size);
+    if (!call.err && !(made = pl_info_create()))
+        call.err = MPI_ERR_NO_MEM;
+    if (call.err)
+        return pl_call_leave(&call);
+    snprintf(text, sizeof text, "%d", size);
+    call.err = pl_info_set(made, "mpi_size", text);
+    *info = pl_object_handle(made);
+    return pl_call_leave(&call);
+}
+
+int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
+{
+    struct pl_call call = PL_CALL(MPI_Group_from_session_pset);
+    struct pl_instance *s = pl_arg_session(&call, session);
+    struct pl_group *made;
+    pl_arg_output(&call, pset_name, "pset_name");
+    pl_arg_output(&call, newgroup, "newgroup");
+    if (!call.err)
+        call.err = pl_pset_group(s, pset_name, &made);
+    if (!call.err)
+        *newgroup = pl_object_handle(made);
+    return pl_call_leave(&call);
+}
+
+PL_NAMES_SESSION(PL_PMPI)

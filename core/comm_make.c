@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Making communicators from communicators. The first member of a new group chooses the id: it travels to the others
+ * with what they exchange anyway (split), or down a tree (the rest).
+ */
+#include "core/comm_make.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/attr.h"
+#include "core/collective.h"
+#include "core/error.h"
+#include "core/info.h"
+#include "core/instance.h"
+#include "core/memory.h"
+#include "core/process.h"
+#include "core/topology.h"
+
+/* Tags in the collectives' queues that no schedule uses: for MPI_Comm_create_group with the user's tag, for others. */
+enum { TAG_CREATE_GROUP = 0x40000000, TAG_AGREE = 0x7fffffff };
+
+static int inherit(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm *comm)
+{
+    pl_lock_take(&parent->lock);
+    struct pl_info *from = copy_info && parent->info ? pl_object_retain(parent->info) : NULL;
+    pl_lock_drop(&parent->lock);
+    if (!copy_info && info)
+        from = pl_object_retain(info);
+    if (!from)
+        return MPI_SUCCESS;
+    comm->info = pl_info_dup(from);
+    pl_object_release(from);
+    return comm->info ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm **comm)
+{
+    struct pl_comm_id id;
+    struct pl_attrs *attrs = NULL;
+    /* A copy callback that fails on one process must not leave the others waiting: everybody agrees on the outcome. */
+    int rc = pl_attrs_copy(parent->attrs, pl_comm_handle(parent), &attrs);
+    struct { struct pl_comm_id id; } choice = { pl_comm_new_id() };
+    int failed = rc != MPI_SUCCESS, any = 0;
+    int agreed = pl_allreduce(parent, &failed, &any, 1, pl_type_predefined((uintptr_t)MPI_INT), pl_op_predefined((uintptr_t)MPI_MAX));
+    if (agreed == MPI_SUCCESS && !any)
+        agreed = pl_bcast(parent, &choice, sizeof choice, PL_TYPE_BYTE, 0);
+    if (rc == MPI_SUCCESS)
+        rc = agreed ? agreed : any ? pl_fail(MPI_ERR_OTHER, "an attribute's copy function failed in another process") : MPI_SUCCESS;
+    if (rc)
+        goto attributes;
+    id = choice.id;
+    struct pl_comm *made;
+    rc = pl_comm_create(parent->instance, parent, parent->group, parent->remote, id, &made);
+    if (rc)
+        goto attributes;
+    made->attrs = attrs;
+    rc = inherit(parent, info, copy_info, made);
+    if (rc == MPI_SUCCESS)
+        rc = pl_topology_copy(parent, made);
+    if (rc)
+        pl_comm_free(made);
+    else
+        *comm = made;
+    return rc;
+
+attributes:
+    pl_attrs_delete(&attrs, pl_comm_handle(parent));
+    return rc;
+}
+
+/* --- split --------------------------------------------------------------------------------------------------------- */
+
+struct vote {
+    int color, key, rank;
+    uint32_t serial;
+    uint64_t home;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct vote *x = a, *y = b;
+    return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->rank - y->rank;
+}
+
+/* The votes of my color, sorted, at the front; how many. */
+static int my_color(struct vote *votes, int size, int color)
+{
+    int members = 0;
+    for (int i = 0; i < size; i++)
+        if (votes[i].color == color)
+            votes[members++] = votes[i];
+    qsort(votes, (size_t)members, sizeof *votes, by_key);
+    return members;
+}
+
+static int group_of(struct pl_comm *parent, const struct vote *votes, int members, struct pl_group **group)
+{
+    uint64_t *procs = pl_malloc((size_t)members * sizeof *procs);
+    if (!procs)
+        return pl_fail_memory("the members of a communicator");
+    for (int i = 0; i < members; i++)
+        procs[i] = pl_group_proc(parent->group, votes[i].rank);
+    *group = pl_group_create(parent->instance, members, procs);
+    free(procs);
+    return *group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm)
+{
+    struct pl_comm_id id = pl_comm_new_id();
+    struct vote own = { color, key, parent->rank, id.serial, id.home };
+    struct vote *votes = pl_malloc((size_t)parent->size * sizeof *votes);
+    struct pl_group *group;
+    *comm = NULL;
+    if (!votes)
+        return pl_fail_memory("the colors of a split");
+    int rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, votes, sizeof own, PL_TYPE_BYTE);
+    if (rc || color == MPI_UNDEFINED)
+        goto votes;
+    int members = my_color(votes, parent->size, color);
+    rc = group_of(parent, votes, members, &group);
+    if (rc)
+        goto votes;
+    id = (struct pl_comm_id){ votes[0].home, votes[0].serial };
+    rc = pl_comm_create(parent->instance, parent, group, NULL, id, comm);
+    pl_handle_drop(group);
+votes:
+    free(votes);
+    return rc;
+}
+
+/* --- from a group ---------------------------------------------------------------------------------------------------- */
+
+int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag, struct pl_comm **comm)
+{
+    struct pl_comm_id id;
+    *comm = NULL;
+    if (group->rank == MPI_UNDEFINED)
+        return MPI_SUCCESS;
+    int rc = pl_comm_agree(parent, group, TAG_CREATE_GROUP | tag, &id);
+    return rc ? rc : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
+}
+
+int pl_comm_create_members(struct pl_comm *parent, struct pl_group *group, struct pl_comm **comm)
+{
+    struct pl_comm_id id;
+    *comm = NULL;
+    if (group->rank == MPI_UNDEFINED)
+        return MPI_SUCCESS;
+    int rc = pl_comm_agree(parent, group, TAG_AGREE, &id);
+    return rc ? rc : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
+}
+
+/* --- the node --------------------------------------------------------------------------------------------------------- */
+
+/* What processes that can open each other's memory have in common: the kernel (boot id) and the PID namespace. */
+struct node_key {
+    char boot[40];
+    uint64_t pids;
+};
+
+static struct node_key node_key(void)
+{
+    struct node_key key = { .pids = 0 };
+    struct stat st;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t got = read(fd, key.boot, sizeof key.boot - 1);
+        key.boot[got > 0 ? got : 0] = '\0';
+        close(fd);
+    }
+    if (stat("/proc/self/ns/pid", &st) == 0)
+        key.pids = st.st_ino;
+    return key;
+}
+
+int pl_comm_node_color(struct pl_comm *parent, int *color)
+{
+    struct node_key own = node_key();
+    struct node_key *keys = pl_malloc((size_t)parent->size * sizeof *keys);
+    if (!keys)
+        return pl_fail_memory("the nodes of a communicator");
+    int rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, keys, sizeof own, PL_TYPE_BYTE);
+    for (int i = parent->size - 1; rc == MPI_SUCCESS && i >= 0; i--)
+        if (memcmp(&keys[i], &own, sizeof own) == 0)
+            *color = i;
+    free(keys);
+    return rc;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators made from communicators. Collective over the parent unless said; arguments are checked by the caller. */
+#ifndef PLENUM_CORE_COMM_MAKE_H
+#define PLENUM_CORE_COMM_MAKE_H
+
+#include "core/comm.h"
+
+struct pl_info;
+
+/* A duplicate; copies attributes, topology and name rules. `info` NULL: takes the parent's info. */
+int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm **comm);
+
+/* By color and key; *comm is NULL for MPI_UNDEFINED. */
+int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm);
+
+/* For the members of `group`, collectively over the parent (MPI_Comm_create) or over the group with a tag
+ * (MPI_Comm_create_group). *comm is NULL for those outside. */
+int pl_comm_create_members(struct pl_comm *parent, struct pl_group *group, struct pl_comm **comm);
+int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag, struct pl_comm **comm);
+
+/* A color by which processes that can share memory are together: the lowest such rank. */
+int pl_comm_node_color(struct pl_comm *parent, int *color);
+
+#endif

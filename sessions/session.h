@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions: instances that the user holds, and the process sets that they offer. */
+#ifndef PLENUM_SESSIONS_SESSION_H
+#define PLENUM_SESSIONS_SESSION_H
+
+#include "core/instance.h"
+
+struct pl_group;
+struct pl_info;
+
+/* Opens a session; local, waits for nobody. `info`: mpi_thread_support_level. NULLs: none, the initial handler. */
+int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, struct pl_instance **session);
+
+/* Closes it and takes the user's handle back. */
+int pl_session_close(struct pl_instance *session);
+
+/* Process sets: how many, the n-th name (borrowed, NULL past the end), the members as a group with one handle. */
+int pl_pset_count(struct pl_instance *session);
+const char *pl_pset_name(struct pl_instance *session, int n);
+int pl_pset_size(struct pl_instance *session, const char *name, int *size);
+int pl_pset_group(struct pl_instance *session, const char *name, struct pl_group **group);
+
+/* "MPI_THREAD_MULTIPLE" and back; MPI_UNDEFINED for a text that is none. */
+const char *pl_thread_level_name(int level);
+int pl_thread_level_from(const char *name);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Initialization and finalization of the World Model. Both are called by one thread, as the standard asks. */
+#include "world/world.h"
+
+#include <string.h>
+
+#include "core/attr.h"
+#include "core/bsend.h"
+#include "core/comm.h"
+#include "core/error.h"
+#include "core/instance.h"
+#include "core/process.h"
+
+static pthread_t main_thread;
+
+static int level_of(int required)
+{
+    int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE };
+    for (int i = 0; i < 4; i++)
+        if (required <= levels[i])
+            return levels[i];
+    return MPI_THREAD_MULTIPLE;
+}
+
+/* A predefined communicator: handles are its ABI constant, and it is not counted. */
+static int make_comm(struct pl_instance *world, int size, uint64_t first, uint32_t serial, MPI_Comm constant, const char *name, struct pl_comm **comm)
+{
+    struct pl_group *group = pl_group_create_range(world, size, first, 1);
+    if (!group)
+        return MPI_ERR_NO_MEM;
+    int rc = pl_comm_create(world, NULL, group, NULL, (struct pl_comm_id){ 0, serial }, comm);
+    pl_handle_drop(group);
+    if (rc)
+        return rc;
+    (*comm)->obj.predefined = true;
+    (*comm)->obj.abi = (int32_t)(uintptr_t)constant;
+    strcpy((*comm)->name, name);
+    return MPI_SUCCESS;
+}
+
+static void close_world(struct pl_instance *world)
+{
+    pl_process_publish(PL_CARD_WORLD, NULL, 0);
+    pl_instance_close(world);
+    pl_world_comm = pl_self_comm = NULL;
+    pl_world = NULL;
+    pl_object_release(world);
+}
+
+int pl_world_init(int required, int *provided)
+{
+    struct pl_instance *world;
+    if (atomic_load(&pl_world_state) != PL_WORLD_BEFORE)
+        return pl_fail(MPI_ERR_OTHER, "MPI is initialized already%s", atomic_load(&pl_world_state) == PL_WORLD_FINALIZED ? ", and finalized: the World Model has one life" : "");
+    int rc = pl_instance_open(true, level_of(required), &world);
+    if (rc)
+        return rc;
+    const struct pl_place *place = &pl_process.place;
+    rc = make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, MPI_COMM_SELF, "MPI_COMM_SELF", &pl_self_comm);
+    if (rc == MPI_SUCCESS)
+        rc = make_comm(world, place->size, PL_PROC(0, 0), PL_WORLD_SERIAL, MPI_COMM_WORLD, "MPI_COMM_WORLD", &pl_world_comm);
+    if (rc == MPI_SUCCESS)
+        rc = pl_process_publish(PL_CARD_WORLD, world->engine.card, world->engine.card_length);
+    if (rc) {
+        close_world(world);
+        return rc;
+    }
+    main_thread = pthread_self();
+    pl_world = world;
+    *provided = world->thread_level;
+    pl_process.bootstrap->state(PL_JOB_INITIALIZED);
+    atomic_store(&pl_world_state, PL_WORLD_INITIALIZED);
+    return MPI_SUCCESS;
+}
+
+int pl_world_finalize(void)
+{
+    void *buffer;
+    MPI_Count size;
+    if (atomic_load(&pl_world_state) != PL_WORLD_INITIALIZED)
+        return pl_fail(MPI_ERR_OTHER, "MPI is %s", atomic_load(&pl_world_state) == PL_WORLD_BEFORE ? "not initialized" : "finalized already");
+    int rc = pl_attrs_delete(&pl_self_comm->attrs, MPI_COMM_SELF);
+    if (rc)
+        return rc;
+    pl_bsend_detach(pl_bsend_of_process(), &buffer, &size);
+    pl_process.bootstrap->state(PL_JOB_FINALIZED);
+    struct pl_instance *world = pl_world;
+    close_world(world);
+    atomic_store(&pl_world_state, PL_WORLD_FINALIZED);
+    return MPI_SUCCESS;
+}
+
+bool pl_world_main_thread(void)
+{
+    return pthread_equal(main_thread, pthread_self());
+}
