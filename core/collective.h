@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives. Each algorithm is written once, as a schedule (core/schedule.h); these run one to its end. Arguments
- * are checked by the caller. MPI_IN_PLACE is understood as in the public functions. Intracommunicators unless said.
- * Used by the public functions and by the library itself.
+ * Collectives. Each algorithm is written once, as a schedule (core/schedule.h), in core/collectives/; the blocking, the
+ * nonblocking and the persistent form of an operation run the same one. Arguments are checked by the caller.
  */
 #ifndef PLENUM_CORE_COLLECTIVE_H
 #define PLENUM_CORE_COLLECTIVE_H
@@ -12,6 +11,55 @@
 #include "core/datatype.h"
 #include "core/op.h"
 
+struct pl_request;
+
+enum pl_coll_kind {
+    PL_COLL_BARRIER,
+    PL_COLL_BCAST,
+    PL_COLL_GATHER,
+    PL_COLL_GATHERV,
+    PL_COLL_SCATTER,
+    PL_COLL_SCATTERV,
+    PL_COLL_ALLGATHER,
+    PL_COLL_ALLGATHERV,
+    PL_COLL_ALLTOALL,
+    PL_COLL_ALLTOALLV,
+    PL_COLL_ALLTOALLW,
+    PL_COLL_REDUCE,
+    PL_COLL_ALLREDUCE,
+    PL_COLL_REDUCE_SCATTER_BLOCK,
+    PL_COLL_REDUCE_SCATTER,
+    PL_COLL_SCAN,
+    PL_COLL_EXSCAN,
+    PL_COLL_KINDS
+};
+
+/*
+ * What a collective is asked to do: the arguments of the public function, of which each kind uses its own. MPI_IN_PLACE,
+ * and MPI_ROOT and MPI_PROC_NULL as root, are understood as there. bcast uses recvbuf; reductions take the datatype and
+ * count as those of receiving. All borrowed until the schedule is made.
+ */
+struct pl_coll {
+    enum pl_coll_kind kind;
+    struct pl_comm *comm;
+    const void *sendbuf;
+    void *recvbuf;
+    MPI_Count sendcount, recvcount;
+    const struct pl_type *sendtype, *recvtype;
+    int root;
+    const struct pl_op *op;
+    struct pl_counts sendcounts, recvcounts;      /* [comm size], for the v and w kinds */
+    struct pl_displs senddispls, recvdispls;
+    const MPI_Datatype *sendtypes, *recvtypes;    /* [comm size], for alltoallw: committed */
+};
+
+/* Blocking: does it. Nonblocking: starts it. Persistent: makes a request that is started by pl_coll_restart().
+ * MPI error class; *request has one handle. */
+int pl_coll_run(const struct pl_coll *coll);
+int pl_coll_start(const struct pl_coll *coll, struct pl_request **request);
+int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
+
+/* For the library itself, on intracommunicators. */
 int pl_barrier(struct pl_comm *comm);
 int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root);
 int pl_gather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,

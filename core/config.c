@@ -23,7 +23,28 @@
 #include "core/log.h"
 #include "core/memory.h"
 
+/* An algorithm of a collective to force, where it can do the call (core/collectives/select.c). */
+#define ALGORITHM(collective, names) \
+    { "coll_" collective, PL_CONFIG_TEXT, "auto", "auto|" names, 0, 0, "algorithm of " collective " where it can do the call" }
+
 const struct pl_config pl_config_table[] = {
+    ALGORITHM("allgather", "recursive_doubling|bruck|ring"),
+    ALGORITHM("allgatherv", "bruck|ring"),
+    ALGORITHM("allreduce", "recursive_doubling|ring|rabenseifner|reduce_bcast"),
+    ALGORITHM("alltoall", "bruck|pairwise|linear|exchange"),
+    ALGORITHM("alltoallv", "pairwise|linear|exchange"),
+    ALGORITHM("alltoallw", "pairwise|linear|exchange"),
+    ALGORITHM("barrier", "dissemination"),
+    ALGORITHM("bcast", "binomial|scatter_allgather|chain"),
+    ALGORITHM("exscan", "doubling|linear"),
+    ALGORITHM("gather", "linear|binomial"),
+    ALGORITHM("gatherv", "linear"),
+    ALGORITHM("reduce", "binomial|in_order|rabenseifner"),
+    ALGORITHM("reduce_scatter", "recursive_halving|pairwise|in_order"),
+    ALGORITHM("reduce_scatter_block", "recursive_halving|pairwise|in_order"),
+    ALGORITHM("scan", "doubling|linear"),
+    ALGORITHM("scatter", "linear|binomial"),
+    ALGORITHM("scatterv", "linear"),
     { "initial_errhandler", PL_CONFIG_TEXT, "mpi_errors_are_fatal", "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return", 0, 0,
       "error handler before initialization, after finalization and of what is initialized" },
     { "log", PL_CONFIG_TEXT, "", NULL, 0, 0,
@@ -50,6 +71,7 @@ static struct value {
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
 static _Atomic bool loaded;
+static _Atomic unsigned loads = 1;
 
 struct kept {
     struct kept *next;
@@ -276,6 +298,7 @@ static void apply_locked(const struct setting *settings)
         if (strcmp(pl_config_table[i].name, "log") == 0)
             pl_log_filter(settings[i].text);
     }
+    atomic_fetch_add(&loads, 1);
     atomic_store_explicit(&loaded, true, memory_order_release);
 }
 
@@ -321,6 +344,11 @@ bool pl_config_bool(const char *name)
 const char *pl_config_text(const char *name)
 {
     return atomic_load(&value_of(name)->text);
+}
+
+unsigned pl_config_loads(void)
+{
+    return atomic_load_explicit(&loads, memory_order_acquire);
 }
 
 const char *pl_config_origin(const char *name)

@@ -32,6 +32,9 @@ long pl_config_long(const char *name);
 bool pl_config_bool(const char *name);
 const char *pl_config_text(const char *name);
 
+/* How often values were read: whoever keeps what follows from one looks it up again when this has changed. Not 0. */
+unsigned pl_config_loads(void);
+
 /* Where the value comes from: "default" or "environment". */
 const char *pl_config_origin(const char *name);
 

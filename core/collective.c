@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives in their three forms, from one schedule, and the few that the library uses itself. */
+#include "core/collective.h"
+
+#include <stdlib.h>
+
+#include "core/collectives/algorithm.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/request.h"
+#include "core/schedule.h"
+
+int pl_coll_run(const struct pl_coll *coll)
+{
+    struct pl_schedule schedule;
+    pl_schedule_init(&schedule, coll->comm);
+    pl_coll_select(coll)->append(&schedule, coll);
+    int rc = pl_schedule_run(&schedule);
+    pl_schedule_fini(&schedule);
+    return rc;
+}
+
+static void destroy_schedule(struct pl_request *request)
+{
+    pl_schedule_fini(request->coll.schedule);
+    free(request->coll.schedule);
+}
+
+static int restart(struct pl_request *request)
+{
+    atomic_store_explicit(&request->done, 0, memory_order_relaxed);
+    request->active = true;
+    return pl_schedule_start(request->coll.schedule, request);
+}
+
+/* A request that owns the schedule of this collective. */
+static int make_request(const struct pl_coll *coll, bool persistent, struct pl_request **request)
+{
+    struct pl_schedule *schedule = pl_malloc(sizeof *schedule);
+    if (!schedule)
+        return pl_fail_memory("the schedule of a collective");
+    pl_schedule_init(schedule, coll->comm);
+    pl_coll_select(coll)->append(schedule, coll);
+    int rc = schedule->broken;
+    if (rc)
+        goto schedule;
+    struct pl_request *made = pl_request_create(PL_REQ_COLL, coll->comm, NULL, false);
+    if (!made) {
+        rc = MPI_ERR_NO_MEM;
+        goto schedule;
+    }
+    pl_schedule_retain(schedule);
+    made->coll.schedule = schedule;
+    made->coll.restart = restart;
+    made->destroyed = destroy_schedule;
+    made->outcome.source = MPI_ANY_SOURCE;
+    made->outcome.tag = MPI_ANY_TAG;
+    made->persistent = persistent;
+    *request = made;
+    return MPI_SUCCESS;
+
+schedule:
+    pl_schedule_fini(schedule);
+    free(schedule);
+    return rc;
+}
+
+int pl_coll_start(const struct pl_coll *coll, struct pl_request **request)
+{
+    int rc = make_request(coll, false, request);
+    return rc ? rc : pl_schedule_start((*request)->coll.schedule, *request);
+}
+
+int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request)
+{
+    return make_request(coll, true, request);
+}
+
+/* --- for the library itself ------------------------------------------------------------------------------------ */
+
+int pl_barrier(struct pl_comm *comm)
+{
+    return pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = comm });
+}
+
+int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root)
+{
+    return pl_coll_run(&(struct pl_coll){
+        .kind = PL_COLL_BCAST, .comm = comm, .recvbuf = buf, .recvcount = count, .recvtype = type, .root = root });
+}
+
+int pl_gather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
+              void *recvbuf, MPI_Count recvcount, const struct pl_type *recvtype, int root)
+{
+    return pl_coll_run(&(struct pl_coll){
+        .kind = PL_COLL_GATHER, .comm = comm, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root });
+}
+
+int pl_allgather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
+                 void *recvbuf, MPI_Count recvcount, const struct pl_type *recvtype)
+{
+    return pl_coll_run(&(struct pl_coll){
+        .kind = PL_COLL_ALLGATHER, .comm = comm, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype });
+}
+
+int pl_allreduce(struct pl_comm *comm, const void *sendbuf, void *recvbuf, MPI_Count count, const struct pl_type *type,
+                 const struct pl_op *op)
+{
+    return pl_coll_run(&(struct pl_coll){
+        .kind = PL_COLL_ALLREDUCE, .comm = comm, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = count,
+        .recvtype = type, .op = op });
+}

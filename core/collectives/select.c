@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which algorithm does a collective: what PLENUM_COLL_<NAME> asks for if it can do the call, else the first rule of the
+ * table that applies. All ranks must come to the same answer, so only what all know alike is looked at.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "core/collectives/algorithm.h"
+#include "core/config.h"
+
+#define ANY_RANKS INT_MAX
+#define ANY_BYTES SIZE_MAX
+#define K ((size_t)1024)
+
+/* For up to so many ranks and so many bytes: of the whole vector in bcast, reductions and scans, of one block in gather, scatter
+ * and alltoall, of all blocks in allgather. The last rules of a kind together serve every call. */
+static const struct rule {
+    int ranks;
+    size_t bytes;
+    const struct pl_algorithm *algorithm;
+} rules[] = {
+    { ANY_RANKS, ANY_BYTES, &pl_barrier_dissemination },
+
+    { 2, ANY_BYTES, &pl_bcast_binomial },
+    { ANY_RANKS, 64 * K, &pl_bcast_binomial },
+    { 4, ANY_BYTES, &pl_bcast_chain },
+    { ANY_RANKS, ANY_BYTES, &pl_bcast_scatter_allgather },
+
+    { 4, ANY_BYTES, &pl_gather_linear },
+    { ANY_RANKS, 2 * K, &pl_gather_binomial },
+    { ANY_RANKS, ANY_BYTES, &pl_gather_linear },
+    { ANY_RANKS, ANY_BYTES, &pl_gatherv_linear },
+
+    { 4, ANY_BYTES, &pl_scatter_linear },
+    { ANY_RANKS, 2 * K, &pl_scatter_binomial },
+    { ANY_RANKS, ANY_BYTES, &pl_scatter_linear },
+    { ANY_RANKS, ANY_BYTES, &pl_scatterv_linear },
+
+    { ANY_RANKS, 64 * K, &pl_allgather_recursive_doubling },
+    { ANY_RANKS, 32 * K, &pl_allgather_bruck },
+    { ANY_RANKS, ANY_BYTES, &pl_allgather_ring },
+    { ANY_RANKS, 32 * K, &pl_allgatherv_bruck },
+    { ANY_RANKS, ANY_BYTES, &pl_allgatherv_ring },
+
+    { ANY_RANKS, ANY_BYTES, &pl_alltoall_exchange },
+    { 8, ANY_BYTES, &pl_alltoall_linear },
+    { ANY_RANKS, 256, &pl_alltoall_bruck },
+    { ANY_RANKS, 32 * K, &pl_alltoall_linear },
+    { ANY_RANKS, ANY_BYTES, &pl_alltoall_pairwise },
+    { ANY_RANKS, ANY_BYTES, &pl_alltoallv_exchange },
+    { 32, ANY_BYTES, &pl_alltoallv_linear },
+    { ANY_RANKS, ANY_BYTES, &pl_alltoallv_pairwise },
+    { ANY_RANKS, ANY_BYTES, &pl_alltoallw_exchange },
+    { 32, ANY_BYTES, &pl_alltoallw_linear },
+    { ANY_RANKS, ANY_BYTES, &pl_alltoallw_pairwise },
+
+    { 2, ANY_BYTES, &pl_reduce_binomial },
+    { ANY_RANKS, 64 * K, &pl_reduce_binomial },
+    { ANY_RANKS, ANY_BYTES, &pl_reduce_rabenseifner },
+    { ANY_RANKS, ANY_BYTES, &pl_reduce_in_order },
+
+    { ANY_RANKS, 16 * K, &pl_allreduce_recursive_doubling },
+    { ANY_RANKS, 512 * K, &pl_allreduce_rabenseifner },
+    { ANY_RANKS, ANY_BYTES, &pl_allreduce_ring },
+    { 2, ANY_BYTES, &pl_allreduce_recursive_doubling },
+    { ANY_RANKS, 256 * K, &pl_allreduce_recursive_doubling },
+    { ANY_RANKS, ANY_BYTES, &pl_allreduce_reduce_bcast },
+
+    { ANY_RANKS, 256 * K, &pl_reduce_scatter_block_recursive_halving },
+    { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_block_pairwise },
+    { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_block_in_order },
+    { ANY_RANKS, 256 * K, &pl_reduce_scatter_recursive_halving },
+    { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_pairwise },
+    { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_in_order },
+
+    { ANY_RANKS, ANY_BYTES, &pl_scan_doubling },
+    { ANY_RANKS, ANY_BYTES, &pl_exscan_doubling },
+};
+
+/* All there are, for the configuration to choose from. */
+static const struct pl_algorithm *const algorithms[] = {
+    &pl_barrier_dissemination,
+    &pl_bcast_binomial, &pl_bcast_scatter_allgather, &pl_bcast_chain,
+    &pl_gather_linear, &pl_gather_binomial, &pl_gatherv_linear,
+    &pl_scatter_linear, &pl_scatter_binomial, &pl_scatterv_linear,
+    &pl_allgather_recursive_doubling, &pl_allgather_bruck, &pl_allgather_ring,
+    &pl_allgatherv_bruck, &pl_allgatherv_ring,
+    &pl_alltoall_bruck, &pl_alltoall_pairwise, &pl_alltoall_linear, &pl_alltoall_exchange,
+    &pl_alltoallv_pairwise, &pl_alltoallv_linear, &pl_alltoallv_exchange,
+    &pl_alltoallw_pairwise, &pl_alltoallw_linear, &pl_alltoallw_exchange,
+    &pl_reduce_binomial, &pl_reduce_in_order, &pl_reduce_rabenseifner,
+    &pl_allreduce_recursive_doubling, &pl_allreduce_ring, &pl_allreduce_rabenseifner, &pl_allreduce_reduce_bcast,
+    &pl_reduce_scatter_block_recursive_halving, &pl_reduce_scatter_block_pairwise, &pl_reduce_scatter_block_in_order,
+    &pl_reduce_scatter_recursive_halving, &pl_reduce_scatter_pairwise, &pl_reduce_scatter_in_order,
+    &pl_scan_doubling, &pl_scan_linear, &pl_exscan_doubling, &pl_exscan_linear,
+};
+
+static const char *const variables[PL_COLL_KINDS] = {
+    [PL_COLL_BARRIER] = "coll_barrier",
+    [PL_COLL_BCAST] = "coll_bcast",
+    [PL_COLL_GATHER] = "coll_gather",
+    [PL_COLL_GATHERV] = "coll_gatherv",
+    [PL_COLL_SCATTER] = "coll_scatter",
+    [PL_COLL_SCATTERV] = "coll_scatterv",
+    [PL_COLL_ALLGATHER] = "coll_allgather",
+    [PL_COLL_ALLGATHERV] = "coll_allgatherv",
+    [PL_COLL_ALLTOALL] = "coll_alltoall",
+    [PL_COLL_ALLTOALLV] = "coll_alltoallv",
+    [PL_COLL_ALLTOALLW] = "coll_alltoallw",
+    [PL_COLL_REDUCE] = "coll_reduce",
+    [PL_COLL_ALLREDUCE] = "coll_allreduce",
+    [PL_COLL_REDUCE_SCATTER_BLOCK] = "coll_reduce_scatter_block",
+    [PL_COLL_REDUCE_SCATTER] = "coll_reduce_scatter",
+    [PL_COLL_SCAN] = "coll_scan",
+    [PL_COLL_EXSCAN] = "coll_exscan",
+};
+
+enum { RULES = sizeof rules / sizeof rules[0], ALGORITHMS = sizeof algorithms / sizeof algorithms[0] };
+
+const struct pl_algorithm *pl_coll_named(enum pl_coll_kind kind, const char *name)
+{
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (algorithms[i]->kind == kind && strcmp(algorithms[i]->name, name) == 0)
+            return algorithms[i];
+    return NULL;
+}
+
+/* What the configuration forces, NULL: nothing. Looked up again when the configuration was read again; that two threads may
+ * do so at once does no harm, as they find the same. */
+static const struct pl_algorithm *forced(enum pl_coll_kind kind)
+{
+    static _Atomic(const struct pl_algorithm *) found[PL_COLL_KINDS];
+    static _Atomic unsigned seen;
+    unsigned now = pl_config_loads();
+    if (__builtin_expect(atomic_load_explicit(&seen, memory_order_acquire) != now, 0)) {
+        for (int i = 0; i < PL_COLL_KINDS; i++)
+            atomic_store_explicit(&found[i], pl_coll_named(i, pl_config_text(variables[i])), memory_order_relaxed);
+        atomic_store_explicit(&seen, now, memory_order_release);
+    }
+    return atomic_load_explicit(&found[kind], memory_order_relaxed);
+}
+
+static size_t sum_of(struct pl_counts counts, int n)
+{
+    MPI_Count sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += pl_count_at(counts, i);
+    return (size_t)sum;
+}
+
+/* The bytes by which rules go. */
+static size_t bytes_of(const struct pl_coll *coll)
+{
+    int size = coll->comm->size;
+    switch (coll->kind) {
+    case PL_COLL_BARRIER:
+    case PL_COLL_GATHERV:
+    case PL_COLL_SCATTERV:
+    case PL_COLL_ALLTOALLV:
+    case PL_COLL_ALLTOALLW:
+        return 0; /* nobody knows them all */
+    case PL_COLL_GATHER:
+        return pl_block_size(coll->comm->rank == coll->root ? pl_coll_received(coll) : pl_coll_sent(coll));
+    case PL_COLL_SCATTER:
+        return pl_block_size(coll->comm->rank == coll->root ? pl_coll_sent(coll) : pl_coll_received(coll));
+    case PL_COLL_ALLGATHER:
+    case PL_COLL_REDUCE_SCATTER_BLOCK:
+        return (size_t)size * pl_block_size(pl_coll_received(coll));
+    case PL_COLL_ALLGATHERV:
+    case PL_COLL_REDUCE_SCATTER:
+        return sum_of(coll->recvcounts, size) * (size_t)coll->recvtype->size;
+    default:
+        return pl_block_size(pl_coll_received(coll));
+    }
+}
+
+static inline bool fits(const struct pl_algorithm *algorithm, const struct pl_coll *coll)
+{
+    return !algorithm->fits || algorithm->fits(coll);
+}
+
+const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
+{
+    if (pl_comm_is_inter(coll->comm))
+        return pl_coll_inter(coll->kind);
+    const struct pl_algorithm *wanted = forced(coll->kind);
+    if (wanted && fits(wanted, coll))
+        return wanted;
+    size_t bytes = bytes_of(coll);
+    for (int i = 0; i < RULES; i++) {
+        const struct rule *rule = &rules[i];
+        if (rule->algorithm->kind == coll->kind && coll->comm->size <= rule->ranks && bytes <= rule->bytes && fits(rule->algorithm, coll))
+            return rule->algorithm;
+    }
+    assert(!"the table has a rule for every call");
+    return NULL;
+}
