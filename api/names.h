@@ -10,7 +10,7 @@
 #define PL_NAMES_P2P(X) \
     X(MPI_Bsend) X(MPI_Bsend_c) X(MPI_Bsend_init) X(MPI_Bsend_init_c) X(MPI_Ibsend) X(MPI_Ibsend_c) X(MPI_Irecv) \
     X(MPI_Irecv_c) X(MPI_Irsend) X(MPI_Irsend_c) X(MPI_Isend) X(MPI_Isend_c) X(MPI_Issend) X(MPI_Issend_c) \
-    X(MPI_Probe) X(MPI_Recv) X(MPI_Recv_c) X(MPI_Recv_init) X(MPI_Recv_init_c) X(MPI_Rsend) X(MPI_Rsend_c) \
+    X(MPI_Recv) X(MPI_Recv_c) X(MPI_Recv_init) X(MPI_Recv_init_c) X(MPI_Rsend) X(MPI_Rsend_c) \
     X(MPI_Rsend_init) X(MPI_Rsend_init_c) X(MPI_Send) X(MPI_Send_c) X(MPI_Send_init) X(MPI_Send_init_c) \
     X(MPI_Ssend) X(MPI_Ssend_c) X(MPI_Ssend_init) X(MPI_Ssend_init_c)
 
@@ -29,7 +29,7 @@
 
 /* Probes and matched receives */
 #define PL_NAMES_PROBE(X) \
-    X(MPI_Improbe) X(MPI_Imrecv) X(MPI_Imrecv_c) X(MPI_Iprobe) X(MPI_Mprobe) X(MPI_Mrecv) X(MPI_Mrecv_c)
+    X(MPI_Probe) X(MPI_Improbe) X(MPI_Imrecv) X(MPI_Imrecv_c) X(MPI_Iprobe) X(MPI_Mprobe) X(MPI_Mrecv) X(MPI_Mrecv_c)
 
 /* Requests: completion, persistence, cancellation; generalized requests */
 #define PL_NAMES_REQUEST(X) \

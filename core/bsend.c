@@ -179,7 +179,7 @@ int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_t
     if (!request)
         return MPI_ERR_NO_MEM;
     struct pl_cursor cursor;
-    struct segment *segment;
+    struct segment *segment = NULL;
     pl_cursor_init(&cursor, buf, count, type);
     int rc = make_segment(bsend, cursor.total, &segment);
     if (rc) {

@@ -37,15 +37,13 @@ void pl_book_release(struct pl_book *book)
     free(book);
 }
 
-int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
-                   struct pl_comm_id id, struct pl_comm **comm)
+int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote, struct pl_comm **comm)
 {
     int targets = remote ? remote->size : group->size;
     struct pl_comm *made = pl_object_create(PL_COMM);
     if (!made)
         return MPI_ERR_NO_MEM;
     made->instance = instance;
-    made->id = id;
     made->rank = group->rank;
     made->size = group->size;
     made->topology = MPI_UNDEFINED;
@@ -75,10 +73,20 @@ int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct 
     pl_lock_take(&instance->lock);
     pl_list_append(&instance->comms, &made->siblings);
     pl_lock_drop(&instance->lock);
-    pl_engine_enter(&instance->engine);
-    pl_engine_add_comm(&instance->engine, made);
-    pl_engine_leave(&instance->engine);
     *comm = made;
+    return MPI_SUCCESS;
+}
+
+int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+                   struct pl_comm_id id, struct pl_comm **comm)
+{
+    int rc = pl_comm_build(instance, parent, group, remote, comm);
+    if (rc)
+        return rc;
+    (*comm)->id = id;
+    pl_engine_enter(&instance->engine);
+    pl_engine_add_comm(&instance->engine, *comm);
+    pl_engine_leave(&instance->engine);
     return MPI_SUCCESS;
 }
 

@@ -80,8 +80,12 @@ static inline int pl_comm_targets(const struct pl_comm *comm)
     return comm->remote ? comm->remote->size : comm->size;
 }
 
-/* Makes a communicator with one handle and puts it into the engine. Retains the group. `parent` gives cards, error handler
- * and name rules; NULL: none. */
+/* Makes a communicator with one handle, without an id. Retains the groups. `parent` gives addresses and error handler;
+ * NULL: the instance does. */
+int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+                  struct pl_comm **comm);
+
+/* The same with its id, and puts it into the engine (pl_engine_add_comm()): messages find it. */
 int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
                    struct pl_comm_id id, struct pl_comm **comm);
 

@@ -18,6 +18,7 @@
 #include "core/instance.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "core/request.h"
 #include "core/topology.h"
 
 /* Tags in the collectives' queues that no schedule uses: for MPI_Comm_create_group with the user's tag, for others. */
@@ -72,6 +73,76 @@ attributes:
     return rc;
 }
 
+/* --- duplicates without waiting ------------------------------------------------------------------------------------- */
+
+/* The broadcast of the id, and what follows when it has come. */
+struct idup {
+    struct pl_comm_id id;
+    struct pl_comm *comm; /* retained */
+    void (*destroyed)(struct pl_request *request);
+};
+
+static void idup_completed(struct pl_request *request)
+{
+    struct idup *idup = request->owner;
+    int error = request->outcome.error;
+    if (error == MPI_SUCCESS) {
+        idup->comm->id = idup->id;
+        pl_engine_add_comm(request->engine, idup->comm);
+    }
+    request->completed = NULL;
+    pl_request_complete(request, error);
+}
+
+static void idup_destroyed(struct pl_request *request)
+{
+    struct idup *idup = request->owner;
+    idup->destroyed(request);
+    pl_object_release(idup->comm);
+    free(idup);
+}
+
+static int start_idup(struct pl_comm *parent, struct pl_comm *made, struct pl_request **request)
+{
+    struct idup *idup = pl_calloc(1, sizeof *idup);
+    if (!idup)
+        return pl_fail_memory("a duplicate");
+    idup->id = pl_comm_new_id();
+    int rc = pl_coll_prepare(&(struct pl_coll){ .kind = PL_COLL_BCAST, .comm = parent, .recvbuf = &idup->id, .recvcount = sizeof idup->id, .recvtype = PL_TYPE_BYTE }, request);
+    if (rc) {
+        free(idup);
+        return rc;
+    }
+    struct pl_request *r = *request;
+    idup->comm = pl_object_retain(made);
+    idup->destroyed = r->destroyed;
+    r->owner = idup;
+    r->completed = idup_completed;
+    r->destroyed = idup_destroyed;
+    r->persistent = false;
+    return r->coll.restart(r);
+}
+
+int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm **comm, struct pl_request **request)
+{
+    struct pl_comm *made;
+    int rc = pl_comm_build(parent->instance, parent, parent->group, parent->remote, &made);
+    if (rc)
+        return rc;
+    rc = pl_attrs_copy(parent->attrs, pl_comm_handle(parent), &made->attrs);
+    if (rc == MPI_SUCCESS)
+        rc = inherit(parent, info, copy_info, made);
+    if (rc == MPI_SUCCESS)
+        rc = pl_topology_copy(parent, made);
+    if (rc == MPI_SUCCESS)
+        rc = start_idup(parent, made, request);
+    if (rc)
+        pl_comm_free(made);
+    else
+        *comm = made;
+    return rc;
+}
+
 /* --- split --------------------------------------------------------------------------------------------------------- */
 
 struct vote {
@@ -114,7 +185,7 @@ int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **c
     struct pl_comm_id id = pl_comm_new_id();
     struct vote own = { color, key, parent->rank, id.serial, id.home };
     struct vote *votes = pl_malloc((size_t)parent->size * sizeof *votes);
-    struct pl_group *group;
+    struct pl_group *group = NULL;
     *comm = NULL;
     if (!votes)
         return pl_fail_memory("the colors of a split");

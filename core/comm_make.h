@@ -10,6 +10,9 @@ struct pl_info;
 /* A duplicate; copies attributes, topology and name rules. `info` NULL: takes the parent's info. */
 int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm **comm);
 
+/* The same without waiting: *comm may be used once the request is complete. */
+int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm **comm, struct pl_request **request);
+
 /* By color and key; *comm is NULL for MPI_UNDEFINED. */
 int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm);
 
