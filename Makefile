@@ -56,7 +56,7 @@ all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi_abi.a $(LIBRT) 
 
 # A change of flags rebuilds everything.
 FLAGS_NOW := $(CC) $(ALL_CFLAGS) $(CPPFLAGS) $(ALL_LDFLAGS)
-$(B)/flags: FORCE
+$(B)/flags: FORCE | deps-check
 	@mkdir -p $(@D); echo '$(FLAGS_NOW)' | cmp -s - $@ || echo '$(FLAGS_NOW)' >$@
 .PHONY: FORCE
 FORCE:
