@@ -8,6 +8,8 @@
 #ifndef PLENUM_CORE_GROUP_H
 #define PLENUM_CORE_GROUP_H
 
+#include <stdatomic.h>
+
 #include "core/object.h"
 #include "mpi.h"
 
@@ -27,6 +29,7 @@ struct pl_group {
     uint64_t first;               /* members[i] = list ? list[i] : first + i * stride */
     int64_t stride;
     uint64_t *list;               /* [size], NULL for a sequence */
+    struct pl_group_index *_Atomic index; /* group.c: for finding members of a list; NULL until it is needed */
 };
 
 static inline uint64_t pl_group_proc(const struct pl_group *group, int rank)
@@ -34,15 +37,30 @@ static inline uint64_t pl_group_proc(const struct pl_group *group, int rank)
     return group->list ? group->list[rank] : group->first + (uint64_t)((int64_t)rank * group->stride);
 }
 
-/* A group with these members in this order; the list is copied, and compressed where it is a sequence. One handle. */
+/* A group with these members in this order; the list is copied, and compressed where it is a sequence. One handle.
+ * Without members it is MPI_GROUP_EMPTY. NULL: out of memory. */
 struct pl_group *pl_group_create(const struct pl_instance *instance, int size, const uint64_t *procs);
 struct pl_group *pl_group_create_range(const struct pl_instance *instance, int size, uint64_t first, int64_t stride);
 
-/* The rank of a process, MPI_UNDEFINED when it is no member. O(1) for sequences. */
+/* The rank of a process, MPI_UNDEFINED when it is no member. O(1) for sequences, else O(log size). */
 int pl_group_find(const struct pl_group *group, uint64_t proc);
 
 /* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. */
 int pl_group_compare(const struct pl_group *a, const struct pl_group *b);
+
+/* Set operations, in the order that MPI asks for. The groups must be of one instance: else MPI_ERR_GROUP. Results have
+ * one handle. */
+int pl_group_union(const struct pl_group *a, const struct pl_group *b, struct pl_group **result);
+int pl_group_intersection(const struct pl_group *a, const struct pl_group *b, struct pl_group **result);
+int pl_group_difference(const struct pl_group *a, const struct pl_group *b, struct pl_group **result);
+int pl_group_check_same(const struct pl_group *a, const struct pl_group *b);
+
+/* The members with these ranks, in this order; all but them. MPI_ERR_RANK: not a rank, or one that comes twice. */
+int pl_group_incl(const struct pl_group *group, int n, const int ranks[], struct pl_group **result);
+int pl_group_excl(const struct pl_group *group, int n, const int ranks[], struct pl_group **result);
+
+/* The ranks of ranges (first, last, stride), malloc'ed. MPI_ERR_ARG: the stride does not lead from first to last. */
+int pl_group_expand(const struct pl_group *group, int n, int ranges[][3], int *count, int **ranks);
 
 void *pl_group_predefined(uintptr_t constant);
 void pl_group_destroy(void *group);
