@@ -85,7 +85,7 @@ static int describe(struct run *run)
     if (!err)
         err = plenum_job_set(job, PLENUM_JOB_KEEP_GOING, o->keep_going);
     if (!err)
-        err = plenum_job_set(job, PLENUM_JOB_PMIX, o->pmix == PMIX_ON);
+        err = plenum_job_set(job, PLENUM_JOB_PMIX, o->pmix != PMIX_OFF);
     if (!err && o->output_prefix)
         err = redirect_to_files(job, o->output_prefix, plenum_job_size(job));
     if (err)
@@ -160,6 +160,7 @@ static int execute(const struct options *o)
         }
     }
     raise_descriptor_limit();
+    setenv("PMIX_MCA_gds", "hash", 0); /* the PMIx server's store that keeps no files */
     int err = plenum_runtime_open(&run.runtime);
     if (err) {
         code = complain(&run, err);

@@ -1,21 +1,245 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See pmix.h. This build has no PMIx server yet, and says so to a job that wants one. */
+/* See pmix.h: the server's life, and the jobs that it knows. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "world/runtime/error.h"
-#include "world/runtime/pmix.h"
+#include "world/runtime/litter.h"
+#include "world/runtime/pmix_upcalls.h"
+
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* one opens or closes at a time; before the registry */
+static int holders;                                         /* runtimes that hold the server open */
+static char directory[PL_LITTER_MAX];                       /* of its files; constant while it is open */
+
+/* --- the server -------------------------------------------------------------------------------------------- */
+
+static int start_server(void)
+{
+    pmix_server_module_t module = pl_pmix_upcalls; /* the server copies it */
+    pmix_info_t info[4];
+    pmix_rank_t rank = 0;
+    size_t count = 2;
+    char nspace[64];
+    int err = pl_litter_make(directory);
+    if (err)
+        return err;
+    snprintf(nspace, sizeof(nspace), "plenum-server.%d", (int)getpid());
+    PMIX_INFO_LOAD(&info[0], PMIX_SERVER_NSPACE, nspace, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[1], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
+    if (directory[0]) {
+        PMIX_INFO_LOAD(&info[count++], PMIX_SERVER_TMPDIR, directory, PMIX_STRING);
+        PMIX_INFO_LOAD(&info[count++], PMIX_SYSTEM_TMPDIR, directory, PMIX_STRING);
+    }
+    pmix_status_t status = PMIx_server_init(&module, info, count);
+    for (size_t i = 0; i < count; i++)
+        PMIX_INFO_DESTRUCT(&info[i]);
+    if (status == PMIX_SUCCESS)
+        return PLENUM_OK;
+    pl_litter_remove(directory);
+    return pl_rt_fail(PLENUM_ERR_SYSTEM, "cannot start the PMIx server: %s (it needs a loopback interface)",
+                      PMIx_Error_string(status));
+}
 
 int pl_pmix_want(struct plenum_runtime *rt)
 {
-    (void)rt;
-    return pl_rt_fail(PLENUM_ERR_STATE, "this build has no PMIx server");
+    pthread_mutex_lock(&opening);
+    int err = rt->pmix || holders > 0 ? PLENUM_OK : start_server();
+    if (!err && !rt->pmix) {
+        rt->pmix = true;
+        holders++;
+    }
+    pthread_mutex_unlock(&opening);
+    if (err)
+        return err;
+    pthread_mutex_lock(&rt->lock);
+    pl_pmix_tell_litter(rt);
+    pthread_mutex_unlock(&rt->lock);
+    return PLENUM_OK;
 }
-int plenum_runtime_want_pmix(struct plenum_runtime *rt) { return pl_pmix_want(rt); }
-void pl_pmix_release(struct plenum_runtime *rt) { (void)rt; }
-int pl_pmix_register(struct plenum_job *job) { return pl_pmix_want(job->runtime); }
-void pl_pmix_deregister(struct plenum_job *job) { (void)job; }
+
+int plenum_runtime_want_pmix(struct plenum_runtime *rt)
+{
+    return pl_pmix_want(rt);
+}
+
+void pl_pmix_release(struct plenum_runtime *rt)
+{
+    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node)
+        pl_pmix_deregister(job);
+    pthread_mutex_lock(&opening);
+    if (rt->pmix && --holders == 0) {
+        PMIx_server_finalize();
+        pl_names_end_job(&pl_pmix_names, NULL);
+        pl_litter_remove(directory);
+    }
+    rt->pmix = false;
+    pthread_mutex_unlock(&opening);
+}
+
+void pl_pmix_tell_litter(struct plenum_runtime *rt)
+{
+    struct pl_keeper_request request = { .op = PL_KEEPER_LITTER };
+    if (!rt->pmix)
+        return;
+    snprintf(request.text, sizeof(request.text), "%s", directory);
+    pl_link_send(&rt->link, &request, NULL, 0);
+}
+
+/* --- jobs -------------------------------------------------------------------------------------------------- */
+
+static bool add_entry(struct plenum_job *job)
+{
+    struct pl_pmix_entry *entry = calloc(1, sizeof(*entry));
+    if (!entry)
+        return false;
+    entry->job = job;
+    pthread_mutex_lock(&pl_pmix_registry);
+    pl_list_append(&pl_pmix_entries, &entry->node);
+    pthread_mutex_unlock(&pl_pmix_registry);
+    return true;
+}
+
+static void drop_entry(const struct plenum_job *job)
+{
+    pthread_mutex_lock(&pl_pmix_registry);
+    struct pl_pmix_entry *entry = pl_pmix_find(job->nspace);
+    if (entry)
+        pl_list_remove(&entry->node);
+    pl_names_end_job(&pl_pmix_names, job->nspace);
+    pthread_mutex_unlock(&pl_pmix_registry);
+    free(entry);
+}
+
+/* What a process may ask about itself. */
+static void describe_rank(pmix_info_t *info, uint32_t rank, uint32_t appnum)
+{
+    pmix_data_array_t data;
+    uint32_t node = 0;
+    PMIX_DATA_ARRAY_CONSTRUCT(&data, 4, PMIX_INFO);
+    pmix_info_t *at = data.array;
+    PMIX_INFO_LOAD(&at[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
+    PMIX_INFO_LOAD(&at[1], PMIX_APPNUM, &appnum, PMIX_UINT32);
+    PMIX_INFO_LOAD(&at[2], PMIX_GLOBAL_RANK, &rank, PMIX_PROC_RANK);
+    PMIX_INFO_LOAD(&at[3], PMIX_NODEID, &node, PMIX_UINT32);
+    PMIX_INFO_LOAD(info, PMIX_PROC_DATA, &data, PMIX_DATA_ARRAY);
+    PMIX_DATA_ARRAY_DESTRUCT(&data);
+}
+
+/* "0,1,2" as the server's regular expression for the ranks of one node. */
+static pmix_status_t rank_map(int size, char **map)
+{
+    char *list = NULL;
+    size_t length;
+    FILE *out = open_memstream(&list, &length);
+    for (int r = 0; out && r < size; r++)
+        fprintf(out, "%s%d", r ? "," : "", r);
+    pmix_status_t status = out && fclose(out) == 0 ? PMIx_generate_ppn(list, map) : PMIX_ERR_NOMEM;
+    free(list);
+    return status;
+}
+
+enum { JOB_INFOS = 8 };
+
+/* The maps come first: without them the size of the job is fatal to the server. */
+static pmix_status_t describe_job(const struct plenum_job *job, pmix_info_t *info)
+{
+    char host[256] = "localhost", *nodes = NULL, *ranks = NULL;
+    uint32_t size = (uint32_t)job->size, one = 1, programs = (uint32_t)job->program_count;
+    uint32_t universe = job->option[PLENUM_JOB_UNIVERSE] ? (uint32_t)job->option[PLENUM_JOB_UNIVERSE] : size;
+    gethostname(host, sizeof(host) - 1);
+    pmix_status_t status = PMIx_generate_regex(host, &nodes);
+    if (status == PMIX_SUCCESS)
+        status = rank_map(job->size, &ranks);
+    if (status == PMIX_SUCCESS) {
+        PMIX_INFO_LOAD(&info[0], PMIX_NODE_MAP, nodes, PMIX_REGEX);
+        PMIX_INFO_LOAD(&info[1], PMIX_PROC_MAP, ranks, PMIX_REGEX);
+        PMIX_INFO_LOAD(&info[2], PMIX_JOB_SIZE, &size, PMIX_UINT32);
+        PMIX_INFO_LOAD(&info[3], PMIX_UNIV_SIZE, &universe, PMIX_UINT32);
+        PMIX_INFO_LOAD(&info[4], PMIX_NODE_SIZE, &size, PMIX_UINT32);
+        PMIX_INFO_LOAD(&info[5], PMIX_NUM_NODES, &one, PMIX_UINT32);
+        PMIX_INFO_LOAD(&info[6], PMIX_JOBID, job->nspace, PMIX_STRING);
+        PMIX_INFO_LOAD(&info[7], PMIX_JOB_NUM_APPS, &programs, PMIX_UINT32);
+        for (int p = 0; p < job->program_count; p++)
+            for (int r = 0; r < job->programs[p].ranks; r++)
+                describe_rank(&info[JOB_INFOS + job->programs[p].first + r], (uint32_t)(job->programs[p].first + r),
+                              (uint32_t)p);
+    }
+    free(nodes);
+    free(ranks);
+    return status;
+}
+
+static pmix_status_t register_ranks(const struct plenum_job *job)
+{
+    pmix_status_t status = PMIX_OPERATION_SUCCEEDED;
+    for (int r = 0; status == PMIX_OPERATION_SUCCEEDED && r < job->size; r++) {
+        pmix_proc_t proc;
+        PMIX_LOAD_PROCID(&proc, job->nspace, (pmix_rank_t)r);
+        status = PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL, NULL);
+    }
+    return status;
+}
+
+int pl_pmix_register(struct plenum_job *job)
+{
+    size_t count = JOB_INFOS + (size_t)job->size;
+    pmix_info_t *info;
+    pmix_status_t status = PMIX_ERR_NOMEM;
+    PMIX_INFO_CREATE(info, count);
+    if (info && add_entry(job)) {
+        job->registered = true;
+        status = describe_job(job, info);
+        if (status == PMIX_SUCCESS)
+            status = PMIx_server_register_nspace(job->nspace, job->size, info, count, NULL, NULL);
+        if (status == PMIX_OPERATION_SUCCEEDED)
+            status = register_ranks(job);
+    }
+    if (info)
+        PMIX_INFO_FREE(info, count);
+    if (status == PMIX_OPERATION_SUCCEEDED)
+        return PLENUM_OK;
+    pl_pmix_deregister(job);
+    return pl_rt_fail(PLENUM_ERR_SYSTEM, "the PMIx server does not take the job: %s", PMIx_Error_string(status));
+}
+
+static void deregistered(pmix_status_t status, void *arg)
+{
+    (void)status, (void)arg;
+}
+
+/* Does not wait for the server, whose closing does. */
+void pl_pmix_deregister(struct plenum_job *job)
+{
+    if (!job->registered)
+        return;
+    job->registered = false;
+    drop_entry(job);
+    PMIx_server_deregister_nspace(job->nspace, deregistered, NULL);
+}
+
 int pl_pmix_environment(const struct plenum_job *job, int rank, struct pl_vars *vars)
 {
-    (void)rank, (void)vars;
-    return pl_pmix_want(job->runtime);
+    pmix_proc_t proc;
+    char **list = NULL;
+    PMIX_LOAD_PROCID(&proc, job->nspace, (pmix_rank_t)rank);
+    pmix_status_t status = PMIx_server_setup_fork(&proc, &list);
+    bool good = status == PMIX_SUCCESS && pl_vars_import(vars, list);
+    PMIX_ARGV_FREE(list);
+    return good ? PLENUM_OK : pl_rt_fail(PLENUM_ERR_SYSTEM, "the PMIx server gives rank %d no environment: %s", rank,
+                                         PMIx_Error_string(status));
 }
-bool pl_pmix_next_abort(struct plenum_runtime *rt, struct pl_pmix_abort *abort) { (void)rt, (void)abort; return false; }
-void pl_pmix_tell_litter(struct plenum_runtime *rt) { (void)rt; }
+
+bool pl_pmix_next_abort(struct plenum_runtime *rt, struct pl_pmix_abort *abort)
+{
+    bool found = false;
+    pthread_mutex_lock(&pl_pmix_registry);
+    PL_LIST_EACH(entry, &pl_pmix_entries, struct pl_pmix_entry, node)
+        if (!found && entry->aborted && !entry->told && entry->job->runtime == rt) {
+            entry->told = found = true;
+            *abort = entry->abort;
+        }
+    pthread_mutex_unlock(&pl_pmix_registry);
+    return found;
+}

@@ -102,7 +102,7 @@ struct plenum_job {
 
     /* from the launch on */
     uint32_t kept_as;          /* its number at the keeper: a new one for every attempt */
-    char nspace[64];
+    char nspace[256];          /* as long as PMIx wants it */
     uint64_t cookie;
     const struct pl_job *segment;
     size_t segment_bytes;
