@@ -247,6 +247,16 @@ static void drain(struct ucx *ucx)
     }
 }
 
+/* UCX may go on with a close that was not waited for, until its worker ends. */
+static void release_closing(struct ucx *ucx)
+{
+    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
+        if (link->closing)
+            ucp_request_free(link->closing);
+        link->closing = NULL;
+    }
+}
+
 /*
  * Tells everybody who knows this engine that it goes in good order, so that the end of the connection is not taken for
  * a failure; also those who only sent to it, to whom a connection is made for the purpose.
@@ -267,6 +277,7 @@ void ucx_link_close_all(struct ucx *ucx)
         if (link->ep)
             start_close(link, link->error || link->left);
     drain(ucx);
+    release_closing(ucx);
 }
 
 void ucx_link_free_all(struct ucx *ucx)
