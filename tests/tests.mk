@@ -64,7 +64,9 @@ $(call programs,$(FAULT_SRC)): $(B)/%: %.c
 -include $(wildcard $(B)/tests/*/*.d $(B)/tests/*/*/*.d)
 
 # --- the parts -------------------------------------------------------------------------------------------------
-.PHONY: check-headers check-abi check-symbols check-status
+.PHONY: check-warnings check-headers check-abi check-symbols check-status
+check-warnings: deps-tests
+	$(Q)$(RUN) --jobs 1 'tests/abi/check_warnings gcc' 'tests/abi/check_warnings clang'
 check-headers: deps-tests
 	$(Q)$(RUN) 'tests/abi/check_headers $(CC) $(CXX)'
 check-abi: deps-tests all
@@ -109,7 +111,7 @@ check-examples: deps-tests all
 	$(Q)$(RUN) $(call scripts,python-examples/test_*)
 
 # --- everything ------------------------------------------------------------------------------------------------
-CHECK_PARTS = headers abi symbols status unit mpi ucx demo install examples faults hosts asan ubsan tsan valgrind
+CHECK_PARTS = warnings headers abi symbols status unit mpi ucx demo install examples faults hosts asan ubsan tsan valgrind
 .PHONY: check
 check: deps-tests
 	$(Q)tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)
