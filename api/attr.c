@@ -47,7 +47,7 @@ static bool is_predefined(enum pl_kind kind, int keyval)
 static void refuse_predefined(struct pl_call *call, enum pl_kind kind, int keyval)
 {
     if (is_predefined(kind, keyval))
-        pl_call_error(call, MPI_ERR_KEYVAL, "keyval %d is predefined: its attribute cannot be set or deleted, nor it be freed",
+        pl_call_error(call, MPI_ERR_KEYVAL, "keyval %d is predefined; it cannot be set, deleted or freed",
                       keyval);
 }
 
