@@ -15,7 +15,8 @@ JOBS  ?= 2
 NP    ?= 4
 SLOW  ?= 1
 PART   = $(patsubst check-%,%,$@)
-RUN    = tests/run --build $(B) --name $(or $(RUN_NAME),$(PART)) --jobs $(JOBS) --slow $(SLOW)
+# What is given on make's command line reaches a test's own make through the environment; the jobs do not.
+RUN    = MAKEFLAGS= tests/run --build $(B) --name $(or $(RUN_NAME),$(PART)) --jobs $(JOBS) --slow $(SLOW)
 MPIRUN = $(RUN) --mpiexec $(B)/bin/mpiexec --ranks $(RANKS)
 
 only        = $(if $(ONLY),$(foreach t,$(1),$(if $(findstring $(ONLY),$(t)),$(t))),$(1))
@@ -114,7 +115,7 @@ check-examples: deps-tests all
 CHECK_PARTS = warnings headers abi symbols status unit mpi ucx demo install examples faults hosts asan ubsan tsan valgrind
 .PHONY: check
 check: deps-tests
-	$(Q)tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)
+	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)
 
 # --- the demo --------------------------------------------------------------------------------------------------
 MATRIX ?=
