@@ -14,7 +14,7 @@
 #include "plugins/ucx/ucx.h"
 
 /* How long close() waits for a farewell to get out while nothing at all happens. */
-enum { PATIENCE_MS = 500 };
+enum { PATIENCE_MS = 50 };
 
 /* --- finding --------------------------------------------------------------------------------------------------- */
 

@@ -11,8 +11,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const choices[] = { "", "tcp,self" };
-enum { CHOICES = 2, LARGEST = 1 << 20 };
+/* All that UCX has; TCP; and what is left for the network where our own shared memory serves the node. */
+static const struct {
+    const char *tls, *transport;
+} choices[] = { { "", "ucx" }, { "tcp,self", "ucx" }, { "", "auto" } };
+enum { CHOICES = 3, LARGEST = 1 << 20 };
+
+static void choose(int choice)
+{
+    node_tls = choices[choice].tls;
+    node_transport = choices[choice].transport;
+}
 
 static const struct pl_transport_ops *ops;
 
@@ -38,7 +47,7 @@ static unsigned char *room; /* 2 * LARGEST + some */
 
 static void open_pair(int choice)
 {
-    node_tls = choices[choice];
+    choose(choice);
     room = malloc(2 * LARGEST + 64);
     a = node_open(ops, 0xa1);
     b = node_open(ops, 0xb2);
@@ -440,7 +449,7 @@ START_TEST(test_processes)
 {
     struct node *node;
     struct pl_endpoint *endpoint;
-    node_tls = choices[_i];
+    choose(_i);
     pid_t child = fork_pair(&node, &endpoint);
     exchange(node, endpoint, 1000);
     NODE_UNTIL(node, NULL, ops->flushed(node->self));
@@ -461,7 +470,7 @@ START_TEST(test_killed_peer)
 {
     struct node *node;
     struct pl_endpoint *endpoint;
-    node_tls = "tcp,self";
+    choose(1);
     pid_t child = fork_pair(&node, &endpoint);
     exchange(node, endpoint, 10);
     if (child == 0)

@@ -41,7 +41,7 @@ struct node {
 static const struct pl_type node_solid = { .size = 1, .extent = 1, .true_extent = 1, .dense = true, .solid = true };
 static const struct pl_type node_holes = { .size = 1, .extent = 2, .true_extent = 1, .solid = true };
 
-static const char *node_tls = "";
+static const char *node_tls = "", *node_transport = "ucx";
 static long node_eager = 65536;
 static char node_detail[512];
 
@@ -159,7 +159,7 @@ static long node_config_long(const char *name)
 
 static const char *node_config_text(const char *name)
 {
-    return strcmp(name, "ucx_tls") == 0 ? node_tls : "ucx";
+    return strcmp(name, "ucx_tls") == 0 ? node_tls : node_transport;
 }
 
 __attribute__((format(printf, 3, 4)))
