@@ -50,21 +50,27 @@
     X(MPI_Parrived) X(MPI_Pready) X(MPI_Pready_list) X(MPI_Pready_range) X(MPI_Precv_init) X(MPI_Precv_init_c) \
     X(MPI_Psend_init) X(MPI_Psend_init_c)
 
-/* Datatypes */
+/* Datatypes: constructors */
 #define PL_NAMES_DATATYPE(X) \
-    X(MPI_Aint_add) X(MPI_Aint_diff) X(MPI_Get_address) X(MPI_Type_commit) X(MPI_Type_contiguous) \
-    X(MPI_Type_contiguous_c) X(MPI_Type_create_darray) X(MPI_Type_create_darray_c) X(MPI_Type_create_f90_complex) \
-    X(MPI_Type_create_f90_integer) X(MPI_Type_create_f90_real) X(MPI_Type_create_hindexed) \
+    X(MPI_Type_commit) X(MPI_Type_contiguous) X(MPI_Type_contiguous_c) X(MPI_Type_create_hindexed) \
     X(MPI_Type_create_hindexed_block) X(MPI_Type_create_hindexed_block_c) X(MPI_Type_create_hindexed_c) \
     X(MPI_Type_create_hvector) X(MPI_Type_create_hvector_c) X(MPI_Type_create_indexed_block) \
     X(MPI_Type_create_indexed_block_c) X(MPI_Type_create_resized) X(MPI_Type_create_resized_c) \
-    X(MPI_Type_create_struct) X(MPI_Type_create_struct_c) X(MPI_Type_create_subarray) X(MPI_Type_create_subarray_c) \
-    X(MPI_Type_dup) X(MPI_Type_free) X(MPI_Type_get_contents) X(MPI_Type_get_contents_c) X(MPI_Type_get_envelope) \
+    X(MPI_Type_create_struct) X(MPI_Type_create_struct_c) X(MPI_Type_dup) X(MPI_Type_free) X(MPI_Type_indexed) \
+    X(MPI_Type_indexed_c) X(MPI_Type_vector) X(MPI_Type_vector_c)
+
+/* Datatypes: parts of arrays */
+#define PL_NAMES_DATATYPE_ARRAY(X) \
+    X(MPI_Type_create_darray) X(MPI_Type_create_darray_c) X(MPI_Type_create_subarray) X(MPI_Type_create_subarray_c)
+
+/* Datatypes: sizes, contents, names, addresses */
+#define PL_NAMES_DATATYPE_QUERY(X) \
+    X(MPI_Aint_add) X(MPI_Aint_diff) X(MPI_Get_address) X(MPI_Type_create_f90_complex) X(MPI_Type_create_f90_integer) \
+    X(MPI_Type_create_f90_real) X(MPI_Type_get_contents) X(MPI_Type_get_contents_c) X(MPI_Type_get_envelope) \
     X(MPI_Type_get_envelope_c) X(MPI_Type_get_extent) X(MPI_Type_get_extent_c) X(MPI_Type_get_extent_x) \
     X(MPI_Type_get_name) X(MPI_Type_get_true_extent) X(MPI_Type_get_true_extent_c) X(MPI_Type_get_true_extent_x) \
-    X(MPI_Type_get_value_index) X(MPI_Type_indexed) X(MPI_Type_indexed_c) X(MPI_Type_match_size) \
-    X(MPI_Type_set_name) X(MPI_Type_size) X(MPI_Type_size_c) X(MPI_Type_size_x) X(MPI_Type_vector) \
-    X(MPI_Type_vector_c)
+    X(MPI_Type_get_value_index) X(MPI_Type_match_size) X(MPI_Type_set_name) X(MPI_Type_size) X(MPI_Type_size_c) \
+    X(MPI_Type_size_x)
 
 /* Packing */
 #define PL_NAMES_PACK(X) \
@@ -249,10 +255,11 @@
 
 #define PL_NAMES(X) \
     PL_NAMES_P2P(X) PL_NAMES_SENDRECV(X) PL_NAMES_BUFFER(X) PL_NAMES_PROBE(X) PL_NAMES_REQUEST(X) PL_NAMES_STATUS(X) \
-    PL_NAMES_PARTITIONED(X) PL_NAMES_DATATYPE(X) PL_NAMES_PACK(X) PL_NAMES_COLLECTIVE(X) PL_NAMES_ICOLLECTIVE(X) \
-    PL_NAMES_PCOLLECTIVE(X) PL_NAMES_OP(X) PL_NAMES_GROUP(X) PL_NAMES_COMM(X) PL_NAMES_ATTR(X) PL_NAMES_TOPOLOGY(X) \
-    PL_NAMES_NEIGHBORHOOD(X) PL_NAMES_ENV(X) PL_NAMES_ERROR(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) \
-    PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) PL_NAMES_FILE(X) PL_NAMES_TOOL(X) PL_NAMES_ABI(X)
+    PL_NAMES_PARTITIONED(X) PL_NAMES_DATATYPE(X) PL_NAMES_DATATYPE_ARRAY(X) PL_NAMES_DATATYPE_QUERY(X) \
+    PL_NAMES_PACK(X) PL_NAMES_COLLECTIVE(X) PL_NAMES_ICOLLECTIVE(X) PL_NAMES_PCOLLECTIVE(X) PL_NAMES_OP(X) \
+    PL_NAMES_GROUP(X) PL_NAMES_COMM(X) PL_NAMES_ATTR(X) PL_NAMES_TOPOLOGY(X) PL_NAMES_NEIGHBORHOOD(X) PL_NAMES_ENV(X) \
+    PL_NAMES_ERROR(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) \
+    PL_NAMES_FILE(X) PL_NAMES_TOOL(X) PL_NAMES_ABI(X)
 
 /* A number for each function: PL_FN_MPI_Send. */
 #define PL_FN(name) PL_FN_##name,

@@ -13,11 +13,11 @@ struct pl_displs {
     const int *narrow;
     const MPI_Aint *wide;
 };
-static inline MPI_Count pl_count_at(struct pl_counts counts, int i)
+static inline MPI_Count pl_count_at(struct pl_counts counts, MPI_Count i)
 {
     return counts.wide ? counts.wide[i] : counts.narrow[i];
 }
-static inline MPI_Aint pl_displ_at(struct pl_displs displs, int i)
+static inline MPI_Aint pl_displ_at(struct pl_displs displs, MPI_Count i)
 {
     return displs.wide ? displs.wide[i] : displs.narrow ? displs.narrow[i] : 0;
 }
