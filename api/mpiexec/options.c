@@ -108,19 +108,17 @@ static bool do_n(struct parse *p, char *const *arg)
     return true;
 }
 
-static bool do_wdir(struct parse *p, char *const *arg) { p->s->wdir = arg[0]; return true; }
-static bool do_path(struct parse *p, char *const *arg) { p->s->path = arg[0]; return true; }
-static bool do_tag(struct parse *p, char *const *arg) { (void)arg; p->o->tag = true; return true; }
-static bool do_keep_going(struct parse *p, char *const *arg) { (void)arg; p->o->keep_going = true; return true; }
-static bool do_dry_run(struct parse *p, char *const *arg) { (void)arg; p->o->dry_run = true; return true; }
-static bool do_verbose(struct parse *p, char *const *arg) { (void)arg; p->o->verbose = true; return true; }
-static bool do_help(struct parse *p, char *const *arg) { (void)arg; p->o->help = true; return true; }
-static bool do_version(struct parse *p, char *const *arg) { (void)arg; p->o->version = true; return true; }
-static bool do_nothing(struct parse *p, char *const *arg) { (void)p, (void)arg; return true; }
-static bool do_output(struct parse *p, char *const *arg) { p->o->output_prefix = arg[0]; return true; }
-static bool do_json(struct parse *p, char *const *arg) { p->o->json_events = arg[0]; return true; }
-static bool do_genv(struct parse *p, char *const *arg) { set_variable(&p->o->env, arg[0], arg[1]); return true; }
-static bool do_env(struct parse *p, char *const *arg) { set_variable(&p->s->env, arg[0], arg[1]); return true; }
+static bool do_genv(struct parse *p, char *const *arg)
+{
+    set_variable(&p->o->env, arg[0], arg[1]);
+    return true;
+}
+
+static bool do_env(struct parse *p, char *const *arg)
+{
+    set_variable(&p->s->env, arg[0], arg[1]);
+    return true;
+}
 
 static bool do_errhandler(struct parse *p, char *const *arg)
 {
@@ -231,50 +229,65 @@ static bool do_configfile(struct parse *p, char *const *arg)
 
 /* --- the table --------------------------------------------------------------------------------------------- */
 
+enum kind {
+    FLAG,    /* sets a bool of struct options */
+    TEXT,    /* one argument, to a text of struct options */
+    SECTION, /* one argument, to a text of the section */
+    CALL,    /* one argument, to a function */
+    CALL2,   /* two */
+    ACCEPT   /* no argument, no effect */
+};
+
 struct option {
     const char *name;
-    int args;
+    enum kind kind;
+    size_t field;      /* FLAG, TEXT, SECTION: its offset */
     bool (*apply)(struct parse *p, char *const *arg);
-    const char *usage; /* NULL: another name of the row above */
+    const char *usage; /* its arguments; NULL: another name of the row above */
     const char *help;
 };
 
+#define IN_OPTIONS(name) offsetof(struct options, name), NULL
+#define IN_SECTION(name) offsetof(struct section, name), NULL
+
 static const struct option table[] = {
-    { "n", 1, do_n, "N", "N processes of the program that follows (default 1)" },
-    { "np", 1, do_n, NULL, NULL },
-    { "c", 1, do_n, NULL, NULL },
-    { "wdir", 1, do_wdir, "DIR", "start them in DIR" },
-    { "wd", 1, do_wdir, NULL, NULL },
-    { "path", 1, do_path, "DIRS", "look for the program in DIRS (a:b:c) before PATH" },
-    { "env", 2, do_env, "NAME VALUE", "set a variable for this program" },
-    { "genv", 2, do_genv, "NAME VALUE", "set a variable for all programs" },
-    { "x", 1, do_export, "NAME[=VALUE]", "the same; without a value the one that mpiexec itself has" },
-    { "host", 1, do_host, "HOSTS", "this machine, by name; others need another launcher" },
-    { "H", 1, do_host, NULL, NULL },
-    { "hosts", 1, do_host, NULL, NULL },
-    { "soft", 1, do_soft, "TRIPLETS", "fewer processes would do (all are always started)" },
-    { "configfile", 1, do_configfile, "FILE", "read programs from FILE, one to a line" },
-    { "file", 1, do_configfile, NULL, NULL },
-    { "initial-errhandler", 1, do_errhandler, "NAME", "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return" },
-    { "initial_errhandler", 1, do_errhandler, NULL, NULL },
-    { "bind-to", 1, do_bind, "WHAT", "none (default) or core: one core for each process, in turn" },
-    { "oversubscribe", 0, do_nothing, "", "accepted: more processes than cores are always allowed" },
-    { "allow-run-as-root", 0, do_nothing, "", "accepted: root needs no permission" },
-    { "pset", 1, do_pset, "NAME=RANKS", "define a process set, such as app://io=0-3,7" },
-    { "timeout", 1, do_timeout, "SECONDS", "end the job after this time, with exit code 124" },
-    { "keep-going", 0, do_keep_going, "", "let the others go on when a process fails" },
-    { "pmix", 1, do_pmix, "MODE", "a PMIx server for programs that want one: auto, on or off" },
-    { "tag-output", 0, do_tag, "", "put [rank] before every line" },
-    { "l", 0, do_tag, NULL, NULL },
-    { "output-filename", 1, do_output, "PREFIX", "write to PREFIX.<rank>.out and PREFIX.<rank>.err instead" },
-    { "json-events", 1, do_json, "FILE", "write what happens to FILE, one JSON object to a line" },
-    { "dry-run", 0, do_dry_run, "", "say what would be started, and start nothing" },
-    { "verbose", 0, do_verbose, "", "say what happens" },
-    { "v", 0, do_verbose, NULL, NULL },
-    { "help", 0, do_help, "", "show this" },
-    { "h", 0, do_help, NULL, NULL },
-    { "version", 0, do_version, "", "show the version" },
-    { "V", 0, do_version, NULL, NULL },
+    { "n", CALL, 0, do_n, "N", "N processes of the program that follows (default 1)" },
+    { "np", CALL, 0, do_n, NULL, NULL },
+    { "c", CALL, 0, do_n, NULL, NULL },
+    { "wdir", SECTION, IN_SECTION(wdir), "DIR", "start them in DIR" },
+    { "wd", SECTION, IN_SECTION(wdir), NULL, NULL },
+    { "path", SECTION, IN_SECTION(path), "DIRS", "look for the program in DIRS (a:b:c) before PATH" },
+    { "env", CALL2, 0, do_env, "NAME VALUE", "set a variable for this program" },
+    { "genv", CALL2, 0, do_genv, "NAME VALUE", "set a variable for all programs" },
+    { "x", CALL, 0, do_export, "NAME[=VALUE]", "the same; without a value the one that mpiexec itself has" },
+    { "host", CALL, 0, do_host, "HOSTS", "this machine, by name; others need another launcher" },
+    { "H", CALL, 0, do_host, NULL, NULL },
+    { "hosts", CALL, 0, do_host, NULL, NULL },
+    { "soft", CALL, 0, do_soft, "TRIPLETS", "fewer processes would do (all are always started)" },
+    { "configfile", CALL, 0, do_configfile, "FILE", "read programs from FILE, one to a line" },
+    { "file", CALL, 0, do_configfile, NULL, NULL },
+    { "initial-errhandler", CALL, 0, do_errhandler, "NAME",
+      "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return" },
+    { "initial_errhandler", CALL, 0, do_errhandler, NULL, NULL },
+    { "bind-to", CALL, 0, do_bind, "WHAT", "none (default) or core: one core for each process, in turn" },
+    { "oversubscribe", ACCEPT, 0, NULL, "", "accepted: more processes than cores are always allowed" },
+    { "allow-run-as-root", ACCEPT, 0, NULL, "", "accepted: root needs no permission" },
+    { "pset", CALL, 0, do_pset, "NAME=RANKS", "define a process set, such as app://io=0-3,7" },
+    { "timeout", CALL, 0, do_timeout, "SECONDS", "end the job after this time, with exit code 124" },
+    { "keep-going", FLAG, IN_OPTIONS(keep_going), "", "let the others go on when a process fails" },
+    { "pmix", CALL, 0, do_pmix, "MODE", "a PMIx server for programs that want one: auto, on or off" },
+    { "tag-output", FLAG, IN_OPTIONS(tag), "", "put [rank] before every line" },
+    { "l", FLAG, IN_OPTIONS(tag), NULL, NULL },
+    { "output-filename", TEXT, IN_OPTIONS(output_prefix), "PREFIX",
+      "write to PREFIX.<rank>.out and PREFIX.<rank>.err instead" },
+    { "json-events", TEXT, IN_OPTIONS(json_events), "FILE", "write what happens to FILE, one JSON object to a line" },
+    { "dry-run", FLAG, IN_OPTIONS(dry_run), "", "say what would be started, and start nothing" },
+    { "verbose", FLAG, IN_OPTIONS(verbose), "", "say what happens" },
+    { "v", FLAG, IN_OPTIONS(verbose), NULL, NULL },
+    { "help", FLAG, IN_OPTIONS(help), "", "show this" },
+    { "h", FLAG, IN_OPTIONS(help), NULL, NULL },
+    { "version", FLAG, IN_OPTIONS(version), "", "show the version" },
+    { "V", FLAG, IN_OPTIONS(version), NULL, NULL },
 };
 
 enum { TABLE = sizeof(table) / sizeof(*table) };
@@ -358,6 +371,24 @@ static bool fail_unknown(struct parse *p, const char *name, size_t length)
     return fail(p, "unknown option %s; mpiexec --help lists them", p->name);
 }
 
+static int arguments_of(const struct option *option)
+{
+    return option->kind == FLAG || option->kind == ACCEPT ? 0 : option->kind == CALL2 ? 2 : 1;
+}
+
+static bool apply(struct parse *p, const struct option *option, char *const *arg)
+{
+    switch (option->kind) {
+    case FLAG:    *(bool *)((char *)p->o + option->field) = true; break;
+    case TEXT:    *(const char **)((char *)p->o + option->field) = arg[0]; break;
+    case SECTION: *(const char **)((char *)p->s + option->field) = arg[0]; break;
+    case ACCEPT:  break;
+    case CALL:
+    case CALL2:   return option->apply(p, arg);
+    }
+    return true;
+}
+
 /* Applies the option at argv[*at] and moves *at to its last argument. */
 static bool parse_option(struct parse *p, int argc, char *const argv[], int *at)
 {
@@ -367,18 +398,19 @@ static bool parse_option(struct parse *p, int argc, char *const argv[], int *at)
     p->name = argv[*at];
     if (!option)
         return fail_unknown(p, name, length);
+    int wanted = arguments_of(option);
     if (name[length]) {
         char *value = (char *)name + length + 1;
-        if (option->args != 1)
-            return fail(p, "--%s takes %s", option->name, option->args ? "two arguments" : "no argument");
+        if (wanted != 1)
+            return fail(p, "--%s takes %s", option->name, wanted ? "two arguments" : "no argument");
         p->name = option->name;
-        return option->apply(p, &value);
+        return apply(p, option, &value);
     }
-    if (*at + option->args >= argc)
-        return fail(p, "%s wants %s", p->name, option->usage && *option->usage ? option->usage : "an argument");
+    if (*at + wanted >= argc)
+        return fail(p, "%s wants %s", p->name, wanted == 2 ? "two arguments" : "an argument");
     char *const *arg = argv + *at + 1;
-    *at += option->args;
-    return option->apply(p, arg);
+    *at += wanted;
+    return apply(p, option, arg);
 }
 
 static void new_section(struct parse *p)

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "world/runtime/buffer.h"
+#include "world/runtime/blob.h"
 #include "world/runtime/compose.h"
 #include "world/runtime/error.h"
 #include "world/runtime/locate.h"
@@ -66,35 +66,35 @@ static int rank_environment(const struct plenum_job *job, int rank, uint32_t job
 
 /* --- the plan ---------------------------------------------------------------------------------------------- */
 
-static uint32_t add_vars(struct pl_buffer *b, const struct pl_vars *vars, uint32_t *count)
+static uint32_t add_vars(struct pl_blob *b, const struct pl_vars *vars, uint32_t *count)
 {
-    uint32_t list = pl_buffer_add(b, NULL, (vars->count + 1) * sizeof(uint32_t));
+    uint32_t list = pl_blob_add(b, NULL, (vars->count + 1) * sizeof(uint32_t));
     *count = 0;
     for (size_t i = 0; i < vars->count; i++) {
         const struct pl_var *var = &vars->var[i];
         if (!var->value)
             continue;
-        uint32_t text = pl_buffer_text(b, var->name);
-        unsigned char *end = pl_buffer_at(b, (uint32_t)b->used - 1);
+        uint32_t text = pl_blob_text(b, var->name);
+        unsigned char *end = pl_blob_at(b, (uint32_t)b->used - 1);
         if (end)
             *end = '=';
-        pl_buffer_text(b, var->value);
-        uint32_t *at = pl_buffer_at(b, list);
+        pl_blob_text(b, var->value);
+        uint32_t *at = pl_blob_at(b, list);
         if (at)
             at[(*count)++] = text;
     }
     return list;
 }
 
-static uint32_t add_argv(struct pl_buffer *b, char *const *argv, uint32_t *count)
+static uint32_t add_argv(struct pl_blob *b, char *const *argv, uint32_t *count)
 {
     uint32_t n = 0;
     while (argv[n])
         n++;
-    uint32_t list = pl_buffer_add(b, NULL, n * sizeof(uint32_t));
+    uint32_t list = pl_blob_add(b, NULL, n * sizeof(uint32_t));
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t text = pl_buffer_text(b, argv[i]);
-        uint32_t *at = pl_buffer_at(b, list);
+        uint32_t text = pl_blob_text(b, argv[i]);
+        uint32_t *at = pl_blob_at(b, list);
         if (at)
             at[i] = text;
     }
@@ -124,7 +124,7 @@ int pl_compose_cores(void)
     return online > 0 ? (int)online : 1;
 }
 
-static int add_rank(struct pl_buffer *b, const struct plenum_job *job, const struct pl_plan *head,
+static int add_rank(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
                     struct pl_plan_rank like, int rank)
 {
     struct pl_vars own = { 0 };
@@ -132,7 +132,7 @@ static int add_rank(struct pl_buffer *b, const struct plenum_job *job, const str
     if (!err) {
         like.own = add_vars(b, &own, &like.ownc);
         like.cpu = job->option[PLENUM_JOB_BIND] ? nth_core(rank) : -1;
-        struct pl_plan_rank *at = pl_buffer_at(b, head->ranks);
+        struct pl_plan_rank *at = pl_blob_at(b, head->ranks);
         if (at)
             at[rank] = like;
     }
@@ -140,7 +140,7 @@ static int add_rank(struct pl_buffer *b, const struct plenum_job *job, const str
     return err;
 }
 
-static int add_program(struct pl_buffer *b, const struct plenum_job *job, const struct pl_plan *head,
+static int add_program(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
                        const struct pl_program *program)
 {
     struct pl_vars env = { 0 };
@@ -155,8 +155,8 @@ static int add_program(struct pl_buffer *b, const struct plenum_job *job, const 
         goto free_all;
     if (program->wdir && !pl_vars_set(&env, "PWD", wdir))
         err = no_memory();
-    like.path = pl_buffer_text(b, file);
-    like.wdir = pl_buffer_text(b, wdir);
+    like.path = pl_blob_text(b, file);
+    like.wdir = pl_blob_text(b, wdir);
     like.argv = add_argv(b, program->argv, &like.argc);
     like.env = add_vars(b, &env, &like.envc);
     for (int r = program->first; !err && r < program->first + program->ranks; r++)
@@ -178,19 +178,19 @@ static uint32_t choose_job_fd(void)
 
 int pl_compose_plan(struct plenum_job *job, int *error)
 {
-    struct pl_buffer b = { 0 };
+    struct pl_blob b = { 0 };
     struct pl_plan head = { .cookie = job->cookie, .rank_count = (uint32_t)job->size, .job_fd = choose_job_fd() };
     int fd = -1;
 
-    pl_buffer_add(&b, NULL, sizeof(head));
-    head.ranks = pl_buffer_add(&b, NULL, (size_t)job->size * sizeof(struct pl_plan_rank));
+    pl_blob_add(&b, NULL, sizeof(head));
+    head.ranks = pl_blob_add(&b, NULL, (size_t)job->size * sizeof(struct pl_plan_rank));
     *error = PLENUM_OK;
     for (int i = 0; !*error && i < job->program_count; i++)
         *error = add_program(&b, job, &head, &job->programs[i]);
     if (!*error && !b.failed)
         memcpy(b.data, &head, sizeof(head));
     if (!*error)
-        fd = pl_buffer_file(&b, "plenum-plan", error);
-    pl_buffer_fini(&b);
+        fd = pl_blob_file(&b, "plenum-plan", error);
+    pl_blob_fini(&b);
     return fd;
 }

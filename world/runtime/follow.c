@@ -68,7 +68,7 @@ void pl_job_end(struct plenum_job *job)
     }
     pl_job_send_signal(job, PLENUM_ALL, SIGTERM);
     pl_job_send_signal(job, PLENUM_ALL, SIGCONT); /* a stopped process would not hear it */
-    job->kill_at = pl_now() + job->option[PLENUM_JOB_GRACE];
+    job->kill_at = pl_runtime_now() + job->option[PLENUM_JOB_GRACE];
     pl_runtime_set_timer(job->runtime);
 }
 
@@ -188,7 +188,7 @@ static void queue_exit(struct plenum_job *job, int rank, int status, unsigned fl
 
 /* Does this end of a process end the job? A process that has finalized may exit as it likes; the others have, too, or
  * will. */
-static void judge_exit(struct plenum_job *job, int status, uint32_t state)
+static void judge_exit(struct plenum_job *job, int rank, int status, uint32_t state)
 {
     bool lost = WIFSIGNALED(status);
     bool unfinalized = !lost && state == PL_JOB_INITIALIZED;
@@ -196,7 +196,9 @@ static void judge_exit(struct plenum_job *job, int status, uint32_t state)
     if (job->phase != PL_JOB_RUNNING || (code == 0 && !unfinalized))
         return;
     decide(job, code ? code : 1);
-    if (!job->option[PLENUM_JOB_KEEP_GOING] && (lost || state != PL_JOB_FINALIZED))
+    if (job->option[PLENUM_JOB_KEEP_GOING])
+        pl_pmix_process_lost(job, rank);
+    else if (lost || state != PL_JOB_FINALIZED)
         pl_job_end(job);
 }
 
@@ -216,7 +218,7 @@ static void process_ended(struct plenum_job *job, int rank, int status)
     if (WIFEXITED(status) && state == PL_JOB_INITIALIZED)
         flags |= PLENUM_EVENT_UNFINALIZED;
     queue_exit(job, rank, status, flags);
-    judge_exit(job, status, state);
+    judge_exit(job, rank, status, state);
 }
 
 static void finish(struct plenum_job *job)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -125,11 +126,18 @@ static void start_ranks(struct keeper *k, struct pl_kept_job *job, uint32_t firs
         stop_starting(job);
 }
 
+/* To everything that the rank started, too; to itself alone if it has left its process group. */
+static void signal_rank(const struct pl_kept_rank *rank, int signo)
+{
+    if (kill(-rank->pid, signo) != 0)
+        kill(rank->pid, signo);
+}
+
 static void signal_ranks(struct pl_kept_job *job, int32_t only, int signo)
 {
     for (uint32_t r = 0; r < job->size; r++)
         if (job->rank[r].phase == PL_KEPT_RUNNING && (only < 0 || (uint32_t)only == r))
-            kill(-job->rank[r].pid, signo);
+            signal_rank(&job->rank[r], signo);
 }
 
 static void handle_request(struct keeper *k, const struct pl_keeper_request *request, const int *fd, int fds)
@@ -279,6 +287,15 @@ static _Noreturn void end_everything(struct keeper *k)
     _exit(0);
 }
 
+static void close_from(int first)
+{
+    struct rlimit limit;
+    if (syscall(SYS_close_range, first, ~0u, 0) == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    for (int fd = first; (rlim_t)fd < limit.rlim_cur; fd++)
+        close(fd);
+}
+
 static void become_keeper(struct keeper *k, int socket, pid_t host)
 {
     sigset_t all;
@@ -295,7 +312,7 @@ static void become_keeper(struct keeper *k, int socket, pid_t host)
     for (int fd = 0; fd < SOCKET_FD && null >= 0; fd++)
         dup2(null, fd);
     dup2(socket, SOCKET_FD);
-    syscall(SYS_close_range, SOCKET_FD + 1, ~0u, 0);
+    close_from(SOCKET_FD + 1);
     fcntl(SOCKET_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_NAME, "plenum-keeper");
     prctl(PR_SET_PDEATHSIG, 0);

@@ -57,7 +57,7 @@ static _Noreturn void child_run(const struct child *c)
             child_fail(c, PL_STAGE_SETUP);
     if (c->segment == c->job_fd ? fcntl(c->job_fd, F_SETFD, 0) < 0 : dup2(c->segment, c->job_fd) < 0)
         child_fail(c, PL_STAGE_SETUP);
-    syscall(SYS_close_range, 3, c->job_fd - 1, 0);
+    syscall(SYS_close_range, 3, c->job_fd - 1, 0); /* all of these are close-on-exec: this only makes sure */
     syscall(SYS_close_range, c->job_fd + 1, ~0u, 0);
     if (chdir(c->wdir) != 0)
         child_fail(c, PL_STAGE_WDIR);

@@ -179,7 +179,7 @@ static int launch_locked(struct plenum_job *job)
     job->phase = PL_JOB_RUNNING;
     job->running = job->size;
     if (job->option[PLENUM_JOB_TIME_LIMIT]) {
-        job->limit_at = pl_now() + job->option[PLENUM_JOB_TIME_LIMIT];
+        job->limit_at = pl_runtime_now() + job->option[PLENUM_JOB_TIME_LIMIT];
         pl_runtime_set_timer(job->runtime);
     }
     return PLENUM_OK;

@@ -204,6 +204,13 @@ int pl_pmix_register(struct plenum_job *job)
     return pl_rt_fail(PLENUM_ERR_SYSTEM, "the PMIx server does not take the job: %s", PMIx_Error_string(status));
 }
 
+static void notified(pmix_status_t status, void *arg)
+{
+    pmix_info_t *info = arg;
+    (void)status;
+    PMIX_INFO_FREE(info, 1);
+}
+
 static void deregistered(pmix_status_t status, void *arg)
 {
     (void)status, (void)arg;
@@ -217,6 +224,21 @@ void pl_pmix_deregister(struct plenum_job *job)
     job->registered = false;
     drop_entry(job);
     PMIx_server_deregister_nspace(job->nspace, deregistered, NULL);
+}
+
+void pl_pmix_process_lost(const struct plenum_job *job, int rank)
+{
+    pmix_proc_t proc;
+    pmix_info_t *info;
+    if (!job->registered)
+        return;
+    PMIX_LOAD_PROCID(&proc, job->nspace, (pmix_rank_t)rank);
+    PMIX_INFO_CREATE(info, 1);
+    if (!info)
+        return;
+    PMIX_INFO_LOAD(&info[0], PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
+    if (PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &proc, PMIX_RANGE_NAMESPACE, info, 1, notified, info) != PMIX_SUCCESS)
+        notified(PMIX_ERROR, info);
 }
 
 int pl_pmix_environment(const struct plenum_job *job, int rank, struct pl_vars *vars)

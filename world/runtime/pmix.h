@@ -20,6 +20,9 @@ void pl_pmix_release(struct plenum_runtime *rt);
 int pl_pmix_register(struct plenum_job *job);
 void pl_pmix_deregister(struct plenum_job *job);
 
+/* Tells the job's PMIx clients that a process has died while the others go on. */
+void pl_pmix_process_lost(const struct plenum_job *job, int rank);
+
 /* The variables by which a rank's process finds the server. Returns an enum plenum_error. */
 int pl_pmix_environment(const struct plenum_job *job, int rank, struct pl_vars *vars);
 

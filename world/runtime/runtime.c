@@ -21,7 +21,7 @@
 
 enum { READY_MAX = 32 };
 
-int64_t pl_now(void)
+int64_t pl_runtime_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -77,7 +77,7 @@ static void nudge_ready(struct pl_source *source)
 static void timer_ready(struct pl_source *source)
 {
     struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, timer_source);
-    int64_t now = pl_now();
+    int64_t now = pl_runtime_now();
     uint64_t expirations;
     if (read(rt->timer, &expirations, sizeof(expirations)) < 0)
         return;
@@ -267,7 +267,7 @@ static void runtime_sleep(struct plenum_runtime *rt, int64_t deadline)
             pthread_cond_wait(&rt->turned, &rt->lock);
         return;
     }
-    int64_t left = deadline ? deadline - pl_now() : -1;
+    int64_t left = deadline ? deadline - pl_runtime_now() : -1;
     struct pollfd p = { .fd = rt->work, .events = POLLIN };
     rt->driving = true;
     pthread_mutex_unlock(&rt->lock);
@@ -281,7 +281,7 @@ static void runtime_sleep(struct plenum_runtime *rt, int64_t deadline)
 int plenum_job_wait(struct plenum_job *job, int timeout, int *code)
 {
     struct plenum_runtime *rt = job->runtime;
-    int64_t deadline = timeout >= 0 ? pl_now() + timeout : 0;
+    int64_t deadline = timeout >= 0 ? pl_runtime_now() + timeout : 0;
     int err = PLENUM_OK;
 
     pthread_mutex_lock(&rt->lock);
@@ -289,7 +289,7 @@ int plenum_job_wait(struct plenum_job *job, int timeout, int *code)
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
     while (!err && job->phase != PL_JOB_FINISHED) {
         runtime_sleep(rt, deadline);
-        if (job->phase != PL_JOB_FINISHED && deadline && pl_now() >= deadline)
+        if (job->phase != PL_JOB_FINISHED && deadline && pl_runtime_now() >= deadline)
             err = pl_rt_fail(PLENUM_ERR_TIMEOUT, "the job still runs after %d ms", timeout);
     }
     if (!err && code)

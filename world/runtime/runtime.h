@@ -143,7 +143,7 @@ void pl_stream_drain(struct pl_stream *stream);
 void pl_stream_close(struct pl_stream *stream);
 
 /* runtime.c */
-int64_t pl_now(void);
+int64_t pl_runtime_now(void);
 int pl_runtime_need_keeper(struct plenum_runtime *rt);
 int pl_runtime_watch(struct plenum_runtime *rt, int fd, struct pl_source *source);
 void pl_runtime_set_timer(struct plenum_runtime *rt);

@@ -5,58 +5,58 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "world/runtime/buffer.h"
+#include "world/runtime/blob.h"
 #include "world/runtime/error.h"
 #include "world/runtime/segment.h"
 
-static void add_psets(struct pl_buffer *b, const struct plenum_job *job, struct pl_job *head)
+static void add_psets(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
 {
     head->pset_count = (uint32_t)job->pset_count;
-    head->psets = pl_buffer_add(b, NULL, (size_t)job->pset_count * sizeof(struct pl_job_pset));
+    head->psets = pl_blob_add(b, NULL, (size_t)job->pset_count * sizeof(struct pl_job_pset));
     for (int i = 0; i < job->pset_count; i++) {
         const struct pl_pset *from = &job->psets[i];
         const struct pl_job_pset pset = {
-            .name = pl_buffer_text(b, from->name),
-            .ranges = pl_buffer_add(b, from->ranges, from->count * 2 * sizeof(uint32_t)),
+            .name = pl_blob_text(b, from->name),
+            .ranges = pl_blob_add(b, from->ranges, from->count * 2 * sizeof(uint32_t)),
             .count = from->count,
         };
-        struct pl_job_pset *at = pl_buffer_at(b, head->psets);
+        struct pl_job_pset *at = pl_blob_at(b, head->psets);
         if (at)
             at[i] = pset;
     }
 }
 
 /* The arguments behind argv[0], with one space between them. */
-static uint32_t add_arguments(struct pl_buffer *b, char *const *argv)
+static uint32_t add_arguments(struct pl_blob *b, char *const *argv)
 {
     if (!argv[0] || !argv[1])
         return 0;
-    uint32_t first = pl_buffer_text(b, argv[1]);
+    uint32_t first = pl_blob_text(b, argv[1]);
     for (argv += 2; *argv; argv++) {
-        unsigned char *end = pl_buffer_at(b, (uint32_t)b->used - 1);
+        unsigned char *end = pl_blob_at(b, (uint32_t)b->used - 1);
         if (end)
             *end = ' ';
-        pl_buffer_text(b, *argv);
+        pl_blob_text(b, *argv);
     }
     return first;
 }
 
-static void add_programs(struct pl_buffer *b, const struct plenum_job *job, struct pl_job *head)
+static void add_programs(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
 {
     head->app_count = (uint32_t)job->program_count;
-    head->apps = pl_buffer_add(b, NULL, (size_t)job->program_count * sizeof(struct pl_job_app));
-    head->appnum = pl_buffer_add(b, NULL, (size_t)job->size * sizeof(int32_t));
+    head->apps = pl_blob_add(b, NULL, (size_t)job->program_count * sizeof(struct pl_job_app));
+    head->appnum = pl_blob_add(b, NULL, (size_t)job->size * sizeof(int32_t));
     for (int i = 0; i < job->program_count; i++) {
         const struct pl_program *from = &job->programs[i];
         const struct pl_job_app app = {
-            .command = pl_buffer_text(b, from->argv[0]),
+            .command = pl_blob_text(b, from->argv[0]),
             .argv = add_arguments(b, from->argv),
-            .wdir = from->wdir ? pl_buffer_text(b, from->wdir) : 0,
+            .wdir = from->wdir ? pl_blob_text(b, from->wdir) : 0,
             .first = (uint32_t)from->first,
             .count = (uint32_t)from->ranks,
         };
-        struct pl_job_app *at = pl_buffer_at(b, head->apps);
-        int32_t *appnum = pl_buffer_at(b, head->appnum);
+        struct pl_job_app *at = pl_blob_at(b, head->apps);
+        int32_t *appnum = pl_blob_at(b, head->appnum);
         if (!at)
             return;
         at[i] = app;
@@ -67,7 +67,7 @@ static void add_programs(struct pl_buffer *b, const struct plenum_job *job, stru
 
 int pl_segment_make(struct plenum_job *job, int slots, int *error)
 {
-    struct pl_buffer b = { 0 };
+    struct pl_blob b = { 0 };
     struct pl_job head = {
         .magic = PL_JOB_MAGIC, .version = PL_JOB_VERSION, .size = (uint32_t)job->size, .cookie = job->cookie,
         .runtime_pid = getpid(), .universe = (uint32_t)job->option[PLENUM_JOB_UNIVERSE], .slots = (uint32_t)slots,
@@ -75,14 +75,14 @@ int pl_segment_make(struct plenum_job *job, int slots, int *error)
     int fd = -1;
 
     snprintf(head.nspace, sizeof(head.nspace), "%s", job->nspace);
-    pl_buffer_add(&b, NULL, sizeof(head) + (size_t)job->size * sizeof(struct pl_job_rank));
+    pl_blob_add(&b, NULL, sizeof(head) + (size_t)job->size * sizeof(struct pl_job_rank));
     add_psets(&b, job, &head);
     add_programs(&b, job, &head);
     head.bytes = b.used;
     if (!b.failed)
         memcpy(b.data, &head, sizeof(head));
 
-    fd = pl_buffer_file(&b, "plenum-job", error);
+    fd = pl_blob_file(&b, "plenum-job", error);
     if (fd < 0)
         goto free_buffer;
     void *mapped = mmap(NULL, b.used, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -96,6 +96,6 @@ int pl_segment_make(struct plenum_job *job, int slots, int *error)
     job->segment_bytes = b.used;
 
 free_buffer:
-    pl_buffer_fini(&b);
+    pl_blob_fini(&b);
     return fd;
 }

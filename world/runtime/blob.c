@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See buffer.h. */
+/* See blob.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "world/runtime/buffer.h"
+#include "world/runtime/blob.h"
 #include "world/runtime/error.h"
 
-static bool reserve(struct pl_buffer *b, size_t bytes)
+static bool reserve(struct pl_blob *b, size_t bytes)
 {
     if (b->failed || bytes > UINT32_MAX - b->used) {
         b->failed = true;
@@ -29,7 +29,7 @@ static bool reserve(struct pl_buffer *b, size_t bytes)
     return true;
 }
 
-static uint32_t add(struct pl_buffer *b, const void *from, size_t bytes, size_t align)
+static uint32_t add(struct pl_blob *b, const void *from, size_t bytes, size_t align)
 {
     size_t gap = (align - b->used % align) % align;
     if (!reserve(b, gap + bytes))
@@ -44,17 +44,17 @@ static uint32_t add(struct pl_buffer *b, const void *from, size_t bytes, size_t 
     return (uint32_t)(at - b->data);
 }
 
-uint32_t pl_buffer_add(struct pl_buffer *b, const void *from, size_t bytes)
+uint32_t pl_blob_add(struct pl_blob *b, const void *from, size_t bytes)
 {
     return add(b, from, bytes, bytes >= 64 ? 64 : 8);
 }
 
-uint32_t pl_buffer_text(struct pl_buffer *b, const char *text)
+uint32_t pl_blob_text(struct pl_blob *b, const char *text)
 {
     return add(b, text, strlen(text) + 1, 1);
 }
 
-void *pl_buffer_at(struct pl_buffer *b, uint32_t offset)
+void *pl_blob_at(struct pl_blob *b, uint32_t offset)
 {
     return b->failed ? NULL : b->data + offset;
 }
@@ -73,7 +73,7 @@ static bool write_all(int fd, const unsigned char *data, size_t bytes)
     return true;
 }
 
-int pl_buffer_file(const struct pl_buffer *b, const char *name, int *error)
+int pl_blob_file(const struct pl_blob *b, const char *name, int *error)
 {
     if (b->failed) {
         *error = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
@@ -93,8 +93,8 @@ int pl_buffer_file(const struct pl_buffer *b, const char *name, int *error)
     return fd;
 }
 
-void pl_buffer_fini(struct pl_buffer *b)
+void pl_blob_fini(struct pl_blob *b)
 {
     free(b->data);
-    *b = (struct pl_buffer){ 0 };
+    *b = (struct pl_blob){ 0 };
 }

@@ -2,31 +2,31 @@
 /*
  * A growing block of bytes in which parts are named by their offset: launch plans and job segments are made in it.
  * Offset 0 is always taken, so it can stand for "not given". Running out of memory is remembered and found once, at
- * the end, by pl_buffer_file().
+ * the end, by pl_blob_file().
  */
-#ifndef PLENUM_RUNTIME_BUFFER_H
-#define PLENUM_RUNTIME_BUFFER_H
+#ifndef PLENUM_RUNTIME_BLOB_H
+#define PLENUM_RUNTIME_BLOB_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct pl_buffer {
+struct pl_blob {
     unsigned char *data;
     size_t used, room;
     bool failed;
 };
 
 /* Appends zeros, or a copy of `from`, aligned to 64 or to the size's own need. Returns the offset, 0 on failure. */
-uint32_t pl_buffer_add(struct pl_buffer *buffer, const void *from, size_t bytes);
-uint32_t pl_buffer_text(struct pl_buffer *buffer, const char *text);
+uint32_t pl_blob_add(struct pl_blob *buffer, const void *from, size_t bytes);
+uint32_t pl_blob_text(struct pl_blob *buffer, const char *text);
 
 /* The part at an offset; valid until the next addition, NULL after a failure. */
-void *pl_buffer_at(struct pl_buffer *buffer, uint32_t offset);
+void *pl_blob_at(struct pl_blob *buffer, uint32_t offset);
 
 /* An anonymous memory file of fixed size with this content, close-on-exec; -1: the error is recorded, and is `*error`. */
-int pl_buffer_file(const struct pl_buffer *buffer, const char *name, int *error);
+int pl_blob_file(const struct pl_blob *buffer, const char *name, int *error);
 
-void pl_buffer_fini(struct pl_buffer *buffer);
+void pl_blob_fini(struct pl_blob *buffer);
 
 #endif
