@@ -51,6 +51,12 @@ const struct pl_config pl_config_table[] = {
       "what to log to stderr: level, or subsystem:level,...; levels are error, warning, info, debug" },
     { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "where plugins are, as an absolute path; empty: beside the library" },
+    { "shm_bulk", PL_CONFIG_TEXT, "auto", "auto|copy|cma", 0, 0,
+      "how long messages travel on the node: copied twice through shared memory, once by the kernel, or what suits" },
+    { "shm_eager", PL_CONFIG_SIZE, "8192", NULL, 0, 1 << 20,
+      "bytes of the longest message that goes through a ring in one piece; at most a quarter of the ring" },
+    { "shm_ring", PL_CONFIG_SIZE, "65536", NULL, 4096, 4 << 20,
+      "bytes of the ring to each peer on the node; rounded up to a power of 2" },
     { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0,
       "transports to use: auto, or a list" },
 };

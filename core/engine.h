@@ -75,7 +75,9 @@ struct pl_engine {
 
     struct pl_list siblings;       /* in the process's list of engines */
     pthread_t thread;              /* the one that opened it: below MPI_THREAD_SERIALIZED the only one that may enter */
-    _Atomic int sleepers;
+    _Atomic int sleepers;          /* threads that sleep in wait.c: whoever completes something for them wakes the engine */
+    _Atomic unsigned activity;     /* how often it was woken: the futex word of sleepers beside the one in the transports */
+    bool asleep;                   /* one sleeps in the transports */
     unsigned long lost_messages;   /* thrown away: out of memory, or of an unknown kind */
     bool patient;                  /* more runnable ranks than cores: yield early */
 };

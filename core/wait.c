@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting: spin briefly, yield the processor for a while, then sleep.
+ *
+ * Spinning is right when the peer runs on another processor and answers within a microsecond; yielding when it wants to
+ * run on this one, so an engine with more ranks than cores (`patient`) begins with it; sleeping when the wait is long.
+ *
+ * Of the threads that wait in one engine, one sleeps in the transports, where messages wake it; the others sleep beside
+ * it, on `activity`. When the first one wakes up it wakes the others, so that one of them takes its place. Whoever
+ * completes something that a sleeper may wait for calls pl_engine_wake().
+ *
+ * Not everything that a waiter depends on can wake it: the process's other engines, an address that a peer has yet to
+ * publish, a second transport. So a sleep is never much longer than the wait has already been.
+ *
+ * Locking: `asleep` by the engine's lock. No function here is called with it held.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/engine.h"
+
+enum {
+    SPINS = 2000,            /* rounds of progress, each some tens of nanoseconds */
+    YIELDS = 500,            /* each a microsecond, or as long as the others want to run */
+    YIELDS_PATIENT = 100,
+    NUDGE_SPINS = 64,        /* rounds between looks at the other engines */
+    NUDGE_YIELDS = 8,
+    NAP_FIRST = 100,         /* microseconds; every further nap is twice as long ... */
+    NAP_DOUBLINGS = 7,       /* ... until here: 12.8 ms */
+    NAP_BLIND = 500,         /* at most, when events may come where nobody listens */
+};
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static bool is_done(const _Atomic int *done)
+{
+    return done && atomic_load_explicit(done, memory_order_acquire);
+}
+
+/* --- sleeping --------------------------------------------------------------------------------------------------- */
+
+static void sleep_beside(struct pl_engine *engine, unsigned activity, long microseconds)
+{
+    struct timespec most = { .tv_sec = microseconds / 1000000, .tv_nsec = microseconds % 1000000 * 1000 };
+    syscall(SYS_futex, &engine->activity, FUTEX_WAIT_PRIVATE, activity, &most, NULL, 0);
+}
+
+static void wake_beside(struct pl_engine *engine)
+{
+    atomic_fetch_add_explicit(&engine->activity, 1, memory_order_seq_cst);
+    syscall(SYS_futex, &engine->activity, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static bool can_sleep(const struct pl_engine *engine, int i)
+{
+    return engine->transport[i].ops->arm != NULL;
+}
+
+/* Announces the sleep to all transports. False: one of them has something to do. Lock held. */
+static bool arm(struct pl_engine *engine)
+{
+    bool quiet = true;
+    for (int i = 0; i < engine->transports; i++)
+        if (can_sleep(engine, i))
+            quiet = engine->transport[i].ops->arm(engine->transport[i].self) && quiet;
+    return quiet;
+}
+
+static void disarm(struct pl_engine *engine)
+{
+    for (int i = 0; i < engine->transports; i++)
+        if (can_sleep(engine, i))
+            engine->transport[i].ops->disarm(engine->transport[i].self);
+}
+
+/* Sleeps in the one transport that can; in one of several, by turns and briefly; in none, beside. Lock not held. */
+static void sleep_in(struct pl_engine *engine, unsigned nap, unsigned activity, long microseconds)
+{
+    int able[PL_TRANSPORTS_MAX], count = 0;
+    for (int i = 0; i < engine->transports; i++)
+        if (can_sleep(engine, i))
+            able[count++] = i;
+    if (count != 1 && microseconds > NAP_BLIND)
+        microseconds = NAP_BLIND;
+    if (count == 0) {
+        sleep_beside(engine, activity, microseconds);
+        return;
+    }
+    int chosen = able[nap % (unsigned)count];
+    engine->transport[chosen].ops->sleep(engine->transport[chosen].self, microseconds);
+}
+
+/* `sleepers` is counted up before `done` is read, and read after `done` is written: one of the two sees the other. */
+static void take_nap(struct pl_engine *engine, const _Atomic int *done, unsigned nap)
+{
+    long microseconds = (long)NAP_FIRST << (nap < NAP_DOUBLINGS ? nap : NAP_DOUBLINGS);
+    pl_engine_enter(engine);
+    unsigned activity = atomic_load_explicit(&engine->activity, memory_order_acquire);
+    atomic_fetch_add_explicit(&engine->sleepers, 1, memory_order_seq_cst);
+    bool first = !engine->asleep, quiet = !is_done(done);
+    if (quiet && first) {
+        engine->asleep = true;
+        quiet = arm(engine);
+        pl_engine_leave(engine);
+        if (quiet)
+            sleep_in(engine, nap, activity, microseconds);
+        pl_engine_enter(engine);
+        disarm(engine);
+        engine->asleep = false;
+    } else if (quiet) {
+        pl_engine_leave(engine);
+        sleep_beside(engine, activity, microseconds);
+        pl_engine_enter(engine);
+    }
+    bool others = atomic_fetch_sub_explicit(&engine->sleepers, 1, memory_order_seq_cst) > 1;
+    pl_engine_leave(engine);
+    if (first && others)
+        wake_beside(engine);
+}
+
+void pl_engine_wake(struct pl_engine *engine)
+{
+    wake_beside(engine);
+    for (int i = 0; i < engine->transports; i++)
+        if (engine->transport[i].ops->wake)
+            engine->transport[i].ops->wake(engine->transport[i].self);
+}
+
+/* --- waiting ----------------------------------------------------------------------------------------------------- */
+
+static void idle(struct pl_engine *engine, const _Atomic int *done, unsigned *rounds)
+{
+    unsigned round = *rounds, spins = engine->patient ? 0 : SPINS;
+    unsigned yields = engine->patient ? YIELDS_PATIENT : YIELDS;
+    if (round < UINT_MAX)
+        ++*rounds;
+    if (round < spins) {
+        if (round % NUDGE_SPINS == NUDGE_SPINS - 1)
+            pl_engine_nudge_others(engine);
+        relax();
+        return;
+    }
+    round -= spins;
+    if (round < yields) {
+        if (round % NUDGE_YIELDS == NUDGE_YIELDS - 1)
+            pl_engine_nudge_others(engine);
+        sched_yield();
+        return;
+    }
+    if (pl_engine_nudge_others(engine) == 0)
+        take_nap(engine, done, round - yields);
+}
+
+void pl_engine_idle(struct pl_engine *engine, unsigned *rounds)
+{
+    idle(engine, NULL, rounds);
+}
+
+void pl_engine_wait(struct pl_engine *engine, const _Atomic int *done)
+{
+    unsigned rounds = 0;
+    while (!is_done(done)) {
+        pl_engine_enter(engine);
+        int events = pl_engine_progress(engine);
+        pl_engine_leave(engine);
+        if (events)
+            rounds = 0;
+        else if (!is_done(done))
+            idle(engine, done, &rounds);
+    }
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The transport to oneself.
+ *
+ * A short message is handed to the engine while it is being sent. A long one waits, where it is, as bulk; the data then
+ * goes from one user buffer to the other in a single copy. A synchronous one is bulk whatever its length, since the
+ * completion of bulk already says that it was matched.
+ *
+ * What the engine does with a message may send another one, and what a completion does may send ten: those are queued
+ * and handed over by progress(), so that the stack does not grow with the length of a chain, and so that sent() is
+ * never called before the send() that it belongs to has returned.
+ *
+ * Locking: none; the engine's lock is held in all functions.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/list.h"
+#include "core/transport.h"
+
+enum { EAGER_MAX = 4096 };
+
+struct self {
+    struct pl_engine *engine;
+    const struct pl_host *host;
+    struct pl_origin origin;
+    struct pl_list arriving;   /* of struct message.link, in the order in which they were sent */
+    struct pl_list finished;   /* of struct message.link: bulk whose sender must be told */
+    bool delivering;           /* inside host->arrived() */
+};
+
+struct endpoint {
+    struct pl_endpoint base;
+    struct self *self;
+};
+
+/* A message that waits: short and queued, with a copy of its data behind it, or bulk, which stays with its sender. */
+struct message {
+    struct pl_bulk bulk;
+    struct pl_list link;       /* in arriving, then in none (the engine has it), then in finished */
+    struct pl_outgoing *out;   /* NULL: short, or the sender waits no longer */
+    struct pl_header header;
+    unsigned char data[];
+};
+
+const struct pl_transport_ops pl_transport_self;
+
+static int self_open(struct pl_engine *engine, const struct pl_host *host, void **self)
+{
+    struct self *made = calloc(1, sizeof *made);
+    if (!made)
+        return host->fail(MPI_ERR_NO_MEM, "out of memory for the transport to oneself");
+    made->engine = engine;
+    made->host = host;
+    made->origin.engine = host->engine_id(engine);
+    pl_list_init(&made->arriving);
+    pl_list_init(&made->finished);
+    *self = made;
+    return MPI_SUCCESS;
+}
+
+static void free_all(struct pl_list *list)
+{
+    struct pl_list *node;
+    while ((node = pl_list_pop(list)) != NULL)
+        free(PL_CONTAINER(node, struct message, link));
+}
+
+static void self_close(void *self)
+{
+    struct self *s = self;
+    free_all(&s->arriving);
+    free_all(&s->finished);
+    free(s);
+}
+
+static int self_address(void *self, void *buffer, size_t room, size_t *length)
+{
+    struct self *s = self;
+    if (room < sizeof s->origin.engine)
+        return s->host->fail(MPI_ERR_INTERN, "no room for the address of transport self");
+    memcpy(buffer, &s->origin.engine, sizeof s->origin.engine);
+    *length = sizeof s->origin.engine;
+    return MPI_SUCCESS;
+}
+
+static int self_connect(void *self, const void *address, size_t length, struct pl_peer *peer, struct pl_endpoint **endpoint)
+{
+    struct self *s = self;
+    if (length != sizeof s->origin.engine || memcmp(address, &s->origin.engine, length) != 0)
+        return s->host->fail(PL_UNREACHABLE, "transport self: the address is another engine's");
+    struct endpoint *made = malloc(sizeof *made);
+    if (!made)
+        return s->host->fail(MPI_ERR_NO_MEM, "out of memory for an endpoint");
+    made->base = (struct pl_endpoint){ .ops = &pl_transport_self, .peer = peer };
+    made->self = s;
+    *endpoint = &made->base;
+    return MPI_SUCCESS;
+}
+
+static void self_disconnect(struct pl_endpoint *endpoint)
+{
+    free(endpoint);
+}
+
+/* The origin's card is asked for late: the engine writes it after it has opened its transports. */
+static void deliver(struct self *s, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+{
+    s->origin.card = s->host->engine_card(s->engine, &s->origin.card_length);
+    s->delivering = true;
+    s->host->arrived(s->engine, &s->origin, header, data, bulk);
+    s->delivering = false;
+}
+
+/* Bulk keeps no copy: the data stays where it is. */
+static struct message *message_create(struct self *s, struct pl_outgoing *out, bool bulk)
+{
+    size_t copied = bulk ? 0 : out->header.size;
+    struct message *message = malloc(sizeof *message + copied);
+    if (!message)
+        return NULL;
+    message->bulk.ops = &pl_transport_self;
+    message->out = bulk ? out : NULL;
+    message->header = out->header;
+    pl_list_init(&message->link);
+    if (copied)
+        s->host->pack(&out->data, message->data, copied);
+    return message;
+}
+
+static int self_send(struct pl_endpoint *endpoint, struct pl_outgoing *out)
+{
+    struct self *s = ((struct endpoint *)endpoint)->self;
+    size_t size = out->header.size;
+    bool bulk = size > EAGER_MAX || (out->header.flags & PL_FLAG_SYNC);
+
+    if (!bulk && !s->delivering && pl_list_empty(&s->arriving)) {
+        unsigned char packed[EAGER_MAX];
+        const void *data = pl_cursor_direct(&out->data);
+        if (!data) {
+            s->host->pack(&out->data, packed, size);
+            data = packed;
+        }
+        deliver(s, &out->header, data, NULL);
+        return MPI_SUCCESS;
+    }
+    struct message *message = message_create(s, out, bulk);
+    if (!message)
+        return s->host->fail(MPI_ERR_NO_MEM, "out of memory for a message of %zu bytes to oneself", size);
+    out->bulk = bulk;
+    out->transport[0] = (uint64_t)(uintptr_t)message;
+    pl_list_append(&s->arriving, &message->link);
+    return bulk ? PL_PENDING : MPI_SUCCESS;
+}
+
+/* Copies run by run where the destination lies in pieces; the source is packed straight into each. */
+static void copy(const struct pl_host *host, struct pl_cursor *from, struct pl_cursor *to, size_t bytes)
+{
+    void *data = pl_cursor_direct(from);
+    if (data && bytes) {
+        host->unpack(to, data, bytes);
+        return;
+    }
+    while (bytes > 0) {
+        void *at;
+        size_t run = host->run(to, bytes, &at);
+        if (run == 0)
+            return;
+        host->pack(from, at, run);
+        bytes -= run;
+    }
+}
+
+static void finish(struct self *s, struct message *message)
+{
+    if (message->out)
+        pl_list_append(&s->finished, &message->link);
+    else
+        free(message);
+}
+
+static int self_fetch(void *self, struct pl_bulk *bulk, struct pl_incoming *in)
+{
+    struct self *s = self;
+    struct message *message = PL_CONTAINER(bulk, struct message, bulk);
+    struct pl_outgoing *out = message->out;
+    if (out)
+        copy(s->host, &out->data, &in->data, out->header.size < in->data.total ? out->header.size : in->data.total);
+    finish(s, message);
+    return out ? MPI_SUCCESS : s->host->fail(MPI_ERR_OTHER, "the message was withdrawn while it was being received");
+}
+
+static void self_drop(void *self, struct pl_bulk *bulk, bool cancelled)
+{
+    struct message *message = PL_CONTAINER(bulk, struct message, bulk);
+    if (cancelled && message->out) {
+        message->out->transport[0] = 0;
+        message->out = NULL;
+    }
+    finish(self, message);
+}
+
+static bool self_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *out)
+{
+    (void)endpoint;
+    struct message *message = (struct message *)(uintptr_t)out->transport[0];
+    if (!message)
+        return true; /* dropped before */
+    message->out = NULL;
+    if (!pl_list_empty(&message->link)) { /* else the engine has it, and gives it back */
+        pl_list_remove(&message->link);
+        free(message);
+    }
+    return true;
+}
+
+static int self_progress(void *self)
+{
+    struct self *s = self;
+    if (__builtin_expect(pl_list_empty(&s->arriving) && pl_list_empty(&s->finished), 1))
+        return 0;
+    int events = 0;
+    struct pl_list *node;
+    while ((node = pl_list_pop(&s->finished)) != NULL) {
+        struct message *message = PL_CONTAINER(node, struct message, link);
+        struct pl_outgoing *out = message->out;
+        free(message);
+        s->host->sent(s->engine, out, MPI_SUCCESS);
+        events++;
+    }
+    while ((node = pl_list_pop(&s->arriving)) != NULL) {
+        struct message *message = PL_CONTAINER(node, struct message, link);
+        bool bulk = message->out != NULL;
+        deliver(s, &message->header, message->data, bulk ? &message->bulk : NULL);
+        if (!bulk)
+            free(message);
+        events++;
+    }
+    return events;
+}
+
+static bool self_flushed(void *self)
+{
+    struct self *s = self;
+    return pl_list_empty(&s->arriving) && pl_list_empty(&s->finished);
+}
+
+const struct pl_transport_ops pl_transport_self = {
+    .abi        = PL_TRANSPORT_ABI,
+    .name       = "self",
+    .open       = self_open,
+    .close      = self_close,
+    .address    = self_address,
+    .connect    = self_connect,
+    .disconnect = self_disconnect,
+    .send       = self_send,
+    .fetch      = self_fetch,
+    .drop       = self_drop,
+    .withdraw   = self_withdraw,
+    .progress   = self_progress,
+    .flushed    = self_flushed,
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Telling a peer that there is something new, and sleeping until one tells us. The reasoning is in bell.c.
+ */
+#ifndef PLENUM_SHM_BELL_H
+#define PLENUM_SHM_BELL_H
+
+#include "plugins/shm/shm.h"
+
+/* What comes after publishing a record when the peer wants more than that. */
+void pl_shm_notify_slowly(struct pl_shm_peer *peer, bool record);
+
+/* After publishing a record. */
+static inline void pl_shm_notify(struct pl_shm_peer *peer)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    uint32_t attention = atomic_load_explicit(&peer->head->attention, memory_order_relaxed) | peer->fence;
+    uint32_t bell = atomic_load_explicit(&peer->out.ring->bell, memory_order_relaxed);
+    if (pl_shm_unlikely(attention | bell))
+        pl_shm_notify_slowly(peer, true);
+}
+
+/* After anything else that the peer may be waiting for. */
+static inline void pl_shm_notify_other(struct pl_shm_peer *peer)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (pl_shm_unlikely(atomic_load_explicit(&peer->head->attention, memory_order_relaxed) | peer->fence))
+        pl_shm_notify_slowly(peer, false);
+}
+
+/* After reading on in the peer's ring, which it waits for only now and then. */
+static inline void pl_shm_notify_room(struct pl_shm_peer *peer)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    uint32_t attention = atomic_load_explicit(&peer->head->attention, memory_order_relaxed) | peer->fence;
+    if (pl_shm_likely(!attention))
+        return;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&peer->in.ring->wants_room, memory_order_relaxed))
+        pl_shm_notify_slowly(peer, false);
+}
+
+/* Finds out what the kernel offers, and registers the process if that costs nothing. */
+void pl_shm_barrier_open(struct pl_shm *shm);
+
+/* Orders what we stored before what we load from here on, as seen by every writer: see bell.c. */
+void pl_shm_barrier(struct pl_shm *shm);
+
+bool pl_shm_arm(void *self);
+void pl_shm_sleep(void *self, long microseconds);
+void pl_shm_disarm(void *self);
+void pl_shm_wake(void *self);
+
+#endif

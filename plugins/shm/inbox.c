@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connection requests: "read my ring, it lies there".
+ *
+ * An inbox is a few slots in an engine's head. A caller claims a free one with its pid, fills it in, marks it ready and
+ * counts up `requests`; the owner takes it and marks it free, or refused when it cannot read that ring, which the
+ * caller then sees and frees. Requests need no order. A caller that dies between two steps leaves its pid in the slot,
+ * by which the owner cleans up.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/shm/bell.h"
+#include "plugins/shm/ring.h"
+
+static pid_t slot_pid(uint64_t slot)
+{
+    return (pid_t)(slot >> 8);
+}
+
+static enum pl_shm_slot slot_state(uint64_t slot)
+{
+    return (enum pl_shm_slot)(slot & 0xff);
+}
+
+/* --- ours, at the peer ------------------------------------------------------------------------------------------ */
+
+static int claim(struct pl_shm_head *head, int32_t pid)
+{
+    for (int i = 0; i < PL_SHM_INBOX; i++) {
+        int slot = (pid + i) % PL_SHM_INBOX;
+        uint64_t vacant = PL_SHM_SLOT(0, PL_SHM_SLOT_FREE);
+        if (atomic_compare_exchange_strong_explicit(&head->slot[slot], &vacant, PL_SHM_SLOT(pid, PL_SHM_SLOT_CLAIMED),
+                                                    memory_order_acquire, memory_order_relaxed))
+            return slot;
+    }
+    return -1;
+}
+
+/* False: the inbox is full. */
+bool pl_shm_request_post(struct pl_shm_peer *peer)
+{
+    struct pl_shm *shm = peer->shm;
+    struct pl_shm_head *head = peer->head;
+    int slot = claim(head, shm->address.pid);
+    if (slot < 0)
+        return false;
+    struct pl_shm_request *request = &head->request[slot];
+    size_t card_length;
+    const void *card = shm->host->engine_card(shm->engine, &card_length);
+    request->from = shm->address;
+    request->ring = peer->out.area.offset;
+    request->lines = peer->out.mask + 1;
+    request->card_length = (uint32_t)card_length;
+    memcpy(request->card, card, card_length);
+    atomic_store_explicit(&head->slot[slot], PL_SHM_SLOT(shm->address.pid, PL_SHM_SLOT_READY), memory_order_release);
+    atomic_fetch_add_explicit(&head->requests, 1, memory_order_release);
+    peer->out.slot = slot;
+    pl_shm_notify_other(peer);
+    return true;
+}
+
+/* Posts the request for our ring, sees whether it was taken. Returns the number of events. */
+int pl_shm_request_follow(struct pl_shm_peer *peer)
+{
+    struct pl_shm_out *out = &peer->out;
+    if (!out->ring || out->taken)
+        return 0;
+    if (out->slot < 0)
+        return pl_shm_request_post(peer);
+    if (atomic_load_explicit(&out->ring->stand, memory_order_acquire) == PL_SHM_TAKEN) {
+        out->taken = true;
+        return 1;
+    }
+    _Atomic uint64_t *slot = &peer->head->slot[out->slot];
+    uint64_t refused = PL_SHM_SLOT(peer->shm->address.pid, PL_SHM_SLOT_REFUSED);
+    if (atomic_compare_exchange_strong_explicit(slot, &refused, PL_SHM_SLOT(0, PL_SHM_SLOT_FREE), memory_order_acq_rel, memory_order_relaxed)) {
+        peer->shm->host->fail(MPI_ERR_OTHER, "process %d cannot read the shared memory of this one", (int)peer->address.pid);
+        pl_shm_peer_leave(peer, MPI_ERR_OTHER);
+        return 1;
+    }
+    return 0;
+}
+
+/* --- theirs, at us ---------------------------------------------------------------------------------------------- */
+
+static bool request_is_sound(const struct pl_shm_request *request)
+{
+    return request->card_length <= PL_CARD_MAX && request->lines >= 4 && request->lines <= PL_SHM_MAX_RECORD / PL_SHM_LINE &&
+           (request->lines & (request->lines - 1)) == 0;
+}
+
+/* Maps the caller's ring and begins to read it. */
+static int take(struct pl_shm *shm, const struct pl_shm_request *request)
+{
+    struct pl_shm_peer *peer;
+    if (!request_is_sound(request))
+        return shm->host->fail(PL_UNREACHABLE, "transport shm: a connection request is damaged");
+    int rc = pl_shm_peer_get(shm, &request->from, &peer);
+    if (rc)
+        return rc;
+    if (peer->in.ring || peer->life != PL_SHM_OPEN)
+        return shm->host->fail(PL_UNREACHABLE, "transport shm: process %d calls a second time", (int)request->from.pid);
+
+    void *card = malloc(request->card_length + 1);
+    if (!card)
+        return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for an address card");
+    memcpy(card, request->card, request->card_length);
+    void *memory;
+    size_t bytes = sizeof(struct pl_shm_ring) + (size_t)request->lines * PL_SHM_LINE;
+    rc = pl_shm_map(shm->host, &request->from, request->ring, bytes, &peer->inode, &memory);
+    if (rc)
+        goto release_card;
+    struct pl_shm_ring *ring = memory;
+    if (ring->cookie != shm->address.cookie || ring->lines != request->lines) {
+        rc = shm->host->fail(PL_UNREACHABLE, "transport shm: what process %d calls its ring is none", (int)request->from.pid);
+        goto unmap_ring;
+    }
+    peer->in.ring = ring;
+    peer->in.mask = request->lines - 1;
+    peer->origin = (struct pl_origin){ .engine = request->from.engine, .card = card, .card_length = request->card_length };
+    pl_shm_in_add(peer);
+    atomic_store_explicit(&ring->stand, PL_SHM_TAKEN, memory_order_release);
+    return MPI_SUCCESS;
+
+unmap_ring:
+    pl_shm_unmap(memory, bytes);
+release_card:
+    free(card);
+    return rc;
+}
+
+int pl_shm_requests_take(struct pl_shm *shm)
+{
+    struct pl_shm_head *head = shm->head;
+    int taken = 0;
+    shm->requests = atomic_load_explicit(&head->requests, memory_order_acquire);
+    for (int i = 0; i < PL_SHM_INBOX; i++) {
+        uint64_t slot = atomic_load_explicit(&head->slot[i], memory_order_acquire);
+        if (slot_state(slot) != PL_SHM_SLOT_READY)
+            continue;
+        struct pl_shm_request request = head->request[i];
+        atomic_signal_fence(memory_order_acq_rel);
+        int rc = take(shm, &request);
+        if (rc)
+            shm->host->log("shm", 1, "refused a connection from process %d", (int)request.from.pid);
+        atomic_store_explicit(&head->slot[i], rc ? PL_SHM_SLOT(slot_pid(slot), PL_SHM_SLOT_REFUSED) : PL_SHM_SLOT(0, PL_SHM_SLOT_FREE),
+                              memory_order_release);
+        taken++;
+    }
+    return taken;
+}
+
+/* Frees slots whose claimers are gone. */
+void pl_shm_inbox_clean(struct pl_shm *shm)
+{
+    for (int i = 0; i < PL_SHM_INBOX; i++) {
+        uint64_t slot = atomic_load_explicit(&shm->head->slot[i], memory_order_relaxed);
+        enum pl_shm_slot state = slot_state(slot);
+        if (state == PL_SHM_SLOT_FREE || state == PL_SHM_SLOT_READY)
+            continue;
+        if (slot_pid(slot) > 0 && (kill(slot_pid(slot), 0) == 0 || errno != ESRCH))
+            continue;
+        atomic_compare_exchange_strong_explicit(&shm->head->slot[i], &slot, PL_SHM_SLOT(0, PL_SHM_SLOT_FREE), memory_order_acq_rel, memory_order_relaxed);
+    }
+}

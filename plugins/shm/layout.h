@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What lies in the memory that two processes share. docs/SHM.md tells the story; the essentials:
+ *
+ * - Every engine owns one memfd, its segment. It starts with a head; rings and lanes follow, wherever there was room.
+ * - A ring carries the messages from its owner to one other engine. It is an array of lines of 64 bytes, and a record
+ *   takes one or more of them, in one piece. The first line of a record begins with a sequence number that is stored
+ *   last: a reader that finds the number it waits for finds the whole record. So the reader polls the very line that
+ *   carries a short message, and such a message costs one transfer of one cache line.
+ * - A lane is a pipe of bytes for bulk data, from its owner to one other engine at a time.
+ *
+ * Every line that is written while it is read is written by one side only, or is marked as rung by all.
+ * Readers trust nothing in here: what they use is copied first, then checked, then used.
+ */
+#ifndef PLENUM_SHM_LAYOUT_H
+#define PLENUM_SHM_LAYOUT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "core/job.h"
+#include "core/transport.h"
+
+#define PL_SHM_MAGIC 0x314d48534e454c50ull /* "PLENSHM1" */
+
+enum {
+    PL_SHM_VERSION = 1,
+    PL_SHM_LINE = 64,
+    PL_SHM_INBOX = 16,     /* connection requests that may wait at once; more callers try again */
+    PL_SHM_BELLS = 256,    /* bits for rings that their reader does not poll */
+    PL_SHM_INLINE = 16,    /* bytes of data in a record's first line */
+};
+
+#define PL_SHM_APART _Alignas(PL_SHM_LINE)
+
+/* How to find an engine: descriptor `fd` of process `pid`, and proof that it is the right one. */
+struct pl_shm_address {
+    uint64_t cookie;
+    uint64_t engine;
+    int32_t pid;
+    int32_t fd;
+};
+
+/* A caller that asks an engine to read its ring. */
+struct pl_shm_request {
+    struct pl_shm_address from;
+    uint64_t ring;         /* offset in the caller's segment */
+    uint32_t lines;        /* of that ring */
+    uint32_t card_length;
+    unsigned char card[PL_CARD_MAX];
+};
+
+/* The state of an inbox slot: the caller's pid, and how far it has come. */
+enum pl_shm_slot { PL_SHM_SLOT_FREE, PL_SHM_SLOT_CLAIMED, PL_SHM_SLOT_READY, PL_SHM_SLOT_REFUSED };
+#define PL_SHM_SLOT(pid, state) ((uint64_t)(uint32_t)(pid) << 8 | (state))
+
+/* Bits of pl_shm_head.attention, which everybody reads after everything that they do for the engine. */
+enum pl_shm_attention {
+    PL_SHM_SLEEPING = 1,   /* wake me: add 1 to `doorbell` and call the kernel; whoever clears the bit does it */
+    PL_SHM_FENCE = 2,      /* put a full fence between what you did and reading this (see bell.c) */
+    PL_SHM_CLOSED = 4,     /* I have gone, orderly */
+};
+
+struct pl_shm_head {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t bytes;        /* of the head */
+    uint64_t cookie;
+    uint64_t engine;
+
+    PL_SHM_APART _Atomic uint32_t attention;                   /* set by the owner, SLEEPING cleared by anybody */
+    PL_SHM_APART _Atomic uint32_t doorbell;                    /* futex word */
+    PL_SHM_APART _Atomic uint64_t rung[PL_SHM_BELLS / 64];     /* by writers of rings that are not polled */
+    PL_SHM_APART _Atomic uint32_t requests;                    /* how often a slot of the inbox became ready */
+    PL_SHM_APART _Atomic uint64_t slot[PL_SHM_INBOX];
+    struct pl_shm_request request[PL_SHM_INBOX];
+};
+
+enum pl_shm_kind {
+    PL_SHM_PAD = 1,        /* nothing: the next record is at the start of the ring */
+    PL_SHM_EAGER,          /* a message and its data */
+    PL_SHM_OFFER,          /* a message whose data waits: struct pl_shm_offer behind the header */
+    PL_SHM_GRANT,          /* answer: send that data; struct pl_shm_control instead of the header, as in the rest */
+    PL_SHM_STREAM,         /* here it comes: it follows in a lane */
+    PL_SHM_DONE,           /* answer: that data is not needed any more */
+    PL_SHM_GONE,           /* answer to a grant: there is no such data any more */
+};
+
+/* Puts the kind and the number of bytes behind the record's head into a word. */
+#define PL_SHM_WORD(kind, bytes) ((uint32_t)(kind) << 24 | (uint32_t)(bytes))
+
+struct pl_shm_offer {
+    uint64_t token;        /* names the message in answers */
+    uint64_t address;      /* where the data lies in the sender's process when it is one run; 0: it is not */
+};
+
+struct pl_shm_control {
+    uint64_t token;        /* the receiver's own: what kind of record it answers is the receiver's to know */
+    uint64_t reply;        /* GRANT: the token for STREAM and GONE */
+    uint64_t bytes;        /* GRANT, STREAM: how many */
+    uint64_t lane;         /* STREAM: offset of the lane in the sender's segment */
+    uint64_t start;        /* STREAM: position in the lane's stream where the data begins */
+};
+
+struct pl_shm_record {
+    _Atomic uint32_t sequence;
+    _Atomic uint32_t word;     /* PL_SHM_WORD */
+    union {
+        struct pl_header header;
+        struct pl_shm_control control;
+    };
+    unsigned char data[];
+};
+
+enum { PL_SHM_RECORD = 48, PL_SHM_MAX_RECORD = 1 << 24 };
+_Static_assert(sizeof(struct pl_header) == 40 && sizeof(struct pl_shm_control) == 40, "a header and 16 bytes fit into a line");
+_Static_assert(offsetof(struct pl_shm_record, data) == PL_SHM_RECORD, "the data begins there");
+_Static_assert(sizeof(struct pl_shm_offer) <= PL_SHM_INLINE, "an offer is one line");
+
+/* A reader's stand towards a ring. */
+enum pl_shm_stand { PL_SHM_WAITING, PL_SHM_TAKEN, PL_SHM_LEFT };
+
+struct pl_shm_ring {
+    uint64_t cookie;       /* of the reader */
+    uint32_t lines;
+    PL_SHM_APART _Atomic uint32_t wants_room;                  /* by the writer: ring my bell when you have read on */
+    PL_SHM_APART _Atomic uint32_t read;                        /* by the reader: lines that may be used again */
+    PL_SHM_APART _Atomic uint32_t bell;                        /* by the reader: 0, or 1 + the bit to set in head.rung */
+    _Atomic uint32_t stand;                                    /* by the reader: enum pl_shm_stand */
+    PL_SHM_APART unsigned char line[];
+};
+
+struct pl_shm_lane {
+    _Atomic uint64_t filled;                                   /* by the owner: bytes put in since it was made */
+    PL_SHM_APART _Atomic uint64_t drained;                     /* by the reader: bytes taken out */
+    PL_SHM_APART unsigned char data[];
+};
+
+static inline uint32_t pl_shm_lines(size_t bytes)
+{
+    return (uint32_t)((bytes + PL_SHM_LINE - 1) / PL_SHM_LINE);
+}
+
+static inline struct pl_shm_record *pl_shm_record_at(const struct pl_shm_ring *ring, uint32_t line)
+{
+    return (struct pl_shm_record *)(uintptr_t)(ring->line + (size_t)line * PL_SHM_LINE);
+}
+
+/* The sequence number of a record that begins at this line, counted from the ring's making. */
+static inline uint32_t pl_shm_sequence(uint32_t position)
+{
+    return position + 1;
+}
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Peers: meeting them, and noticing that they have gone. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/shm/bell.h"
+#include "plugins/shm/lane.h"
+#include "plugins/shm/ring.h"
+
+enum { LOOK_NS = 200000000 };
+
+static void lists_init(struct pl_shm_peer *peer)
+{
+    struct pl_list *lists[] = { &peer->active, &peer->link, &peer->out.controls, &peer->offered, &peer->streaming,
+                                &peer->granted, &peer->inflow, &peer->pulling };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        pl_list_init(lists[i]);
+}
+
+/* Maps the peer's head; proof that it is who the address says. */
+static int meet(struct pl_shm_peer *peer)
+{
+    const struct pl_host *host = peer->shm->host;
+    const struct pl_shm_address *address = &peer->address;
+    void *memory;
+    int rc = pl_shm_map(host, address, 0, sizeof *peer->head, &peer->inode, &memory);
+    if (rc)
+        return rc;
+    const struct pl_shm_head *head = memory;
+    if (head->magic != PL_SHM_MAGIC || head->version != PL_SHM_VERSION || head->bytes != sizeof *head)
+        rc = host->fail(PL_UNREACHABLE, "transport shm: process %d uses another version of Plenum", (int)address->pid);
+    else if (head->cookie != address->cookie || head->engine != address->engine)
+        rc = host->fail(PL_UNREACHABLE, "transport shm: process %d is not the one that was meant", (int)address->pid);
+    else if (atomic_load_explicit(&head->attention, memory_order_acquire) & PL_SHM_CLOSED)
+        rc = host->fail(PL_UNREACHABLE, "transport shm: process %d has closed its engine", (int)address->pid);
+    if (rc)
+        pl_shm_unmap(memory, sizeof *head);
+    else
+        peer->head = memory;
+    return rc;
+}
+
+int pl_shm_peer_get(struct pl_shm *shm, const struct pl_shm_address *address, struct pl_shm_peer **peer)
+{
+    PL_LIST_EACH(known, &shm->peers, struct pl_shm_peer, link)
+        if (known->address.cookie == address->cookie && known->address.engine == address->engine) {
+            *peer = known;
+            return MPI_SUCCESS;
+        }
+    struct pl_shm_peer *made = calloc(1, sizeof *made);
+    if (!made)
+        return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a peer on the node");
+    made->endpoint.ops = &pl_transport_shm;
+    made->shm = shm;
+    made->address = *address;
+    made->fence = shm->registered ? 0 : PL_SHM_FENCE;
+    made->out.slot = -1;
+    lists_init(made);
+    int rc = meet(made);
+    if (rc) {
+        free(made);
+        return rc;
+    }
+    pl_list_append(&shm->peers, &made->link);
+    *peer = made;
+    return MPI_SUCCESS;
+}
+
+/* Makes the ring to a peer, and asks it to read it. */
+int pl_shm_peer_open_out(struct pl_shm_peer *peer)
+{
+    struct pl_shm *shm = peer->shm;
+    struct pl_shm_out *out = &peer->out;
+    uint64_t *stale = calloc((shm->lines + 63) / 64, sizeof *stale);
+    if (!stale)
+        return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a ring");
+    int rc = pl_shm_area_create(&shm->segment, shm->host, sizeof *out->ring + (size_t)shm->lines * PL_SHM_LINE, &out->area);
+    if (rc) {
+        free(stale);
+        return rc;
+    }
+    out->ring = out->area.memory;
+    out->ring->cookie = peer->address.cookie;
+    out->ring->lines = shm->lines;
+    out->stale = stale;
+    out->mask = shm->lines - 1;
+    out->tail = 0;
+    out->limit = out->mask;
+    pl_shm_request_post(peer);
+    pl_shm_activate(peer);
+    return MPI_SUCCESS;
+}
+
+void pl_shm_peer_leave(struct pl_shm_peer *peer, int error)
+{
+    if (peer->life != PL_SHM_OPEN)
+        return;
+    peer->life = PL_SHM_LEAVING;
+    peer->error = error;
+    pl_shm_activate(peer);
+}
+
+void pl_shm_peer_damaged(struct pl_shm_peer *peer, const char *what)
+{
+    peer->damaged = true;
+    peer->shm->host->fail(MPI_ERR_OTHER, "shared memory of process %d is damaged: %s", (int)peer->address.pid, what);
+    peer->shm->host->log("shm", 0, "shared memory of process %d is damaged: %s", (int)peer->address.pid, what);
+    pl_shm_peer_leave(peer, MPI_ERR_OTHER);
+}
+
+/* Gives back what is mapped and owned for a peer. `reuse`: it does not touch our memory any more. */
+static void release(struct pl_shm_peer *peer, bool reuse)
+{
+    struct pl_shm *shm = peer->shm;
+    if (peer->in.ring) {
+        atomic_store_explicit(&peer->in.ring->stand, PL_SHM_LEFT, memory_order_release);
+        pl_shm_in_remove(peer);
+        pl_shm_unmap(peer->in.ring, sizeof *peer->in.ring + ((size_t)peer->in.mask + 1) * PL_SHM_LINE);
+        peer->in.ring = NULL;
+    }
+    struct pl_list *node;
+    while ((node = pl_list_pop(&peer->out.controls)) != NULL)
+        free(PL_CONTAINER(node, struct pl_shm_queued, link));
+    pl_shm_lane_unfollow(peer);
+    pl_shm_lane_put(peer, reuse);
+    pl_shm_area_release(&shm->segment, &peer->out.area, reuse);
+    free(peer->out.stale);
+    peer->out.stale = NULL;
+    peer->out.ring = NULL;
+    peer->out.tail = peer->out.limit = 0;
+    pl_shm_unmap(peer->head, sizeof *peer->head);
+    peer->head = NULL;
+    pl_list_remove(&peer->active);
+    pl_list_remove(&peer->link);
+    peer->life = PL_SHM_ENDED;
+}
+
+/* What a peer left in its ring has arrived, unless it cannot be trusted; then everything else ends. */
+int pl_shm_peer_end(struct pl_shm_peer *peer)
+{
+    struct pl_shm *shm = peer->shm;
+    while (peer->in.ring && !peer->damaged && pl_shm_read(peer) > 0)
+        continue;
+    bool called = peer->in.ring != NULL;
+    int events = pl_shm_bulk_end(peer);
+    release(peer, !peer->damaged);
+    pl_list_append(&shm->ended, &peer->link);
+    if (peer->error)
+        shm->host->lost(shm->engine, peer->connected ? &peer->endpoint : NULL, called ? &peer->origin : NULL);
+    return events + 1;
+}
+
+/* At the end of the transport: nothing is reported any more. */
+void pl_shm_peer_free(struct pl_shm_peer *peer)
+{
+    if (peer->life != PL_SHM_ENDED) {
+        pl_shm_bulk_forget(peer);
+        release(peer, false);
+    }
+    pl_list_remove(&peer->link);
+    free((void *)(uintptr_t)peer->origin.card);
+    free(peer);
+}
+
+static bool has_closed(const struct pl_shm_peer *peer)
+{
+    return atomic_load_explicit(&peer->head->attention, memory_order_acquire) & PL_SHM_CLOSED;
+}
+
+void pl_shm_peers_watch(struct pl_shm *shm)
+{
+    uint64_t now = pl_shm_now();
+    bool look = now - shm->looked > LOOK_NS;
+    if (look) {
+        shm->looked = now;
+        pl_shm_inbox_clean(shm);
+    }
+    PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link) {
+        bool dead = look && !pl_shm_alive(&peer->address, peer->inode);
+        if (has_closed(peer)) { /* asked after its death: a closed one has no descriptor either */
+            pl_shm_peer_leave(peer, MPI_SUCCESS);
+        } else if (dead && peer->life == PL_SHM_OPEN) {
+            shm->host->fail(MPI_ERR_PROC_ABORTED, "process %d has died", (int)peer->address.pid);
+            pl_shm_peer_leave(peer, MPI_ERR_PROC_ABORTED);
+        }
+    }
+}

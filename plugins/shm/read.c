@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reading the rings of others.
+ *
+ * What has been published may still be changed by a damaged or hostile writer, so every record's word and header are
+ * copied, the copies are checked, and only the copies are used. Data is handed on where it lies: all that a writer can
+ * do is to send garbage.
+ *
+ * Up to PL_SHM_POLLS rings are polled: a line each, which stays in the reader's cache until something is written.
+ * With more peers polling would touch too many lines for nothing: the writers of the others set a bit in the head,
+ * which costs them an atomic operation on a shared line. Now and then a ring that is busy and rung changes places with
+ * one that is quiet and polled.
+ */
+#include <string.h>
+
+#include "plugins/shm/bell.h"
+#include "plugins/shm/ring.h"
+
+enum {
+    RECORDS_AT_ONCE = 64,  /* of one ring, before the others have their turn */
+    HEAT_PROMOTED = 64,    /* records through the bell after which a ring is worth polling */
+};
+
+/* --- which rings are polled ------------------------------------------------------------------------------------ */
+
+static const _Atomic uint32_t *next_sequence(const struct pl_shm_in *in)
+{
+    return &pl_shm_record_at(in->ring, in->position & in->mask)->sequence;
+}
+
+bool pl_shm_in_ready(const struct pl_shm_peer *peer)
+{
+    return atomic_load_explicit(next_sequence(&peer->in), memory_order_acquire) == pl_shm_sequence(peer->in.position);
+}
+
+static void point(struct pl_shm_poll *poll, struct pl_shm_peer *peer)
+{
+    poll->peer = peer;
+    poll->sequence = next_sequence(&peer->in);
+    poll->expected = pl_shm_sequence(peer->in.position);
+}
+
+/* Several rings share a bit when there are more rings than bits: whoever rings, all of them are looked at. They are
+ * chained through `bell_next`. */
+static void ring_bell_for(struct pl_shm *shm, struct pl_shm_peer *peer)
+{
+    uint32_t bit = shm->next_bell++ % PL_SHM_BELLS;
+    peer->in.bell = bit + 1;
+    peer->in.bell_next = shm->bell[bit];
+    shm->bell[bit] = peer;
+    shm->belled++;
+    atomic_store_explicit(&peer->in.ring->bell, bit + 1, memory_order_relaxed);
+    pl_shm_barrier(shm);
+    if (pl_shm_in_ready(peer)) /* published before the writer could know that it must ring */
+        atomic_fetch_or_explicit(&shm->head->rung[bit / 64], (uint64_t)1 << bit % 64, memory_order_relaxed);
+}
+
+static void no_bell_for(struct pl_shm *shm, struct pl_shm_peer *peer)
+{
+    struct pl_shm_peer **at = &shm->bell[peer->in.bell - 1];
+    while (*at != peer)
+        at = &(*at)->in.bell_next;
+    *at = peer->in.bell_next;
+    shm->belled--;
+    peer->in.bell = 0;
+    atomic_store_explicit(&peer->in.ring->bell, 0, memory_order_relaxed);
+}
+
+void pl_shm_in_add(struct pl_shm_peer *peer)
+{
+    struct pl_shm *shm = peer->shm;
+    if (shm->polls < PL_SHM_POLLS)
+        point(&shm->poll[shm->polls++], peer);
+    else
+        ring_bell_for(shm, peer);
+}
+
+void pl_shm_in_remove(struct pl_shm_peer *peer)
+{
+    struct pl_shm *shm = peer->shm;
+    if (peer->in.bell) {
+        no_bell_for(shm, peer);
+        return;
+    }
+    for (int i = 0; i < shm->polls; i++)
+        if (shm->poll[i].peer == peer) {
+            shm->poll[i] = shm->poll[--shm->polls];
+            return;
+        }
+}
+
+/* A rung ring has become busy: poll it instead of the quietest polled one. Heat fades with every change. */
+static void promote(struct pl_shm *shm, struct pl_shm_peer *peer)
+{
+    struct pl_shm_poll *quietest = &shm->poll[0];
+    for (int i = 0; i < shm->polls; i++) {
+        if (shm->poll[i].peer->in.heat < quietest->peer->in.heat)
+            quietest = &shm->poll[i];
+        shm->poll[i].peer->in.heat /= 2;
+    }
+    if (shm->polls == PL_SHM_POLLS && quietest->peer->in.heat * 4 > peer->in.heat)
+        return;
+    no_bell_for(shm, peer);
+    if (shm->polls < PL_SHM_POLLS) {
+        point(&shm->poll[shm->polls++], peer);
+        return;
+    }
+    struct pl_shm_peer *demoted = quietest->peer;
+    point(quietest, peer);
+    ring_bell_for(shm, demoted);
+}
+
+/* --- records ---------------------------------------------------------------------------------------------------- */
+
+/* Takes one record with `bytes` behind its head. False: it is not allowed. */
+static bool take(struct pl_shm_peer *peer, const struct pl_shm_record *record, enum pl_shm_kind kind, uint32_t bytes)
+{
+    struct pl_shm *shm = peer->shm;
+    struct pl_header header;
+    struct pl_shm_offer offer;
+    struct pl_shm_control control;
+    switch (kind) {
+    case PL_SHM_EAGER:
+        header = record->header;
+        atomic_signal_fence(memory_order_acq_rel); /* checked is what was copied */
+        if (header.size != bytes)
+            return false;
+        shm->host->arrived(shm->engine, &peer->origin, &header, record->data, NULL);
+        return true;
+    case PL_SHM_OFFER:
+        if (bytes != sizeof offer)
+            return false;
+        header = record->header;
+        memcpy(&offer, record->data, sizeof offer);
+        pl_shm_bulk_offered(peer, &header, &offer);
+        return true;
+    case PL_SHM_GRANT:
+    case PL_SHM_STREAM:
+    case PL_SHM_DONE:
+    case PL_SHM_GONE:
+        if (bytes != 0)
+            return false;
+        control = record->control;
+        atomic_signal_fence(memory_order_acq_rel);
+        return pl_shm_bulk_control(peer, kind, &control);
+    case PL_SHM_PAD:
+        return true;
+    }
+    return false;
+}
+
+/* Reads what has come, up to a limit. Returns the number of records. */
+int pl_shm_read(struct pl_shm_peer *peer)
+{
+    struct pl_shm_in *in = &peer->in;
+    int records = 0;
+    while (records < RECORDS_AT_ONCE && !peer->damaged && pl_shm_in_ready(peer)) {
+        uint32_t line = in->position & in->mask;
+        const struct pl_shm_record *record = pl_shm_record_at(in->ring, line);
+        uint32_t word = atomic_load_explicit(&record->word, memory_order_relaxed);
+        uint32_t bytes = word & (PL_SHM_MAX_RECORD - 1), lines = pl_shm_record_lines(bytes);
+        if (lines > in->mask + 1 - line || !take(peer, record, (enum pl_shm_kind)(word >> 24), bytes)) {
+            pl_shm_peer_damaged(peer, "its ring holds a record that cannot be");
+            break;
+        }
+        in->position += lines;
+        records++;
+    }
+    if (records > 0) {
+        in->heat += (uint32_t)records;
+        atomic_store_explicit(&in->ring->read, in->position, memory_order_release);
+        pl_shm_notify_room(peer);
+    }
+    return records;
+}
+
+int pl_shm_read_polled(struct pl_shm *shm)
+{
+    int records = 0;
+    for (int i = 0; i < shm->polls; i++) {
+        struct pl_shm_poll *poll = &shm->poll[i];
+        if (atomic_load_explicit(poll->sequence, memory_order_relaxed) != poll->expected)
+            continue;
+        records += pl_shm_read(poll->peer);
+        point(poll, poll->peer);
+    }
+    return records;
+}
+
+static int read_bell(struct pl_shm *shm, uint32_t bit)
+{
+    int records = 0;
+    for (struct pl_shm_peer *peer = shm->bell[bit], *next; peer; peer = next) {
+        next = peer->in.bell_next;
+        int taken = pl_shm_read(peer);
+        records += taken;
+        if (taken == RECORDS_AT_ONCE) /* there may be more: nobody will ring for it again */
+            atomic_fetch_or_explicit(&shm->head->rung[bit / 64], (uint64_t)1 << bit % 64, memory_order_relaxed);
+        if (peer->in.heat >= HEAT_PROMOTED && peer->life == PL_SHM_OPEN)
+            promote(shm, peer);
+    }
+    return records;
+}
+
+int pl_shm_read_rung(struct pl_shm *shm)
+{
+    int records = 0;
+    for (uint32_t word = 0; word < PL_SHM_BELLS / 64; word++) {
+        if (!atomic_load_explicit(&shm->head->rung[word], memory_order_relaxed))
+            continue;
+        uint64_t bits = atomic_exchange_explicit(&shm->head->rung[word], 0, memory_order_acquire);
+        for (; bits; bits &= bits - 1)
+            records += read_bell(shm, word * 64 + (uint32_t)__builtin_ctzll(bits));
+    }
+    return records;
+}

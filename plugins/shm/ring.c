@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing into a ring: what is not needed for every message. */
+#include "plugins/shm/ring.h"
+
+#include <stdlib.h>
+
+#include "plugins/shm/bell.h"
+
+void pl_shm_mark_stale(struct pl_shm_out *out, uint32_t line, uint32_t count)
+{
+    while (count > 0) {
+        uint32_t bit = line % 64, bits = 64 - bit < count ? 64 - bit : count;
+        uint64_t ones = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+        out->stale[line / 64] |= ones << bit;
+        line += bits;
+        count -= bits;
+    }
+}
+
+void pl_shm_overwrite_stale(struct pl_shm_out *out, uint32_t position)
+{
+    uint32_t line = position & out->mask;
+    struct pl_shm_record *record = pl_shm_record_at(out->ring, line);
+    /* Any number but the awaited one will do; the release of the record before it publishes this too. */
+    atomic_store_explicit(&record->sequence, pl_shm_sequence(position) - 1, memory_order_relaxed);
+    out->stale[line / 64] &= ~((uint64_t)1 << (line % 64));
+}
+
+/* How far the reader is, by its own word: a number that cannot be is not believed. */
+static void look(struct pl_shm_out *out)
+{
+    uint32_t read = atomic_load_explicit(&out->ring->read, memory_order_acquire);
+    if (out->tail - read <= out->mask)
+        out->limit = read + out->mask; /* one line stays free */
+}
+
+bool pl_shm_make_room(struct pl_shm_out *out, uint32_t lines)
+{
+    if (!out->ring)
+        return false;
+    uint32_t at = out->tail & out->mask, rest = out->mask + 1 - at;
+    uint32_t wanted = lines <= rest ? lines : rest + lines;
+    if ((int32_t)(out->limit - out->tail) < (int32_t)wanted)
+        look(out);
+    if ((int32_t)(out->limit - out->tail) < (int32_t)wanted) {
+        atomic_store_explicit(&out->ring->wants_room, 1, memory_order_relaxed);
+        return false;
+    }
+    atomic_store_explicit(&out->ring->wants_room, 0, memory_order_relaxed);
+    if (lines > rest) {
+        struct pl_shm_record *pad = pl_shm_record_at(out->ring, at);
+        pl_shm_publish(out, pad, PL_SHM_PAD, (size_t)rest * PL_SHM_LINE - PL_SHM_RECORD);
+    }
+    return true;
+}
+
+static bool control_write(struct pl_shm_peer *peer, enum pl_shm_kind kind, const struct pl_shm_control *control)
+{
+    struct pl_shm_record *record = pl_shm_reserve(&peer->out, 0);
+    if (!record)
+        return false;
+    record->control = *control;
+    pl_shm_publish(&peer->out, record, kind, 0);
+    pl_shm_notify(peer);
+    return true;
+}
+
+bool pl_shm_control_send(struct pl_shm_peer *peer, enum pl_shm_kind kind, const struct pl_shm_control *control)
+{
+    if (peer->life != PL_SHM_OPEN)
+        return true; /* nobody will read it */
+    if (!peer->out.ring && pl_shm_peer_open_out(peer) != MPI_SUCCESS)
+        return false;
+    if (pl_list_empty(&peer->out.controls) && control_write(peer, kind, control))
+        return true;
+    struct pl_shm_queued *queued = malloc(sizeof *queued);
+    if (!queued)
+        return false;
+    queued->kind = kind;
+    queued->control = *control;
+    pl_list_append(&peer->out.controls, &queued->link);
+    pl_shm_activate(peer);
+    return true;
+}
+
+int pl_shm_controls_flush(struct pl_shm_peer *peer)
+{
+    int events = 0;
+    PL_LIST_EACH(queued, &peer->out.controls, struct pl_shm_queued, link) {
+        if (!control_write(peer, queued->kind, &queued->control))
+            break;
+        pl_list_remove(&queued->link);
+        free(queued);
+        events++;
+    }
+    return events;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory that is shared: the own segment, and parts of others'.
+ *
+ * A segment is an anonymous memory file: no name that could be left behind, and not limited by the size of /dev/shm.
+ * It grows at its end; what is given back is handed out again to whoever wants as much. Its size can never shrink
+ * (it is sealed), so that memory which a peer has mapped stays readable whatever becomes of its owner.
+ *
+ * Others find it as /proc/<pid>/fd/<fd>. A pid and a descriptor number are soon used again for something else, so the
+ * link is read before it is opened (opening a device or a pipe could have effects), and what was opened is checked.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "plugins/shm/shm.h"
+
+#define MEMFD_NAME "plenum"
+#define MEMFD_LINK "/memfd:" MEMFD_NAME
+
+enum { PAGE = 4096, PATH_ROOM = 64 };
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
+
+int pl_shm_segment_open(struct pl_shm_segment *segment, const struct pl_host *host)
+{
+    *segment = (struct pl_shm_segment){ .fd = -1 };
+    if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 1 && geteuid() != 0)
+        return host->fail(PL_UNREACHABLE, "transport shm: the process is not dumpable, so that others cannot open its memory");
+    int fd = memfd_create(MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return host->fail(PL_UNREACHABLE, "transport shm: no anonymous memory: %s", strerror(errno));
+    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
+        int error = errno;
+        close(fd);
+        return host->fail(PL_UNREACHABLE, "transport shm: anonymous memory cannot be sealed: %s", strerror(error));
+    }
+    segment->fd = fd;
+    return MPI_SUCCESS;
+}
+
+void pl_shm_segment_close(struct pl_shm_segment *segment)
+{
+    close(segment->fd);
+    free(segment->vacant);
+    *segment = (struct pl_shm_segment){ .fd = -1 };
+}
+
+static uint64_t take_vacant(struct pl_shm_segment *segment, size_t bytes)
+{
+    for (size_t i = 0; i < segment->vacancies; i++)
+        if (segment->vacant[i].bytes == bytes) {
+            uint64_t offset = segment->vacant[i].offset;
+            segment->vacant[i] = segment->vacant[--segment->vacancies];
+            return offset;
+        }
+    return UINT64_MAX;
+}
+
+static void make_vacant(struct pl_shm_segment *segment, const struct pl_shm_area *area)
+{
+    if (segment->vacancies == segment->vacancies_room) {
+        size_t room = segment->vacancies_room ? segment->vacancies_room * 2 : 8;
+        struct pl_shm_area *more = realloc(segment->vacant, room * sizeof *more);
+        if (!more)
+            return; /* lost until the segment is closed */
+        segment->vacant = more;
+        segment->vacancies_room = room;
+    }
+    segment->vacant[segment->vacancies++] = (struct pl_shm_area){ .offset = area->offset, .bytes = area->bytes };
+}
+
+int pl_shm_area_create(struct pl_shm_segment *segment, const struct pl_host *host, size_t bytes, struct pl_shm_area *area)
+{
+    bytes = whole_pages(bytes);
+    uint64_t offset = take_vacant(segment, bytes);
+    if (offset == UINT64_MAX) {
+        offset = segment->size;
+        if (ftruncate(segment->fd, (off_t)(offset + bytes)) != 0)
+            return host->fail(MPI_ERR_NO_MEM, "shared memory cannot grow to %llu bytes: %s",
+                              (unsigned long long)(offset + bytes), strerror(errno));
+        segment->size = offset + bytes;
+    }
+    *area = (struct pl_shm_area){ .offset = offset, .bytes = bytes };
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, (off_t)offset);
+    if (memory == MAP_FAILED) {
+        int error = errno;
+        make_vacant(segment, area);
+        return host->fail(MPI_ERR_NO_MEM, "cannot map %zu bytes of shared memory: %s", bytes, strerror(error));
+    }
+    area->memory = memory;
+    return MPI_SUCCESS;
+}
+
+void pl_shm_area_release(struct pl_shm_segment *segment, struct pl_shm_area *area, bool reuse)
+{
+    if (!area->memory)
+        return;
+    munmap(area->memory, area->bytes);
+    area->memory = NULL;
+    bool emptied = fallocate(segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)area->offset, (off_t)area->bytes) == 0;
+    if (emptied && reuse)
+        make_vacant(segment, area);
+}
+
+/* --- others' ---------------------------------------------------------------------------------------------------- */
+
+static void descriptor_path(const struct pl_shm_address *address, char path[PATH_ROOM])
+{
+    snprintf(path, PATH_ROOM, "/proc/%d/fd/%d", (int)address->pid, (int)address->fd);
+}
+
+/* NULL: the descriptor is a segment of this user that is at least so long. Else what is wrong. */
+static const char *check(int fd, uint64_t bytes, ino_t *inode)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return strerror(errno);
+    if (!S_ISREG(st.st_mode) || (*inode && st.st_ino != *inode))
+        return "it is something else";
+    if (st.st_uid != geteuid())
+        return "it belongs to another user";
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0 || !(seals & F_SEAL_SHRINK))
+        return "it is not sealed";
+    if ((uint64_t)st.st_size < bytes)
+        return "it is too short";
+    *inode = st.st_ino;
+    return NULL;
+}
+
+int pl_shm_map(const struct pl_host *host, const struct pl_shm_address *from, uint64_t offset, size_t bytes, ino_t *inode, void **memory)
+{
+    char path[PATH_ROOM], target[sizeof MEMFD_LINK];
+    const char *wrong = NULL;
+    descriptor_path(from, path);
+    if (offset % PAGE || offset + bytes < offset || offset > INT64_MAX - bytes)
+        return host->fail(PL_UNREACHABLE, "transport shm: process %d names memory at %llu", (int)from->pid, (unsigned long long)offset);
+
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length < 0)
+        return host->fail(PL_UNREACHABLE, "transport shm: cannot open the memory of process %d: %s", (int)from->pid, strerror(errno));
+    if ((size_t)length < sizeof MEMFD_LINK - 1 || memcmp(target, MEMFD_LINK, sizeof MEMFD_LINK - 1) != 0)
+        return host->fail(PL_UNREACHABLE, "transport shm: descriptor %d of process %d is no shared memory", (int)from->fd, (int)from->pid);
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return host->fail(PL_UNREACHABLE, "transport shm: cannot open the memory of process %d: %s", (int)from->pid, strerror(errno));
+    wrong = check(fd, offset + bytes, inode);
+    if (!wrong) {
+        *memory = mmap(NULL, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+        if (*memory == MAP_FAILED)
+            wrong = strerror(errno);
+    }
+    close(fd);
+    if (wrong)
+        return host->fail(PL_UNREACHABLE, "transport shm: cannot use the memory of process %d: %s", (int)from->pid, wrong);
+    return MPI_SUCCESS;
+}
+
+void pl_shm_unmap(void *memory, size_t bytes)
+{
+    if (memory)
+        munmap(memory, whole_pages(bytes));
+}
+
+/* A zombie has no descriptors; for other users than root its directory cannot even be read, as that of a process that
+ * has changed its user. So only the state that everybody may read tells the two apart. */
+static bool is_zombie(pid_t pid)
+{
+    char path[PATH_ROOM], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT;
+    ssize_t length = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (length <= 0)
+        return true;
+    text[length] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' && strchr("ZXx", name_end[2]);
+}
+
+bool pl_shm_alive(const struct pl_shm_address *address, ino_t inode)
+{
+    char path[PATH_ROOM];
+    struct stat st;
+    descriptor_path(address, path);
+    if (stat(path, &st) == 0)
+        return st.st_ino == inode;
+    if (errno == EACCES || errno == EPERM)
+        return !is_zombie(address->pid);
+    return errno != ENOENT && errno != ESRCH;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node transport: opening, closing, sending, progress. docs/SHM.md has the design, layout.h what is shared. */
+#include "plugins/shm/shm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plugins/shm/bell.h"
+#include "plugins/shm/lane.h"
+#include "plugins/shm/ring.h"
+
+enum {
+    RING_LEAST = 4 << 10, RING_MOST = 4 << 20, /* bytes */
+    ROUNDS_PER_WATCH = 1024,                   /* idle ones, before the peers are looked after */
+};
+
+uint64_t pl_shm_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* --- open and close --------------------------------------------------------------------------------------------- */
+
+static void configure(struct pl_shm *shm)
+{
+    long ring = shm->host->config_long("shm_ring"), eager = shm->host->config_long("shm_eager");
+    const char *bulk = shm->host->config_text("shm_bulk");
+    uint32_t bytes = RING_LEAST;
+    while (bytes < ring && bytes < RING_MOST)
+        bytes *= 2;
+    shm->lines = bytes / PL_SHM_LINE;
+    shm->eager = eager < 0 ? 0 : eager < bytes / 4 ? (uint32_t)eager : bytes / 4;
+    shm->bulk = strcmp(bulk, "copy") == 0 ? PL_SHM_BULK_COPY : strcmp(bulk, "cma") == 0 ? PL_SHM_BULK_CMA : PL_SHM_BULK_AUTO;
+}
+
+static int make_head(struct pl_shm *shm)
+{
+    const struct pl_host *host = shm->host;
+    int rc = pl_shm_segment_open(&shm->segment, host);
+    if (rc)
+        return rc;
+    rc = pl_shm_area_create(&shm->segment, host, sizeof *shm->head, &shm->area);
+    if (rc)
+        goto close_segment;
+    uint64_t cookie;
+    if (getrandom(&cookie, sizeof cookie, 0) != sizeof cookie) {
+        rc = host->fail(PL_UNREACHABLE, "transport shm: no random numbers: %s", strerror(errno));
+        goto close_segment;
+    }
+    shm->address = (struct pl_shm_address){ .cookie = cookie, .engine = host->engine_id(shm->engine), .pid = getpid(), .fd = shm->segment.fd };
+    shm->head = shm->area.memory;
+    shm->head->magic = PL_SHM_MAGIC;
+    shm->head->version = PL_SHM_VERSION;
+    shm->head->bytes = sizeof *shm->head;
+    shm->head->cookie = cookie;
+    shm->head->engine = shm->address.engine;
+    return MPI_SUCCESS;
+
+close_segment:
+    pl_shm_area_release(&shm->segment, &shm->area, false);
+    pl_shm_segment_close(&shm->segment);
+    return rc;
+}
+
+static int shm_open(struct pl_engine *engine, const struct pl_host *host, void **self)
+{
+    struct pl_shm *shm = calloc(1, sizeof *shm);
+    if (!shm)
+        return host->fail(MPI_ERR_NO_MEM, "out of memory for transport shm");
+    shm->engine = engine;
+    shm->host = host;
+    pl_list_init(&shm->peers);
+    pl_list_init(&shm->ended);
+    pl_list_init(&shm->active);
+    pl_list_init(&shm->lanes);
+    configure(shm);
+    int rc = make_head(shm);
+    if (rc) {
+        free(shm);
+        return rc;
+    }
+    pl_shm_barrier_open(shm);
+    *self = shm;
+    return MPI_SUCCESS;
+}
+
+static void shm_close(void *self)
+{
+    struct pl_shm *shm = self;
+    atomic_fetch_or_explicit(&shm->head->attention, PL_SHM_CLOSED, memory_order_release);
+    PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link) {
+        pl_shm_notify_other(peer); /* it may be waiting for us to read on */
+        pl_shm_peer_free(peer);
+    }
+    PL_LIST_EACH(peer, &shm->ended, struct pl_shm_peer, link)
+        pl_shm_peer_free(peer);
+    pl_shm_lanes_close(shm);
+    pl_shm_tokens_fini(&shm->tokens);
+    pl_shm_area_release(&shm->segment, &shm->area, false);
+    pl_shm_segment_close(&shm->segment);
+    free(shm);
+}
+
+static int shm_address(void *self, void *buffer, size_t room, size_t *length)
+{
+    const struct pl_shm *shm = self;
+    if (room < sizeof shm->address)
+        return shm->host->fail(MPI_ERR_INTERN, "no room for the address of transport shm");
+    memcpy(buffer, &shm->address, sizeof shm->address);
+    *length = sizeof shm->address;
+    return MPI_SUCCESS;
+}
+
+static int shm_connect(void *self, const void *address, size_t length, struct pl_peer *engine_peer, struct pl_endpoint **endpoint)
+{
+    struct pl_shm *shm = self;
+    struct pl_shm_address to;
+    struct pl_shm_peer *peer;
+    if (length != sizeof to)
+        return shm->host->fail(PL_UNREACHABLE, "transport shm: an address of %zu bytes is none", length);
+    memcpy(&to, address, sizeof to);
+    int rc = pl_shm_peer_get(shm, &to, &peer);
+    if (rc)
+        return rc;
+    peer->endpoint.peer = engine_peer;
+    peer->connected = true;
+    *endpoint = &peer->endpoint;
+    return MPI_SUCCESS;
+}
+
+/* The peer stays: it may be sending to us. */
+static void shm_disconnect(struct pl_endpoint *endpoint)
+{
+    struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
+    peer->connected = false;
+    pl_shm_bulk_give_up(peer);
+}
+
+/* --- sending ---------------------------------------------------------------------------------------------------- */
+
+/* There was no room: because the ring is full, was not made yet, or is not any more. MPI_SUCCESS: now there is. */
+static int __attribute__((noinline)) get_room(struct pl_shm_peer *peer)
+{
+    const struct pl_host *host = peer->shm->host;
+    if (peer->life != PL_SHM_OPEN)
+        return peer->error ? host->fail(peer->error, "process %d has gone", (int)peer->address.pid) : PL_SHM_VANISHED;
+    if (peer->out.ring)
+        return PL_AGAIN;
+    return pl_shm_peer_open_out(peer);
+}
+
+static int send_eager(struct pl_shm_peer *peer, struct pl_outgoing *message)
+{
+    size_t size = message->header.size;
+    struct pl_shm_record *record = pl_shm_reserve(&peer->out, size);
+    if (pl_shm_unlikely(!record))
+        return PL_AGAIN;
+    record->header = message->header;
+    const void *data = pl_cursor_direct(&message->data);
+    if (pl_shm_likely(data != NULL))
+        memcpy(record->data, data, size);
+    else
+        peer->shm->host->pack(&message->data, record->data, size);
+    pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
+    pl_shm_notify(peer);
+    return MPI_SUCCESS;
+}
+
+static int shm_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
+{
+    struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
+    bool eager = message->header.size <= peer->shm->eager;
+    int rc = eager ? send_eager(peer, message) : pl_shm_bulk_offer(peer, message);
+    if (pl_shm_likely(rc != PL_AGAIN))
+        return rc;
+    rc = get_room(peer);
+    if (rc == PL_SHM_VANISHED)
+        return MPI_SUCCESS;
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return eager ? send_eager(peer, message) : pl_shm_bulk_offer(peer, message);
+}
+
+/* --- progress --------------------------------------------------------------------------------------------------- */
+
+static int progress_active(struct pl_shm *shm)
+{
+    int events = 0;
+    PL_LIST_EACH(peer, &shm->active, struct pl_shm_peer, active) {
+        if (peer->life == PL_SHM_LEAVING) {
+            events += pl_shm_peer_end(peer);
+            continue;
+        }
+        events += pl_shm_request_follow(peer);
+        events += pl_shm_bulk_progress(peer);
+        if (peer->life == PL_SHM_OPEN && !pl_shm_bulk_active(peer) && (!peer->out.ring || peer->out.taken))
+            pl_list_remove(&peer->active);
+    }
+    return events;
+}
+
+static int shm_progress(void *self)
+{
+    struct pl_shm *shm = self;
+    int events = 0;
+    if (pl_shm_unlikely(atomic_load_explicit(&shm->head->requests, memory_order_relaxed) != shm->requests))
+        events += pl_shm_requests_take(shm);
+    events += pl_shm_read_polled(shm);
+    if (shm->belled > 0)
+        events += pl_shm_read_rung(shm);
+    if (!pl_list_empty(&shm->active))
+        events += progress_active(shm);
+    if (pl_shm_unlikely(events == 0 && ++shm->idle % ROUNDS_PER_WATCH == 0))
+        pl_shm_peers_watch(shm);
+    return events;
+}
+
+static bool peer_flushed(const struct pl_shm_peer *peer)
+{
+    const struct pl_shm_out *out = &peer->out;
+    if (!out->ring || atomic_load_explicit(&peer->head->attention, memory_order_acquire) & PL_SHM_CLOSED)
+        return true;
+    return atomic_load_explicit(&out->ring->stand, memory_order_acquire) == PL_SHM_TAKEN &&
+           atomic_load_explicit(&out->ring->read, memory_order_acquire) == out->tail && pl_list_empty(&out->controls) &&
+           pl_list_empty(&peer->offered) && pl_list_empty(&peer->streaming) && pl_shm_lane_flushed(peer);
+}
+
+static bool shm_flushed(void *self)
+{
+    struct pl_shm *shm = self;
+    PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link)
+        if (!peer_flushed(peer))
+            return false;
+    return true;
+}
+
+const struct pl_transport_ops pl_transport_shm = {
+    .abi        = PL_TRANSPORT_ABI,
+    .name       = "shm",
+    .open       = shm_open,
+    .close      = shm_close,
+    .address    = shm_address,
+    .connect    = shm_connect,
+    .disconnect = shm_disconnect,
+    .send       = shm_send,
+    .fetch      = pl_shm_bulk_fetch,
+    .drop       = pl_shm_bulk_drop,
+    .withdraw   = pl_shm_bulk_withdraw,
+    .progress   = shm_progress,
+    .flushed    = shm_flushed,
+    .arm        = pl_shm_arm,
+    .sleep      = pl_shm_sleep,
+    .disarm     = pl_shm_disarm,
+    .wake       = pl_shm_wake,
+};
