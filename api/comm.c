@@ -6,6 +6,7 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/comm_make.h"
+#include "core/intercomm.h"
 #include "core/memory.h"
 #include "core/plugin.h"
 #include "core/topology_hw.h"
@@ -137,7 +138,7 @@ static int give(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_dup);
-    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
+    struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err)
         call.err = pl_comm_dup(c, NULL, true, &made);
@@ -147,7 +148,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_dup_with_info);
-    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
+    struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err)
@@ -334,15 +335,38 @@ int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     return pl_call_leave(&call);
 }
 
-/* --- not built -------------------------------------------------------------------------------------------------------------- */
+/* --- intercommunicators ------------------------------------------------------------------------------------------------------ */
 
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
 {
-    (void)local_leader, (void)peer_comm, (void)remote_leader, (void)tag, (void)newintercomm;
     struct pl_call call = PL_CALL(MPI_Intercomm_create);
-    pl_arg_intracomm(&call, local_comm);
-    return pl_call_unsupported(&call);
+    struct pl_comm *local = pl_arg_intracomm(&call, local_comm), *peer = NULL, *made = NULL;
+    if (!call.err)
+        pl_arg_root(&call, local, local_leader);
+    if (!call.err && local->rank == local_leader) { /* the other arguments are the leader's alone */
+        peer = pl_arg_comm(&call, peer_comm);
+        pl_arg_dest(&call, peer, remote_leader);
+        if (!call.err && peer->instance != local->instance)
+            pl_call_error(&call, MPI_ERR_COMM, "local_comm and peer_comm are of different sessions");
+    }
+    pl_arg_tag(&call, tag);
+    pl_arg_output(&call, newintercomm, "newintercomm");
+    if (!call.err)
+        call.err = pl_intercomm_create(local, local_leader, peer, remote_leader, tag, &made);
+    return give(&call, made, newintercomm);
 }
+
+int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+    struct pl_call call = PL_CALL(MPI_Intercomm_merge);
+    struct pl_comm *c = pl_arg_intercomm(&call, intercomm), *made = NULL;
+    pl_arg_output(&call, newintracomm, "newintracomm");
+    if (!call.err)
+        call.err = pl_intercomm_merge(c, high, &made);
+    return give(&call, made, newintracomm);
+}
+
+/* --- not built -------------------------------------------------------------------------------------------------------------- */
 
 int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
                                      const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
@@ -351,14 +375,6 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     struct pl_call call = PL_CALL(MPI_Intercomm_create_from_groups);
     pl_arg_group(&call, local_group, "local_group");
     pl_arg_group(&call, remote_group, "remote_group");
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
-{
-    (void)high, (void)newintracomm;
-    struct pl_call call = PL_CALL(MPI_Intercomm_merge);
-    pl_arg_intercomm(&call, intercomm);
     return pl_call_unsupported(&call);
 }
 

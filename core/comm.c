@@ -107,6 +107,8 @@ void pl_comm_destroy(void *object)
         pl_list_remove(&comm->siblings);
         pl_lock_drop(&instance->lock);
     }
+    if (comm->local)
+        pl_handle_drop(comm->local);
     pl_topology_release(comm);
     if (comm->info)
         pl_object_release(comm->info);

@@ -51,6 +51,8 @@ struct pl_comm {
     int rank, size;            /* in `group` */
     struct pl_group *group;    /* retained */
     struct pl_group *remote;   /* of an intercommunicator, else NULL; retained */
+    struct pl_comm *local;     /* of an intercommunicator: of its local group, hidden; one handle */
+    bool first_group;          /* of an intercommunicator: breaks ties between the groups */
     struct pl_peer **peers;    /* [size of remote or group], NULL where nobody was sent to */
     struct pl_book *book;      /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
     struct pl_queues queues[2];/* by PL_MSG_P2P, PL_MSG_COLL */
@@ -95,6 +97,16 @@ void pl_comm_destroy(void *comm);
 
 /* "ocean", "MPI_COMM_WORLD", or "unnamed communicator" for messages. Borrowed. */
 const char *pl_comm_label(const struct pl_comm *comm);
+
+/* Tags in the collectives' queues: the next collective's, and, apart from those, one for a tag that the user gave. */
+static inline int pl_comm_next_tag(struct pl_comm *comm)
+{
+    return (int)(comm->collective++ & INT32_MAX);
+}
+static inline int pl_comm_user_tag(int tag)
+{
+    return INT32_MIN | tag;
+}
 
 /* The id of a communicator of which this process is the first member. */
 struct pl_comm_id pl_comm_new_id(void);

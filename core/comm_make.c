@@ -16,13 +16,11 @@
 #include "core/error.h"
 #include "core/info.h"
 #include "core/instance.h"
+#include "core/intercomm.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/request.h"
 #include "core/topology.h"
-
-/* Tags in the collectives' queues that no schedule uses: for MPI_Comm_create_group with the user's tag, for others. */
-enum { TAG_CREATE_GROUP = 0x40000000, TAG_AGREE = 0x7fffffff };
 
 static int inherit(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm *comm)
 {
@@ -38,38 +36,41 @@ static int inherit(struct pl_comm *parent, struct pl_info *info, bool copy_info,
     return comm->info ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
+/* A copy callback that fails on one process must not leave the others waiting: everybody agrees on the outcome. */
+static int agree_dup(struct pl_comm *parent, int failed, struct pl_comm_id *id)
+{
+    int any = 0, ignored;
+    if (parent->remote)
+        return pl_intercomm_agree(parent, 0, failed, &ignored, id);
+    int rc = pl_allreduce(parent, &failed, &any, 1, pl_type_predefined((uintptr_t)MPI_INT), pl_op_predefined((uintptr_t)MPI_MAX));
+    if (rc == MPI_SUCCESS && any)
+        rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "an attribute's copy function failed in another process");
+    *id = pl_comm_new_id();
+    return rc ? rc : pl_bcast(parent, id, sizeof *id, PL_TYPE_BYTE, 0);
+}
+
 int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm **comm)
 {
     struct pl_comm_id id;
     struct pl_attrs *attrs = NULL;
-    /* A copy callback that fails on one process must not leave the others waiting: everybody agrees on the outcome. */
-    int rc = pl_attrs_copy(parent->attrs, pl_comm_handle(parent), &attrs);
-    struct { struct pl_comm_id id; } choice = { pl_comm_new_id() };
-    int failed = rc != MPI_SUCCESS, any = 0;
-    int agreed = pl_allreduce(parent, &failed, &any, 1, pl_type_predefined((uintptr_t)MPI_INT), pl_op_predefined((uintptr_t)MPI_MAX));
-    if (agreed == MPI_SUCCESS && !any)
-        agreed = pl_bcast(parent, &choice, sizeof choice, PL_TYPE_BYTE, 0);
-    if (rc == MPI_SUCCESS)
-        rc = agreed ? agreed : any ? pl_fail(MPI_ERR_OTHER, "an attribute's copy function failed in another process") : MPI_SUCCESS;
-    if (rc)
-        goto attributes;
-    id = choice.id;
     struct pl_comm *made;
-    rc = pl_comm_create(parent->instance, parent, parent->group, parent->remote, id, &made);
-    if (rc)
-        goto attributes;
+    int rc = agree_dup(parent, pl_attrs_copy(parent->attrs, pl_comm_handle(parent), &attrs), &id);
+    if (rc == MPI_SUCCESS)
+        rc = pl_comm_create(parent->instance, parent, parent->group, parent->remote, id, &made);
+    if (rc) {
+        pl_attrs_delete(&attrs, pl_comm_handle(parent));
+        return rc;
+    }
     made->attrs = attrs;
     rc = inherit(parent, info, copy_info, made);
     if (rc == MPI_SUCCESS)
         rc = pl_topology_copy(parent, made);
+    if (rc == MPI_SUCCESS && parent->remote)
+        rc = pl_intercomm_finish_dup(parent, made);
     if (rc)
         pl_comm_free(made);
     else
         *comm = made;
-    return rc;
-
-attributes:
-    pl_attrs_delete(&attrs, pl_comm_handle(parent));
     return rc;
 }
 
@@ -212,17 +213,18 @@ int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag
     *comm = NULL;
     if (group->rank == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    int rc = pl_comm_agree(parent, group, TAG_CREATE_GROUP | tag, &id);
+    int rc = pl_comm_agree(parent, group, pl_comm_user_tag(tag), &id);
     return rc ? rc : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
 }
 
 int pl_comm_create_members(struct pl_comm *parent, struct pl_group *group, struct pl_comm **comm)
 {
     struct pl_comm_id id;
+    int tag = pl_comm_next_tag(parent);
     *comm = NULL;
     if (group->rank == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    int rc = pl_comm_agree(parent, group, TAG_AGREE, &id);
+    int rc = pl_comm_agree(parent, group, tag, &id);
     return rc ? rc : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
 }
 
