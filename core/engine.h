@@ -113,10 +113,12 @@ void pl_engine_close(struct pl_engine *engine);
 /* One round: transports, pending sends, hooks. Lock held. Returns the number of events. */
 int pl_engine_progress(struct pl_engine *engine);
 
-/* Makes progress until *done is not 0; spins, yields, then sleeps. Lock not held; releases it between rounds. */
+/* Makes progress until *done is not 0; spins, yields, then sleeps. Lock not held; releases it between rounds.
+ * `engine` NULL: in all engines. */
 void pl_engine_wait(struct pl_engine *engine, const _Atomic int *done);
 
-/* For waiting on anything: call between unsuccessful rounds with the same counter, from 0; it spins, yields, sleeps. */
+/* For waiting on anything: call between unsuccessful rounds with the same counter, from 0; it spins, yields, sleeps.
+ * `engine` NULL: for something that no engine brings. */
 void pl_engine_idle(struct pl_engine *engine, unsigned *rounds);
 
 /* Wakes the threads that sleep in this engine. Any thread, any locks. */

@@ -163,14 +163,31 @@ static void idle(struct pl_engine *engine, const _Atomic int *done, unsigned *ro
         take_nap(engine, done, round - yields);
 }
 
+/* Waiting for something that no engine brings, a generalized request: move all engines on, and be brief. */
+static void idle_anywhere(unsigned *rounds)
+{
+    struct timespec nap = { .tv_nsec = NAP_FIRST * 1000 };
+    if (pl_engine_nudge_others(NULL) > 0)
+        *rounds = 0;
+    else if ((*rounds)++ < YIELDS)
+        sched_yield();
+    else
+        nanosleep(&nap, NULL);
+}
+
 void pl_engine_idle(struct pl_engine *engine, unsigned *rounds)
 {
-    idle(engine, NULL, rounds);
+    if (engine)
+        idle(engine, NULL, rounds);
+    else
+        idle_anywhere(rounds);
 }
 
 void pl_engine_wait(struct pl_engine *engine, const _Atomic int *done)
 {
     unsigned rounds = 0;
+    while (!engine && !is_done(done))
+        idle_anywhere(&rounds);
     while (!is_done(done)) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
