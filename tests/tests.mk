@@ -45,7 +45,7 @@ $(B)/tests/libruntime.a: $(RUNTIME_OBJS)
 $(B)/tests/unit/%: tests/unit/%.c $(UNIT_HELP) $(UNIT_LIBS) tests/tests.mk
 	@mkdir -p $(@D)
 	$(call say,TEST,$<)
-	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check) $(ALL_CFLAGS) -UNDEBUG -MMD -MP -MF $@.d -MT $@ $< $(UNIT_HELP) -o $@ \
+	$(Q)$(CC) $(CPPFLAGS) -Itests/unit $(call PKG,--cflags,check) $(ALL_CFLAGS) -MMD -MP -MF $@.d -MT $@ $< $(UNIT_HELP) -o $@ \
 	  $(ALL_LDFLAGS) $(UNIT_LIBS) $(call PKG,--libs,check) -Wl,--as-needed $(call PKG,--libs,pmix jansson hwloc) -ldl -lm
 
 # MPI programs see what a user's program sees: mpicc and the installed headers.
