@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of mpiexec: what it understands, and what it says when it does not. */
+#include "api/mpiexec/config.c"
+#include "api/mpiexec/options.c"
+
+#include "unit.h" /* later: check.h has a macro named fail */
+
+enum { WORDS = 32 };
+
+static struct options parsed;
+static char error[512];
+
+/* Parses words separated by blanks. */
+static bool parse(const char *line)
+{
+    static char text[1024];
+    char *argv[WORDS + 1] = { (char *)"mpiexec" };
+    int argc = 1;
+    snprintf(text, sizeof(text), "%s", line);
+    for (char *word = strtok(text, " "); word && argc < WORDS; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    memset(&parsed, 0, sizeof(parsed));
+    error[0] = '\0';
+    return options_parse(&parsed, argc, argv, error, sizeof(error));
+}
+
+static void refused(const char *line, const char *why)
+{
+    ck_assert_msg(!parse(line), "was taken: %s", line);
+    ck_assert_msg(strstr(error, why) != NULL, "%s: said \"%s\", not \"%s\"", line, error, why);
+    ck_assert_msg(!strchr(error, '\n'), "more than one line");
+}
+
+START_TEST(plain)
+{
+    ck_assert(parse("prog -n 5 --help"));
+    ck_assert_int_eq(parsed.sections, 1);
+    ck_assert_int_eq(parsed.section[0].ranks, 1);
+    ck_assert_int_eq(parsed.section[0].argc, 4);
+    ck_assert_str_eq(parsed.section[0].argv[3], "--help");
+    ck_assert_ptr_null(parsed.section[0].argv[4]);
+    ck_assert(!parsed.help);
+}
+END_TEST
+
+START_TEST(dashes)
+{
+    static const char *const lines[] = { "-n 3 p", "--n 3 p", "-np 3 p", "--np=3 p", "-n=3 p" };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+        ck_assert_msg(parse(lines[i]), "%s: %s", lines[i], error);
+        ck_assert_int_eq(parsed.section[0].ranks, 3);
+    }
+    ck_assert(parse("-n 1 - x")); /* a lone dash is a program's name */
+    ck_assert_str_eq(parsed.section[0].argv[0], "-");
+}
+END_TEST
+
+START_TEST(programs)
+{
+    ck_assert(parse("-n 2 -wdir /a -genv G 1 p 1 : -n 3 -env E 2 q : r"));
+    ck_assert_int_eq(parsed.sections, 3);
+    ck_assert_str_eq(parsed.section[0].wdir, "/a");
+    ck_assert_ptr_null(parsed.section[1].wdir);
+    ck_assert_int_eq(parsed.env.count, 1);
+    ck_assert_int_eq(parsed.section[1].env.count, 1);
+    ck_assert_str_eq(parsed.section[1].env.item[0].value, "2");
+    ck_assert_int_eq(parsed.section[2].ranks, 1);
+    refused("-n 2 :", "before");
+    refused("a : -n 2", "after");
+    refused("", "no program");
+}
+END_TEST
+
+START_TEST(variables)
+{
+    setenv("TEST_OPTIONS_SET", "x", 1);
+    ck_assert(parse("-x TEST_OPTIONS_SET -x A=b=c p"));
+    ck_assert_int_eq(parsed.env.count, 1);
+    ck_assert_str_eq(parsed.env.item[0].name, "A");
+    ck_assert_str_eq(parsed.env.item[0].value, "b=c");
+    refused("-x TEST_OPTIONS_UNSET p", "no such variable");
+    refused("-x =b p", "NAME");
+    ck_assert(parse("-initial-errhandler mpi_errors_return p"));
+    ck_assert_str_eq(parsed.env.item[0].name, "PLENUM_INITIAL_ERRHANDLER");
+    refused("-env A", "two arguments");
+    refused("-env=A p", "two arguments");
+}
+END_TEST
+
+START_TEST(numbers)
+{
+    refused("-n 0 p", "number");
+    refused("-n -1 p", "number");
+    refused("-n 4x p", "number");
+    refused("-n 99999999999999999999 p", "number");
+    refused("-n", "wants");
+    refused("--timeout 0 p", "seconds");
+    refused("--timeout nan p", "seconds");
+    refused("--timeout 1e99 p", "seconds");
+    ck_assert(parse("--timeout 1.5 p"));
+    ck_assert_int_eq(parsed.timeout, 1500);
+    refused("-soft x p", "triplets");
+    ck_assert(parse("-soft 2:8:2,16 p"));
+}
+END_TEST
+
+START_TEST(sets)
+{
+    ck_assert(parse("--pset app://io=0-3,7 --pset b=1 -n 8 p"));
+    ck_assert_int_eq(parsed.psets, 2);
+    ck_assert_str_eq(parsed.pset[0].name, "app://io");
+    ck_assert_int_eq(parsed.pset[0].count, 2);
+    ck_assert_int_eq(parsed.pset[0].ranges[0][1], 3);
+    ck_assert_int_eq(parsed.pset[0].ranges[1][0], 7);
+    static const char *const bad[] = { "--pset a p", "--pset a= p", "--pset =1 p", "--pset a=3-1 p", "--pset a=1,x p",
+                                       "--pset a=-1 p", "--pset a=1-2-3 p" };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        refused(bad[i], "NAME=RANKS");
+}
+END_TEST
+
+START_TEST(hosts)
+{
+    char line[512], host[256] = "";
+    ck_assert(parse("-host localhost p"));
+    ck_assert(parse("-host localhost:4,127.0.0.1,::1 p"));
+    gethostname(host, sizeof(host) - 1);
+    snprintf(line, sizeof(line), "-host %s:2 p", host);
+    ck_assert_msg(parse(line), "%s", error);
+    refused("-host elsewhere.example p", "only this machine");
+    refused("-host localhost,elsewhere.example:3 p", "elsewhere.example:");
+}
+END_TEST
+
+START_TEST(mistyped)
+{
+    refused("--tagoutput p", "--tag-output");
+    refused("--timout 3 p", "--timeout");
+    refused("--verbos p", "--verbose");
+    refused("--zzzzzzzz p", "--help");
+    refused("--map-by core p", "unknown option");
+    refused("--bind-to socket p", "none or core");
+    refused("--pmix maybe p", "auto, on or off");
+    refused("--tag-output=1 p", "no argument");
+}
+END_TEST
+
+START_TEST(configuration_file)
+{
+    char text[] = "# comment\n\n -n 2 'a b' \"c\\\"d\" e\\ f\n-n 1 q # no comment\r\n";
+    int count;
+    char **word = config_split(text, &count);
+    static const char *const want[] = { "-n", "2", "a b", "c\"d", "e f", ":", "-n", "1", "q", "#", "no", "comment" };
+    ck_assert_ptr_nonnull(word);
+    ck_assert_int_eq(count, 12);
+    for (int i = 0; i < count; i++)
+        ck_assert_str_eq(word[i], want[i]);
+    free(word);
+    char open[] = "-n 2 'a";
+    ck_assert_ptr_null(config_split(open, &count));
+    refused("-configfile /nonexistent/file", "cannot read");
+}
+END_TEST
+
+UNIT_MAIN("mpiexec options", plain, dashes, programs, variables, numbers, sets, hosts, mistyped, configuration_file)
