@@ -34,7 +34,7 @@ const struct pl_kind_ops pl_kinds[PL_KINDS] = {
                   NULL, NULL },
     [PL_GROUP] = { "group", "MPI_GROUP_NULL", sizeof(struct pl_group), MPI_ERR_GROUP, (uintptr_t)MPI_GROUP_NULL,
                    pl_group_destroy, pl_group_predefined },
-    [PL_INFO] = { "info", "MPI_INFO_NULL", sizeof(struct pl_info), MPI_ERR_INFO, (uintptr_t)MPI_INFO_NULL,
+    [PL_INFO] = { "info object", "MPI_INFO_NULL", sizeof(struct pl_info), MPI_ERR_INFO, (uintptr_t)MPI_INFO_NULL,
                   pl_info_destroy, pl_info_predefined },
     [PL_MESSAGE] = { "message", "MPI_MESSAGE_NULL", sizeof(struct pl_message), MPI_ERR_REQUEST,
                      (uintptr_t)MPI_MESSAGE_NULL, pl_message_destroy, NULL },
@@ -139,7 +139,7 @@ void *pl_object_get(enum pl_kind kind, const void *handle, const char *argument)
     if (pl_handle_is_null(kind, handle))
         pl_fail(ops->error, "%s is %s", argument, ops->null_name);
     else
-        pl_fail(ops->error, "%s is not a %s: %p was never one, or is freed", argument, ops->name, handle);
+        pl_fail(ops->error, "%s is not a valid %s: %p was never one, or is freed", argument, ops->name, handle);
     return NULL;
 }
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What small unit tests share: a main of one test case, and random numbers that are the same every time. */
+#ifndef PLENUM_TESTS_UNIT_H
+#define PLENUM_TESTS_UNIT_H
+
+#include <check.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* No time limit: the runner has one. */
+static inline int unit_run(const char *name, const TTest *const tests[], int count)
+{
+    Suite *suite = suite_create(name);
+    TCase *all = tcase_create("all");
+    tcase_set_timeout(all, 0);
+    for (int i = 0; i < count; i++)
+        tcase_add_test(all, tests[i]);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#define UNIT_MAIN(name, ...)                                                                    \
+    int main(void)                                                                              \
+    {                                                                                           \
+        const TTest *const tests[] = { __VA_ARGS__ };                                           \
+        return unit_run(name, tests, (int)(sizeof tests / sizeof tests[0]));                    \
+    }
+
+static inline uint64_t unit_random(uint64_t *state)
+{
+    uint64_t x = *state ? *state : 0x2545f4914f6cdd1du;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return *state = x;
+}
+
+/* 0 .. below - 1 */
+static inline int unit_below(uint64_t *state, int below)
+{
+    return (int)(unit_random(state) % (uint64_t)below);
+}
+
+#endif
