@@ -195,17 +195,17 @@ int main(int argc, char *argv[])
 {
     struct options options = { 0 };
     char error[512];
+    int code = 0;
     if (!options_parse(&options, argc, argv, error, sizeof(error))) {
         fprintf(stderr, "mpiexec: %s\n", error);
-        return EXIT_USAGE;
-    }
-    if (options.help) {
+        code = EXIT_USAGE;
+    } else if (options.help) {
         options_help();
-        return 0;
-    }
-    if (options.version) {
+    } else if (options.version) {
         puts("mpiexec (Plenum) " PLENUM_VERSION);
-        return 0;
+    } else {
+        code = options.dry_run ? dry_run(&options) : execute(&options);
     }
-    return options.dry_run ? dry_run(&options) : execute(&options);
+    options_free(&options);
+    return code;
 }

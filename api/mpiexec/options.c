@@ -44,6 +44,13 @@ static void *append(void *array, int *count, size_t each)
     return grown;
 }
 
+/* Memory that is freed with the options. */
+static void *keep(struct parse *p, void *memory)
+{
+    p->o->kept = append(p->o->kept, &p->o->kept_count, sizeof(*p->o->kept));
+    return p->o->kept[p->o->kept_count - 1] = memory;
+}
+
 static bool parse_arguments(struct parse *p, int argc, char *const argv[]);
 
 /* --- values ------------------------------------------------------------------------------------------------ */
@@ -65,7 +72,7 @@ static void set_variable(struct settings *to, const char *name, const char *valu
 }
 
 /* "0-3,7" */
-static bool rank_ranges(struct parse *p, const char *text, struct pset_option *pset)
+static bool rank_ranges(const char *text, struct pset_option *pset)
 {
     while (*text) {
         int used = 0, first, last;
@@ -81,7 +88,6 @@ static bool rank_ranges(struct parse *p, const char *text, struct pset_option *p
         pset->ranges[pset->count - 1][1] = last;
         text += used + (text[used] == ',');
     }
-    (void)p;
     return pset->count > 0;
 }
 
@@ -136,7 +142,7 @@ static bool do_export(struct parse *p, char *const *arg)
             return fail(p, "%s %s: there is no such variable in the environment", p->name, arg[0]);
         return true; /* the ranks inherit the environment */
     }
-    set_variable(&p->o->env, strndup(arg[0], (size_t)(equal - arg[0])), equal + 1);
+    set_variable(&p->o->env, keep(p, strndup(arg[0], (size_t)(equal - arg[0]))), equal + 1);
     return true;
 }
 
@@ -193,12 +199,11 @@ static bool do_pmix(struct parse *p, char *const *arg)
 static bool do_pset(struct parse *p, char *const *arg)
 {
     char *equal = strrchr(arg[0], '=');
-    struct pset_option pset = { .name = arg[0] };
-    if (!equal || equal == arg[0] || !rank_ranges(p, equal + 1, &pset))
-        return fail(p, "%s wants NAME=RANKS with ranks such as 0-3,7, not \"%s\"", p->name, arg[0]);
-    pset.name = strndup(arg[0], (size_t)(equal - arg[0]));
     p->o->pset = append(p->o->pset, &p->o->psets, sizeof(*p->o->pset));
-    p->o->pset[p->o->psets - 1] = pset;
+    struct pset_option *pset = &p->o->pset[p->o->psets - 1];
+    if (!equal || equal == arg[0] || !rank_ranges(equal + 1, pset))
+        return fail(p, "%s wants NAME=RANKS with ranks such as 0-3,7, not \"%s\"", p->name, arg[0]);
+    pset->name = keep(p, strndup(arg[0], (size_t)(equal - arg[0])));
     return true;
 }
 
@@ -214,6 +219,7 @@ static bool do_configfile(struct parse *p, char *const *arg)
     bool failed = got < 0 && ferror(file);
     int why = errno;
     fclose(file);
+    keep(p, text);
     if (failed)
         return fail(p, "cannot read \"%s\": %s", arg[0], strerror(why));
     if (p->depth >= 8)
@@ -221,6 +227,7 @@ static bool do_configfile(struct parse *p, char *const *arg)
     char **word = config_split(text, &count);
     if (!word)
         return fail(p, "\"%s\": a quote is not closed", arg[0]);
+    keep(p, word);
     p->depth++;
     bool good = parse_arguments(p, count, word);
     p->depth--;
@@ -292,6 +299,11 @@ static const struct option table[] = {
 
 enum { TABLE = sizeof(table) / sizeof(*table) };
 
+const char *options_name(int number)
+{
+    return number < TABLE ? table[number].name : NULL;
+}
+
 void options_help(void)
 {
     puts("Usage: mpiexec [OPTION]... PROGRAM [ARGUMENT]... [: [OPTION]... PROGRAM [ARGUMENT]...]...\n"
@@ -307,48 +319,6 @@ void options_help(void)
          "The exit code is that of an abort, else the first one that is not 0, 128 + N for a process killed by\n"
          "signal N, 124 when the time was over, 127 when there was no such program, 126 when it cannot be executed,\n"
          "2 when this command line was wrong.");
-}
-
-/* --- near misses ------------------------------------------------------------------------------------------- */
-
-static int least(int a, int b, int c)
-{
-    int ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
-/* How many letters to change, add or leave out. Names are shorter than 32. */
-static int distance(const char *a, const char *b)
-{
-    int row[33], la = (int)strlen(a), lb = (int)strlen(b);
-    if (la > 32 || lb > 32)
-        return 99;
-    for (int j = 0; j <= lb; j++)
-        row[j] = j;
-    for (int i = 1; i <= la; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= lb; j++) {
-            int above = row[j];
-            row[j] = least(row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
-        }
-    }
-    return row[lb];
-}
-
-const char *options_suggest(const char *name)
-{
-    const char *best = NULL;
-    int nearest = strlen(name) < 4 ? 2 : 3;
-    for (int i = 0; i < TABLE; i++) {
-        int d = distance(name, table[i].name);
-        if (d < nearest && strlen(table[i].name) > 1) {
-            nearest = d;
-            best = table[i].name;
-        }
-    }
-    return best;
 }
 
 /* --- the command line -------------------------------------------------------------------------------------- */
@@ -458,4 +428,20 @@ bool options_parse(struct options *o, int argc, char *const argv[], char *error,
         return fail(&p, o->sections > 1 ? "there is no program after \":\"" : "there is no program to run; see mpiexec "
                     "--help");
     return true;
+}
+
+void options_free(struct options *o)
+{
+    for (int i = 0; i < o->sections; i++) {
+        free(o->section[i].argv);
+        free(o->section[i].env.item);
+    }
+    for (int i = 0; i < o->psets; i++)
+        free(o->pset[i].ranges);
+    for (int i = 0; i < o->kept_count; i++)
+        free(o->kept[i]);
+    free(o->section);
+    free(o->env.item);
+    free(o->pset);
+    free(o->kept);
 }

@@ -8,7 +8,7 @@
 
 enum { EXIT_USAGE = 2 };
 
-/* A variable to be set (value) or unset (NULL). Strings are borrowed from the command line or live as long as it. */
+/* A variable to be set. Strings are borrowed from the command line, or kept by the options. */
 struct setting {
     const char *name, *value;
 };
@@ -46,14 +46,19 @@ struct options {
     bool bind, tag, keep_going, dry_run, verbose, help, version;
     const char *output_prefix; /* NULL: to mpiexec's own output */
     const char *json_events;   /* NULL: none */
+    void **kept;               /* memory that strings of the above lie in */
+    int kept_count;
 };
 
-/* Parses the command line into zeroed options. False: `error` holds one line that says why. What it allocates lives as
- * long as the process. */
+/* Parses the command line into zeroed options. False: `error` holds one line that says why. To be freed either way. */
 bool options_parse(struct options *options, int argc, char *const argv[], char *error, size_t size);
+void options_free(struct options *options);
 
 /* The help text, on standard output. */
 void options_help(void);
+
+/* The names that an option can have, by number; NULL behind the last. */
+const char *options_name(int number);
 
 /* The known option nearest to a mistyped one (without dashes), NULL when none is near. */
 const char *options_suggest(const char *name);

@@ -2,6 +2,7 @@
 /* The command line of mpiexec: what it understands, and what it says when it does not. */
 #include "api/mpiexec/config.c"
 #include "api/mpiexec/options.c"
+#include "api/mpiexec/suggest.c"
 
 #include "unit.h" /* later: check.h has a macro named fail */
 
@@ -19,6 +20,7 @@ static bool parse(const char *line)
     snprintf(text, sizeof(text), "%s", line);
     for (char *word = strtok(text, " "); word && argc < WORDS; word = strtok(NULL, " "))
         argv[argc++] = word;
+    options_free(&parsed);
     memset(&parsed, 0, sizeof(parsed));
     error[0] = '\0';
     return options_parse(&parsed, argc, argv, error, sizeof(error));
