@@ -59,6 +59,10 @@ const struct pl_config pl_config_table[] = {
       "bytes of the ring to each peer on the node; rounded up to a power of 2" },
     { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0,
       "transports to use: auto, or a list" },
+    { "ucx_eager", PL_CONFIG_SIZE, "8192", NULL, 0, 1 << 20,
+      "bytes of the longest message that UCX carries in one piece" },
+    { "ucx_tls", PL_CONFIG_TEXT, "", NULL, 0, 0,
+      "UCX's own transports, as its UCX_TLS has them; empty: the network, and with transport=ucx all that UCX finds" },
 };
 const size_t pl_config_count = sizeof pl_config_table / sizeof pl_config_table[0];
 
