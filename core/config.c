@@ -63,10 +63,6 @@ const struct pl_config pl_config_table[] = {
       "bytes of the longest message that UCX carries in one piece" },
     { "ucx_tls", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "UCX's own transports, as its UCX_TLS has them; empty: the network, and with transport=ucx all that UCX finds" },
-    { "ucx_eager", PL_CONFIG_SIZE, "8192", NULL, 0, 1 << 20,
-      "bytes of the longest message that goes over UCX in one piece" },
-    { "ucx_tls", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "UCX's own transports to use, as in UCX_TLS; empty: those off the node, or all when ucx serves the node too" },
 };
 const size_t pl_config_count = sizeof pl_config_table / sizeof pl_config_table[0];
 
