@@ -24,30 +24,45 @@ extern const struct pl_bootstrap_ops pl_bootstrap_inherited, pl_bootstrap_single
 struct pl_process pl_process = { .lock = PL_LOCK_INIT(PL_RANK_WORLD) };
 static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
 
-/* The PMIx client is loaded only where a PMIx server has announced itself, or a launcher that should have had one. */
-static const struct pl_bootstrap_ops *pmix(void)
+/*
+ * The PMIx client is loaded only where a PMIx server has announced itself, or a launcher that should have had one; and
+ * not below our own launcher, whose job segment alone decides.
+ */
+static int open_pmix(struct pl_place *place, const struct pl_bootstrap_ops **ops)
 {
-    if (!getenv("PMIX_NAMESPACE") && !getenv("SLURM_STEP_NUM_TASKS"))
-        return NULL;
-    return pl_plugin_load("pmix", PL_BOOTSTRAP_SYMBOL);
+    static const struct pl_bootstrap_host host = { .fail = pl_fail, .log = pl_log };
+    if (getenv(PL_JOB_ENV) || (!getenv("PMIX_NAMESPACE") && !getenv("SLURM_STEP_NUM_TASKS")))
+        return PL_UNREACHABLE;
+    *ops = pl_plugin_load("pmix", PL_BOOTSTRAP_SYMBOL);
+    if (!*ops)
+        return MPI_ERR_OTHER;
+    (*ops)->attach(&host);
+    return (*ops)->open(place);
+}
+
+static int open_inherited(struct pl_place *place, const struct pl_bootstrap_ops **ops)
+{
+    *ops = &pl_bootstrap_inherited;
+    return (*ops)->open(place);
+}
+
+static int open_singleton(struct pl_place *place, const struct pl_bootstrap_ops **ops)
+{
+    *ops = &pl_bootstrap_singleton;
+    return (*ops)->open(place);
 }
 
 static int find_place(void)
 {
-    struct pl_place *place = &pl_process.place;
-    for (int i = 0; i < 3; i++) {
-        const struct pl_bootstrap_ops *ops = i == 0 ? &pl_bootstrap_inherited : i == 1 ? pmix() : &pl_bootstrap_singleton;
-        if (!ops)
-            continue;
-        *place = (struct pl_place){ .appnum = -1, .size = 1, .local_size = 1 };
-        int rc = ops->open(place);
-        if (rc == PL_UNREACHABLE)
-            continue;
-        if (rc == MPI_SUCCESS)
-            pl_process.bootstrap = ops;
-        return rc;
+    static int (*const openers[])(struct pl_place *, const struct pl_bootstrap_ops **) = { open_inherited, open_pmix, open_singleton };
+    int rc = PL_UNREACHABLE;
+    for (size_t i = 0; rc == PL_UNREACHABLE && i < sizeof openers / sizeof *openers; i++) {
+        pl_process.place = (struct pl_place){ .appnum = -1, .size = 1, .local_size = 1 };
+        rc = openers[i](&pl_process.place, &pl_process.bootstrap);
     }
-    return pl_fail(MPI_ERR_INTERN, "no bootstrap fits");
+    if (rc)
+        pl_process.bootstrap = NULL;
+    return rc;
 }
 
 static int open_first(void)

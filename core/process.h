@@ -26,6 +26,12 @@ struct pl_place {
     const struct pl_job *job; /* the job segment when inherited, else NULL */
 };
 
+/* What the library offers to a bootstrap that lives in a shared object. */
+struct pl_bootstrap_host {
+    int (*fail)(int class, const char *format, ...);            /* pl_fail() */
+    void (*log)(const char *subsystem, int level, const char *format, ...);
+};
+
 /*
  * A bootstrap. All functions may be called by any thread, one at a time (the process lock is held), and must not
  * block for another process. Errors: MPI error class, recorded.
@@ -44,6 +50,8 @@ struct pl_bootstrap_ops {
     void (*abort)(int code, const char *object, const char *message);
     /* The World was initialized (PL_JOB_INITIALIZED) or finalized: launchers report a process that ends in between. */
     void (*state)(enum pl_job_state state);
+    /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
+    void (*attach)(const struct pl_bootstrap_host *host);
 };
 
 enum { PL_BOOTSTRAP_ABI = 1 };

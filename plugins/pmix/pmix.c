@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bootstrap through a PMIx server: Open MPI's mpirun, PRRTE, Slurm's `srun --mpi=pmix`.
+ *
+ * Opened and closed as often as the process opens; PMIx counts its users, so that an application that uses PMIx itself
+ * is not disturbed. Nothing here waits for another process. What servers know differs, and so do the types in which they
+ * say it: every value has a default, and any type that holds a number will do.
+ *
+ * Locking: the caller's, as core/process.h says.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "plugins/pmix/cards.h"
+#include "plugins/pmix/claim.h"
+
+static const struct pl_bootstrap_host *host;
+static pmix_proc_t self;
+
+static void attach(const struct pl_bootstrap_host *library)
+{
+    host = library;
+}
+
+/* --- the process's place --------------------------------------------------------------------------------------- */
+
+static bool number_of(const pmix_value_t *value, long *number)
+{
+    switch (value->type) {
+    case PMIX_INT:       *number = value->data.integer; return true;
+    case PMIX_INT8:      *number = value->data.int8; return true;
+    case PMIX_INT16:     *number = value->data.int16; return true;
+    case PMIX_INT32:     *number = value->data.int32; return true;
+    case PMIX_INT64:     *number = (long)value->data.int64; return true;
+    case PMIX_UINT:      *number = value->data.uint; return true;
+    case PMIX_UINT8:     *number = value->data.uint8; return true;
+    case PMIX_UINT16:    *number = value->data.uint16; return true;
+    case PMIX_UINT32:    *number = value->data.uint32; return true;
+    case PMIX_UINT64:    *number = (long)value->data.uint64; return true;
+    case PMIX_SIZE:      *number = (long)value->data.size; return true;
+    case PMIX_PROC_RANK: *number = (long)value->data.rank; return true;
+    default:             return false;
+    }
+}
+
+/* A value of the job or of this process, as a number. PMIX_OPTIONAL: what this process was not given at its start is not
+ * asked for, so that the answer comes at once. */
+static long get_number(pmix_rank_t rank, const char *key, long missing)
+{
+    pmix_proc_t proc;
+    pmix_info_t optional;
+    pmix_value_t *value = NULL;
+    bool yes = true;
+    PMIX_LOAD_PROCID(&proc, self.nspace, rank);
+    PMIX_INFO_LOAD(&optional, PMIX_OPTIONAL, &yes, PMIX_BOOL);
+    if (PMIx_Get(&proc, key, &optional, 1, &value) != PMIX_SUCCESS || !value)
+        return missing;
+    long number = missing;
+    if (!number_of(value, &number))
+        host->log("pmix", 2, "%s is of type %s", key, PMIx_Data_type_string(value->type));
+    PMIX_VALUE_RELEASE(value);
+    return number;
+}
+
+/* The ranks of this node, as a list "0,1,2" to be freed; NULL: not known. */
+static char *get_local_ranks(void)
+{
+    pmix_proc_t proc;
+    pmix_value_t *value = NULL;
+    char *ranks = NULL;
+    PMIX_LOAD_PROCID(&proc, self.nspace, PMIX_RANK_WILDCARD);
+    if (PMIx_Get(&proc, PMIX_LOCAL_PEERS, NULL, 0, &value) == PMIX_SUCCESS && value) {
+        if (value->type == PMIX_STRING && value->data.string)
+            ranks = strdup(value->data.string);
+        PMIX_VALUE_RELEASE(value);
+    }
+    return ranks;
+}
+
+/* Cores of this node that the job may use: all of them, but for what Slurm says. A rank's own binding does not count:
+ * the others are bound elsewhere. */
+static int cores(void)
+{
+    const char *slurm = getenv("SLURM_CPUS_ON_NODE");
+    long online = sysconf(_SC_NPROCESSORS_ONLN), given = slurm ? strtol(slurm, NULL, 10) : 0;
+    return (int)(given > 0 && given < online ? given : online);
+}
+
+static int fill_place(struct pl_place *place)
+{
+    snprintf(place->nspace, sizeof place->nspace, "%s", self.nspace);
+    long size = get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0);
+    if (size <= 0 || size > INT32_MAX || self.rank >= (pmix_rank_t)size)
+        return host->fail(MPI_ERR_OTHER, "the PMIx server says that this is rank %u of %ld", (unsigned)self.rank, size);
+    long local = get_number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 1);
+    long universe = get_number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, 0);
+    place->rank = (int)self.rank;
+    place->size = (int)size;
+    place->local_size = local >= 1 && local <= size ? (int)local : 1;
+    place->appnum = (int)get_number(self.rank, PMIX_APPNUM, -1);
+    place->universe = universe > 0 && universe <= INT32_MAX ? (int)universe : 0;
+    place->slots = cores();
+    return MPI_SUCCESS;
+}
+
+/* --- opening --------------------------------------------------------------------------------------------------- */
+
+/* Under our own launcher the job segment alone decides: a process that could not claim its rank there must not get it
+ * from a server. */
+static bool launched_by_pmix(void)
+{
+    return getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK") && !getenv(PL_JOB_ENV);
+}
+
+/* `srun` without PMIx starts N processes that know nothing of each other; better one clear line than N jobs of one. */
+static int check_slurm(void)
+{
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    if (!tasks || !getenv("SLURM_PROCID") || getenv(PL_JOB_ENV) || strtol(tasks, NULL, 10) <= 1)
+        return PL_UNREACHABLE;
+    return host->fail(MPI_ERR_OTHER, "srun started %s tasks without PMIx, so they cannot find each other: use `srun --mpi=pmix` "
+                      "(for independent processes unset SLURM_STEP_NUM_TASKS)", tasks);
+}
+
+static int open_pmix(struct pl_place *place)
+{
+    if (!launched_by_pmix())
+        return check_slurm();
+
+    const char *nspace = getenv("PMIX_NAMESPACE");
+    unsigned rank = (unsigned)strtoul(getenv("PMIX_RANK"), NULL, 10);
+    pid_t owner = claim_take(getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &place->generation);
+    if (owner) {
+        host->log("pmix", 1, "rank %u of %s belongs to process %d; starting alone", rank, nspace, (int)owner);
+        return PL_UNREACHABLE;
+    }
+
+    int err;
+    pmix_status_t status = PMIx_Init(&self, NULL, 0);
+    if (status == PMIX_ERR_UNREACH) {
+        host->log("pmix", 1, "no PMIx server answers for rank %u of %s; starting alone", rank, nspace);
+        err = PL_UNREACHABLE;
+        goto release;
+    }
+    if (status != PMIX_SUCCESS) {
+        err = host->fail(MPI_ERR_OTHER, "the PMIx server does not accept this process: %s", PMIx_Error_string(status));
+        goto release;
+    }
+    if ((err = fill_place(place)))
+        goto finalize;
+    char *local = get_local_ranks();
+    err = cards_open(host, &self, place->generation, local);
+    free(local);
+    if (err)
+        goto finalize;
+    return MPI_SUCCESS;
+
+finalize:
+    PMIx_Finalize(NULL, 0);
+release:
+    claim_release();
+    return err;
+}
+
+static void close_pmix(void)
+{
+    PMIx_Finalize(NULL, 0);
+    cards_close();
+    claim_release();
+}
+
+/* The server ends the job. It is told the reason, but few show it, so it is printed here too. */
+static void abort_job(int code, const char *object, const char *message)
+{
+    (void)object;
+    fprintf(stderr, "%s\n", message);
+    fflush(stderr);
+    PMIx_Abort(code, message, NULL, 0);
+}
+
+/* These servers see when a process ends without having finalized. */
+static void tell_state(enum pl_job_state state)
+{
+    (void)state;
+}
+
+__attribute__((visibility("default")))
+const struct pl_bootstrap_ops plenum_bootstrap = {
+    .abi     = PL_BOOTSTRAP_ABI,
+    .name    = "pmix",
+    .open    = open_pmix,
+    .close   = close_pmix,
+    .publish = cards_publish,
+    .lookup  = cards_lookup,
+    .abort   = abort_job,
+    .state   = tell_state,
+    .attach  = attach,
+};
