@@ -191,8 +191,20 @@ close_json:
     return code;
 }
 
+/* Descriptors 0, 1 and 2 are what they stand for, or nothing; never something that we open later. */
+static void keep_standard_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char *argv[])
 {
+    keep_standard_streams();
     struct options options = { 0 };
     char error[512];
     int code = 0;

@@ -308,6 +308,7 @@ static void become_keeper(struct keeper *k, int socket, pid_t host)
             continue;
         signal(s, SIG_DFL);
     }
+    socket = fcntl(socket, F_DUPFD, SOCKET_FD + 1); /* the host may have closed its standard streams */
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd < SOCKET_FD && null >= 0; fd++)
         dup2(null, fd);
