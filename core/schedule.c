@@ -24,7 +24,7 @@ static void run_chore(struct pl_chore *chore);
 void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm)
 {
     schedule->comm = comm;
-    schedule->tag = (int)(comm->collective++ & INT32_MAX);
+    schedule->tag = pl_comm_next_tag(comm);
     schedule->broken = schedule->error = MPI_SUCCESS;
     schedule->count = schedule->next = schedule->settled = 0;
     schedule->room = PL_SCHEDULE_STEPS;
@@ -192,7 +192,7 @@ struct pl_block pl_schedule_temp_block(struct pl_schedule *schedule, MPI_Count c
     /* Element 0 is aligned as any element may need it; the lowest byte is then somewhere in the first 16. */
     MPI_Aint skew = lowest & 15;
     void *memory = span ? pl_schedule_temp(schedule, span + (size_t)skew) : NULL;
-    return pl_block(pl_at(memory, skew - lowest), count, type);
+    return pl_block(pl_address(memory, skew - lowest), count, type);
 }
 
 /* --- executing ------------------------------------------------------------------------------------------------- */

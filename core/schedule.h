@@ -38,12 +38,6 @@ struct pl_block {
     const struct pl_type *type;
 };
 
-/* Address arithmetic that is defined for MPI_BOTTOM, too. */
-static inline void *pl_at(const void *base, MPI_Aint offset)
-{
-    return (void *)((uintptr_t)base + (uintptr_t)offset);
-}
-
 static inline struct pl_block pl_block(const void *buf, MPI_Count count, const struct pl_type *type)
 {
     return (struct pl_block){ (void *)buf, count, type };
@@ -57,7 +51,7 @@ static inline struct pl_block pl_block_bytes(const void *buf, size_t bytes)
 /* `count` elements of a block from element `first` on. */
 static inline struct pl_block pl_block_slice(struct pl_block whole, MPI_Count first, MPI_Count count)
 {
-    return pl_block(pl_at(whole.buf, first * whole.type->extent), count, whole.type);
+    return pl_block(pl_address(whole.buf, first * whole.type->extent), count, whole.type);
 }
 
 /* Bytes of data in a block. */

@@ -8,24 +8,24 @@ struct pl_block pl_send_block(const struct pl_coll *coll, int rank)
 {
     const struct pl_type *type = coll->sendtype;
     if (coll->sendtypes)
-        return pl_block(pl_at(coll->sendbuf, pl_displ_at(coll->senddispls, rank)), pl_count_at(coll->sendcounts, rank),
+        return pl_block(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank)), pl_count_at(coll->sendcounts, rank),
                         pl_type_from(coll->sendtypes[rank]));
     if (pl_has_counts(coll->sendcounts))
-        return pl_block(pl_at(coll->sendbuf, pl_displ_at(coll->senddispls, rank) * type->extent),
+        return pl_block(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank) * type->extent),
                         pl_count_at(coll->sendcounts, rank), type);
-    return pl_block(pl_at(coll->sendbuf, rank * coll->sendcount * type->extent), coll->sendcount, type);
+    return pl_block(pl_address(coll->sendbuf, rank * coll->sendcount * type->extent), coll->sendcount, type);
 }
 
 struct pl_block pl_recv_block(const struct pl_coll *coll, int rank)
 {
     const struct pl_type *type = coll->recvtype;
     if (coll->recvtypes)
-        return pl_block(pl_at(coll->recvbuf, pl_displ_at(coll->recvdispls, rank)), pl_count_at(coll->recvcounts, rank),
+        return pl_block(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank)), pl_count_at(coll->recvcounts, rank),
                         pl_type_from(coll->recvtypes[rank]));
     if (pl_has_counts(coll->recvcounts))
-        return pl_block(pl_at(coll->recvbuf, pl_displ_at(coll->recvdispls, rank) * type->extent),
+        return pl_block(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank) * type->extent),
                         pl_count_at(coll->recvcounts, rank), type);
-    return pl_block(pl_at(coll->recvbuf, rank * coll->recvcount * type->extent), coll->recvcount, type);
+    return pl_block(pl_address(coll->recvbuf, rank * coll->recvcount * type->extent), coll->recvcount, type);
 }
 
 bool pl_coll_commutes(const struct pl_coll *coll)

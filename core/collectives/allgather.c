@@ -60,12 +60,12 @@ static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *col
     pl_schedule_copy(schedule, pl_coll_in_place(coll) ? pl_recv_block(coll, rank) : pl_coll_sent(coll), pl_block_bytes(blocks, begin[1]));
     for (int have = 1; have < size; have *= 2) {
         int more = have < size - have ? have : size - have;
-        pl_schedule_recv(schedule, pl_block_bytes(pl_at(blocks, (MPI_Aint)begin[have]), begin[have + more] - begin[have]), (rank + have) % size);
+        pl_schedule_recv(schedule, pl_block_bytes(pl_address(blocks, (MPI_Aint)begin[have]), begin[have + more] - begin[have]), (rank + have) % size);
         pl_schedule_send(schedule, pl_block_bytes(blocks, begin[more]), (rank - have + size) % size);
         pl_schedule_wait(schedule);
     }
     for (int i = pl_coll_in_place(coll) ? 1 : 0; i < size; i++)
-        pl_schedule_copy(schedule, pl_block_bytes(pl_at(blocks, (MPI_Aint)begin[i]), begin[i + 1] - begin[i]),
+        pl_schedule_copy(schedule, pl_block_bytes(pl_address(blocks, (MPI_Aint)begin[i]), begin[i + 1] - begin[i]),
                          pl_recv_block(coll, (rank + i) % size));
 }
 

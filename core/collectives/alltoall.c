@@ -77,8 +77,8 @@ static int append_selected(struct pl_schedule *schedule, unsigned char *table, u
     int n = 0;
     for (int i = bit; i < size; i++)
         if (i & bit) {
-            struct pl_block in_table = pl_block_bytes(pl_at(table, (MPI_Aint)(i * each)), each);
-            struct pl_block in_message = pl_block_bytes(pl_at(message, (MPI_Aint)(n++ * each)), each);
+            struct pl_block in_table = pl_block_bytes(pl_address(table, (MPI_Aint)(i * each)), each);
+            struct pl_block in_message = pl_block_bytes(pl_address(message, (MPI_Aint)(n++ * each)), each);
             pl_schedule_copy(schedule, out ? in_table : in_message, out ? in_message : in_table);
         }
     return n;
@@ -92,7 +92,7 @@ static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *col
     unsigned char *out = pl_schedule_temp(schedule, half), *in = pl_schedule_temp(schedule, half);
 
     for (int i = 0; i < size; i++)
-        pl_schedule_copy(schedule, pl_send_block(coll, (rank + i) % size), pl_block_bytes(pl_at(table, (MPI_Aint)(i * each)), each));
+        pl_schedule_copy(schedule, pl_send_block(coll, (rank + i) % size), pl_block_bytes(pl_address(table, (MPI_Aint)(i * each)), each));
     for (int bit = 1; bit < size; bit *= 2) {
         size_t bytes = (size_t)append_selected(schedule, table, out, each, size, bit, true) * each;
         pl_schedule_recv(schedule, pl_block_bytes(in, bytes), (rank - bit + size) % size);
@@ -101,7 +101,7 @@ static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *col
         append_selected(schedule, table, in, each, size, bit, false);
     }
     for (int i = 0; i < size; i++)
-        pl_schedule_copy(schedule, pl_block_bytes(pl_at(table, (MPI_Aint)(i * each)), each), pl_recv_block(coll, (rank - i + size) % size));
+        pl_schedule_copy(schedule, pl_block_bytes(pl_address(table, (MPI_Aint)(i * each)), each), pl_recv_block(coll, (rank - i + size) % size));
 }
 
 static bool not_in_place(const struct pl_coll *coll)

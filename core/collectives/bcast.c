@@ -33,7 +33,7 @@ static struct packed pack(struct pl_schedule *schedule, const struct pl_coll *co
 {
     struct pl_block data = pl_coll_received(coll);
     struct packed packed = { .size = pl_block_size(data), .copied = !data.type->dense };
-    packed.bytes = packed.copied ? pl_schedule_temp(schedule, packed.size) : pl_at(data.buf, data.type->true_lb);
+    packed.bytes = packed.copied ? pl_schedule_temp(schedule, packed.size) : pl_address(data.buf, data.type->true_lb);
     if (packed.copied && coll->comm->rank == coll->root)
         pl_schedule_copy(schedule, data, pl_block_bytes(packed.bytes, packed.size));
     return packed;
@@ -55,7 +55,7 @@ static struct pl_block pieces(struct packed packed, size_t piece, int from, int 
         begin = packed.size;
     if (end > packed.size)
         end = packed.size;
-    return pl_block_bytes(pl_at(packed.bytes, (MPI_Aint)begin), end - begin);
+    return pl_block_bytes(pl_address(packed.bytes, (MPI_Aint)begin), end - begin);
 }
 
 /* --- scatter and allgather (van de Geijn): every byte leaves a rank about twice, whatever the number of ranks --- */

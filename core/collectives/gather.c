@@ -28,7 +28,7 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
     if (me + below > size)
         below = size - me;
 
-    if (below == 1) {
+    if (below == 1 && me != 0) {
         pl_schedule_send(schedule, own, pl_rank_back(coll->root, me & (me - 1), size));
         return;
     }
@@ -36,7 +36,7 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
     pl_schedule_copy(schedule, own, pl_block_bytes(blocks, each));
     for (bit = 1; bit < below; bit *= 2) {
         int theirs = bit < below - bit ? bit : below - bit;
-        pl_schedule_recv(schedule, pl_block_bytes(pl_at(blocks, (MPI_Aint)(bit * each)), theirs * each),
+        pl_schedule_recv(schedule, pl_block_bytes(pl_address(blocks, (MPI_Aint)(bit * each)), theirs * each),
                          pl_rank_back(coll->root, me + bit, size));
     }
     pl_schedule_wait(schedule);
@@ -45,7 +45,7 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
         return;
     }
     for (int i = pl_coll_in_place(coll) ? 1 : 0; i < size; i++)
-        pl_schedule_copy(schedule, pl_block_bytes(pl_at(blocks, (MPI_Aint)(i * each)), each),
+        pl_schedule_copy(schedule, pl_block_bytes(pl_address(blocks, (MPI_Aint)(i * each)), each),
                          pl_recv_block(coll, pl_rank_back(coll->root, i, size)));
 }
 

@@ -35,14 +35,14 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
     if (root) {
         for (int i = 0; i < size; i++)
             pl_schedule_copy(schedule, pl_send_block(coll, pl_rank_back(coll->root, i, size)),
-                             pl_block_bytes(pl_at(blocks, (MPI_Aint)(i * each)), each));
+                             pl_block_bytes(pl_address(blocks, (MPI_Aint)(i * each)), each));
     } else {
         pl_schedule_recv(schedule, pl_block_bytes(blocks, (size_t)below * each), parent);
         pl_schedule_wait(schedule);
     }
     for (bit = below > 1 ? pl_power_below(below - 1) : 0; bit > 0; bit /= 2) {
         int theirs = bit < below - bit ? bit : below - bit;
-        pl_schedule_send(schedule, pl_block_bytes(pl_at(blocks, (MPI_Aint)(bit * each)), theirs * each),
+        pl_schedule_send(schedule, pl_block_bytes(pl_address(blocks, (MPI_Aint)(bit * each)), theirs * each),
                          pl_rank_back(coll->root, me + bit, size));
     }
     if (!(root && in_place))

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranks of a communicator in one process, for tests of schedules and of the collectives' algorithms: the program holds
+ * its own copy of core/schedule.c and core/collective.c, whose messages go through the functions here.
+ *
+ * Messages move, and sends complete, one at a time in random order and as late as may be: the data is read from the
+ * sender's memory only when it is delivered, so that an algorithm that touches a buffer too early is found out. Sizes
+ * must be equal on both sides. When nothing can move and somebody still waits, that is a deadlock.
+ */
+#ifndef PLENUM_TESTS_RANKS_H
+#define PLENUM_TESTS_RANKS_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/collective.h"
+#include "core/collectives/algorithm.h"
+#include "core/error.h"
+#include "core/instance.h"
+#include "core/memory.h"
+#include "core/p2p.h"
+#include "core/request.h"
+#include "core/schedule.h"
+
+/* libcheck takes note of every check that passes; these are too many for that. */
+#define EXPECT(condition, ...) do { if (!(condition)) ck_abort_msg(__VA_ARGS__); } while (0)
+
+enum { RANKS_MAX = 17, MESSAGES_MAX = 1 << 16 };
+
+struct message {
+    bool send;
+    bool moved;                  /* a send whose data is delivered and that is not complete yet */
+    int from, to, tag;
+    struct pl_block data;
+    struct pl_request *request;
+};
+
+static struct pl_instance ranks_instance[RANKS_MAX];
+static struct pl_comm ranks_comm[RANKS_MAX];
+static int ranks_size;
+static struct message messages[MESSAGES_MAX]; /* in order of their start */
+static int message_count;
+static bool ranks_strict = true;              /* sizes must be equal */
+static int ranks_failing = -1;                /* messages to and from this rank fail; -1: none */
+static const struct pl_algorithm *ranks_algorithm; /* to use; NULL: as selected */
+
+/* --- random numbers, the same in every run ----------------------------------------------------------------------- */
+
+static uint64_t random_state = 88172645463325252u;
+
+static inline unsigned random_below(unsigned n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (unsigned)((random_state >> 32) % n);
+}
+
+/* --- what stands in for the library ------------------------------------------------------------------------------ */
+
+static int start_message(bool send, struct pl_comm *comm, struct pl_block data, int peer, int tag, struct pl_request **request)
+{
+    struct pl_request *made = pl_request_create(send ? PL_REQ_SEND : PL_REQ_RECV, comm, NULL, true);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    int rank = comm->rank;
+    EXPECT(message_count < MESSAGES_MAX, "too many messages");
+    EXPECT(peer >= 0 && peer < ranks_size && peer != rank, "rank %d of %d has rank %d as its peer", rank, ranks_size, peer);
+    made->peer_rank = peer;
+    messages[message_count++] = (struct message){ send, false, send ? rank : peer, send ? peer : rank, tag, data, made };
+    *request = made;
+    return MPI_SUCCESS;
+}
+
+static int ranks_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest, int tag, struct pl_request **request)
+{
+    return start_message(true, comm, pl_block(buf, count, type), dest, tag, request);
+}
+
+static int ranks_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source, int tag, struct pl_request **request)
+{
+    return start_message(false, comm, pl_block(buf, count, type), source, tag, request);
+}
+
+static void finish_message(int i, int error)
+{
+    struct pl_request *request = messages[i].request;
+    memmove(&messages[i], &messages[i + 1], (size_t)(--message_count - i) * sizeof messages[0]);
+    pl_request_complete(request, error);
+}
+
+static int ranks_cancel(struct pl_request *request)
+{
+    for (int i = 0; i < message_count; i++)
+        if (messages[i].request == request) {
+            finish_message(i, MPI_SUCCESS);
+            break;
+        }
+    return MPI_SUCCESS;
+}
+
+/* The user's function only: predefined operations are another test's. */
+static void ranks_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type)
+{
+    int n = (int)count;
+    MPI_Datatype handle = (MPI_Datatype)type;
+    op->user((void *)in, inout, &n, &handle);
+}
+
+static const struct pl_algorithm *ranks_select(const struct pl_coll *coll)
+{
+    return ranks_algorithm ? ranks_algorithm : pl_coll_select(coll);
+}
+
+static int ranks_wait(struct pl_request *request);
+
+#define pl_coll_isend ranks_isend
+#define pl_coll_irecv ranks_irecv
+#define pl_cancel ranks_cancel
+#define pl_op_apply ranks_apply
+#define pl_coll_select ranks_select
+#define pl_request_wait ranks_wait
+#include "core/schedule.c"
+#include "core/collective.c"
+#undef pl_coll_select
+
+/* --- the world turns --------------------------------------------------------------------------------------------- */
+
+static void ranks_open(int size)
+{
+    ranks_size = size;
+    message_count = 0;
+    for (int rank = 0; rank < size; rank++) {
+        struct pl_engine *engine = &ranks_instance[rank].engine;
+        memset(engine, 0, sizeof *engine);
+        pl_lock_init(&engine->lock, PL_RANK_ENGINE, false);
+        pl_list_init(&engine->graveyard);
+        pl_list_init(&engine->chores);
+        pl_list_init(&engine->hooks);
+        ranks_comm[rank] = (struct pl_comm){ .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size };
+    }
+}
+
+static void deliver(int send, int receive)
+{
+    struct message *from = &messages[send], *to = &messages[receive];
+    size_t bytes = pl_block_size(from->data), room = pl_block_size(to->data);
+    int error = MPI_SUCCESS;
+    EXPECT(!ranks_strict || bytes == room, "%zu bytes from rank %d meet a receive of %zu at rank %d", bytes, from->from, room, from->to);
+    if (bytes > room)
+        error = MPI_ERR_TRUNCATE;
+    pl_type_copy(from->data.buf, from->data.count, from->data.type, to->data.buf, to->data.count, to->data.type);
+    from->moved = true;
+    finish_message(receive, error);
+}
+
+/* Delivers a receive, if it is the first of its kind and its message is there. */
+static bool try_receive(int receive)
+{
+    const struct message *to = &messages[receive];
+    int send = -1;
+    for (int i = 0; i < message_count; i++) {
+        const struct message *m = &messages[i];
+        if (m->from != to->from || m->to != to->to || m->tag != to->tag || m->moved)
+            continue;
+        if (!m->send && i < receive)
+            return false;
+        if (m->send && send < 0)
+            send = i;
+    }
+    if (send < 0)
+        return false;
+    deliver(send, receive);
+    return true;
+}
+
+static bool try_message(int i)
+{
+    if (messages[i].from == ranks_failing || messages[i].to == ranks_failing) {
+        finish_message(i, MPI_ERR_PROC_ABORTED);
+        return true;
+    }
+    if (!messages[i].send)
+        return try_receive(i);
+    if (messages[i].moved)
+        finish_message(i, MPI_SUCCESS);
+    return false; /* a send does not move by itself; its completion is nothing that others wait for */
+}
+
+static bool run_hooks(int rank)
+{
+    struct pl_engine *engine = &ranks_instance[rank].engine;
+    int events = 0;
+    pl_engine_enter(engine);
+    PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
+        events += hook->run(hook);
+    struct pl_list chores;
+    pl_list_move(&chores, &engine->chores);
+    pl_lock_drop(&engine->lock);
+    struct pl_list *node;
+    while ((node = pl_list_pop(&chores)) != NULL) {
+        struct pl_chore *chore = PL_CONTAINER(node, struct pl_chore, link);
+        chore->run(chore);
+    }
+    return events > 0;
+}
+
+/* One thing happens somewhere. False: nothing can. */
+static bool ranks_step(void)
+{
+    int before = message_count;
+    unsigned shift = message_count ? random_below((unsigned)message_count) : 0;
+    if (random_below(2) && run_hooks((int)random_below((unsigned)ranks_size)))
+        return true;
+    for (int i = 0; i < before && message_count == before; i++)
+        if (try_message((int)((i + shift) % (unsigned)before)))
+            return true;
+    if (message_count != before)
+        return true;
+    for (int rank = 0; rank < ranks_size; rank++)
+        if (run_hooks(rank))
+            return true;
+    return false;
+}
+
+static int ranks_wait(struct pl_request *request)
+{
+    while (!pl_request_done(request))
+        EXPECT(ranks_step(), "deadlock of %d ranks", ranks_size);
+    return request->outcome.error;
+}
+
+/* Starts what `coll` describes for each rank, in random order, and waits for all; error class of each. */
+static void ranks_run(const struct pl_coll *coll, int *errors)
+{
+    struct pl_request *requests[RANKS_MAX];
+    int first = (int)random_below((unsigned)ranks_size);
+    for (int i = 0; i < ranks_size; i++) {
+        int rank = (first + i) % ranks_size;
+        errors[rank] = pl_coll_start(&coll[rank], &requests[rank]);
+        EXPECT(errors[rank] == MPI_SUCCESS, "rank %d cannot start: error %d", rank, errors[rank]);
+        if (random_below(2))
+            ranks_step();
+    }
+    for (int rank = 0; rank < ranks_size; rank++) {
+        errors[rank] = ranks_wait(requests[rank]);
+        pl_handle_drop(requests[rank]);
+    }
+    EXPECT(message_count == 0, "%d messages are left", message_count);
+    for (int rank = 0; rank < ranks_size; rank++)
+        EXPECT(pl_list_empty(&ranks_instance[rank].engine.hooks), "rank %d is still in progress's list", rank);
+}
+
+#endif
