@@ -69,7 +69,7 @@ $(call programs,$(FAULT_SRC)): $(B)/%: %.c
 check-warnings: deps-tests
 	$(Q)$(RUN) --jobs 1 'tests/abi/check_warnings gcc' 'tests/abi/check_warnings clang'
 check-headers: deps-tests
-	$(Q)$(RUN) 'tests/abi/check_headers $(CC) $(CXX)'
+	$(Q)$(RUN) 'tests/abi/check_headers $(CC) $(CXX)' tests/abi/check_config
 check-abi: deps-tests all
 	$(Q)$(RUN) 'tests/abi/check_abi $(CC)' $(wildcard tests/abi/check_pmpi)
 check-symbols: deps-tests $(LIBMPI)
