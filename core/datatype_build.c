@@ -191,7 +191,7 @@ static int set_signature(const struct pl_type_envelope *e, struct pl_type *type)
     type->align = 1;
     for (size_t i = 0; i < e->types; i++) {
         bool used = e->combiner != MPI_COMBINER_STRUCT || pl_envelope_get(e, 1 + i) > 0;
-        if (used && e->type[i]->align > type->align)
+        if (used && e->type[i]->size > 0 && e->type[i]->align > type->align)
             type->align = e->type[i]->align;
     }
     if (type->size == 0)
