@@ -33,6 +33,7 @@ struct query {
     enum pl_card_slot slot;
     enum query_state state;
     bool waiting;                     /* PMIx has not answered yet */
+    pmix_info_t info[2];              /* PMIx reads them until it has answered */
     pmix_status_t status;
     unsigned char card[PL_CARD_MAX];
     size_t length;
@@ -138,11 +139,10 @@ static void ask(struct query *query, const char *key)
     PMIX_LOAD_PROCID(&proc, self.nspace, (pmix_rank_t)query->rank);
     int seconds = ANSWER_SECONDS;
     bool refresh = true;
-    pmix_info_t info[2];
-    PMIX_INFO_LOAD(&info[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
-    PMIX_INFO_LOAD(&info[1], PMIX_GET_REFRESH_CACHE, &refresh, PMIX_BOOL);
+    PMIX_INFO_LOAD(&query->info[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
+    PMIX_INFO_LOAD(&query->info[1], PMIX_GET_REFRESH_CACHE, &refresh, PMIX_BOOL);
     query->waiting = true;
-    pmix_status_t status = PMIx_Get_nb(&proc, key, info, 2, answered, query);
+    pmix_status_t status = PMIx_Get_nb(&proc, key, query->info, 2, answered, query);
     if (status != PMIX_SUCCESS) {
         pthread_mutex_lock(&lock);
         query->status = status;
@@ -193,6 +193,7 @@ static int judge(struct query *query, void *card, size_t *length)
     case PMIX_ERR_NOT_FOUND:
     case PMIX_ERR_TIMEOUT:
     case PMIX_ERR_NOT_AVAILABLE:
+    case PMIX_ERR_PROC_ENTRY_NOT_FOUND: /* has left the server; it may come back */
         break;
     case PMIX_ERR_PROC_ABORTED:
     case PMIX_ERR_PROC_TERM_WO_SYNC:

@@ -46,17 +46,29 @@ static bool number_of(const pmix_value_t *value, long *number)
     }
 }
 
-/* A value of the job or of this process, as a number. PMIX_OPTIONAL: what this process was not given at its start is not
- * asked for, so that the answer comes at once. */
-static long get_number(pmix_rank_t rank, const char *key, long missing)
+/*
+ * A value of the job or of this process; NULL: not known. What was given to the process at its start is at hand
+ * (PMIX_OPTIONAL: do not ask the server); when PMIx is initialized again it is not, and the server must be asked.
+ */
+static pmix_value_t *get(pmix_rank_t rank, const char *key)
 {
     pmix_proc_t proc;
-    pmix_info_t optional;
+    pmix_info_t info;
     pmix_value_t *value = NULL;
     bool yes = true;
+    int seconds = 5;
     PMIX_LOAD_PROCID(&proc, self.nspace, rank);
-    PMIX_INFO_LOAD(&optional, PMIX_OPTIONAL, &yes, PMIX_BOOL);
-    if (PMIx_Get(&proc, key, &optional, 1, &value) != PMIX_SUCCESS || !value)
+    PMIX_INFO_LOAD(&info, PMIX_OPTIONAL, &yes, PMIX_BOOL);
+    if (PMIx_Get(&proc, key, &info, 1, &value) == PMIX_SUCCESS)
+        return value;
+    PMIX_INFO_LOAD(&info, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    return PMIx_Get(&proc, key, &info, 1, &value) == PMIX_SUCCESS ? value : NULL;
+}
+
+static long get_number(pmix_rank_t rank, const char *key, long missing)
+{
+    pmix_value_t *value = get(rank, key);
+    if (!value)
         return missing;
     long number = missing;
     if (!number_of(value, &number))
@@ -68,15 +80,11 @@ static long get_number(pmix_rank_t rank, const char *key, long missing)
 /* The ranks of this node, as a list "0,1,2" to be freed; NULL: not known. */
 static char *get_local_ranks(void)
 {
-    pmix_proc_t proc;
-    pmix_value_t *value = NULL;
-    char *ranks = NULL;
-    PMIX_LOAD_PROCID(&proc, self.nspace, PMIX_RANK_WILDCARD);
-    if (PMIx_Get(&proc, PMIX_LOCAL_PEERS, NULL, 0, &value) == PMIX_SUCCESS && value) {
-        if (value->type == PMIX_STRING && value->data.string)
-            ranks = strdup(value->data.string);
-        PMIX_VALUE_RELEASE(value);
-    }
+    pmix_value_t *value = get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
+    if (!value)
+        return NULL;
+    char *ranks = value->type == PMIX_STRING && value->data.string ? strdup(value->data.string) : NULL;
+    PMIX_VALUE_RELEASE(value);
     return ranks;
 }
 
