@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One message of more than 2 GiB, by a contiguous derived type with the int form (MPI-5.0 sections 4.1.2 and 3.2.5):
+ * every byte arrives, and the number of elements fits an int where the number of bytes does not.
+ */
+/* ranks: 2 */
+/* seconds: 600 */
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "mtest.h"
+
+enum { PIECE = 1 << 20, PIECES = 2253 }; /* 2.2 GiB */
+
+/* Each word knows where it is. */
+static void fill(uint64_t *data, size_t words)
+{
+    for (size_t i = 0; i < words; i++)
+        data[i] = i * 0x9e3779b97f4a7c15ull;
+}
+
+static size_t wrong(const uint64_t *data, size_t words)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < words; i++)
+        count += data[i] != i * 0x9e3779b97f4a7c15ull;
+    return count;
+}
+
+int main(int argc, char **argv)
+{
+    MTEST_INIT(argc, argv);
+    size_t bytes = (size_t)PIECE * PIECES;
+    uint64_t *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    MPI_Datatype piece;
+    MPI_Status status;
+    int count = -1;
+    if (!CHECK(data != MAP_FAILED))
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Type_contiguous(PIECE, MPI_BYTE, &piece);
+    MPI_Type_commit(&piece);
+    if (mtest_rank == 0) {
+        fill(data, bytes / sizeof *data);
+        CHECK_OK(MPI_Send(data, PIECES, piece, 1, 0, MPI_COMM_WORLD));
+    } else {
+        CHECK_OK(MPI_Recv(data, PIECES, piece, 0, 0, MPI_COMM_WORLD, &status));
+        CHECK(wrong(data, bytes / sizeof *data) == 0);
+        CHECK_OK(MPI_Get_count(&status, piece, &count));
+        CHECK(count == PIECES);
+        CHECK_OK(MPI_Get_count(&status, MPI_BYTE, &count));
+        CHECK(count == MPI_UNDEFINED);
+    }
+    MPI_Type_free(&piece);
+    munmap(data, bytes);
+    MTEST_END;
+}
