@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/comm.h"
 #include "core/errhandler.h"
@@ -29,6 +30,7 @@ struct answer {
 };
 
 enum { KIND_JOIN = 1, KIND_ANSWER = 2 };
+enum { PATIENCE = 5 }; /* seconds */
 
 struct meeting {
     struct pl_list link;
@@ -233,17 +235,37 @@ static int send_join(struct pl_engine *door, struct pl_peer *peer, struct meetin
     return rc;
 }
 
+/* Where a member has asked, and since when the first member's door could not be reached. */
+struct quest {
+    struct pl_peer *asked;
+    struct timespec since;
+    bool failing;
+};
+
+/* A door that cannot be reached may be one that has just closed, whose address is still posted: for a while that is no
+ * error. */
+static int put_up_with(struct quest *quest, int error)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!quest->failing)
+        quest->since = now;
+    quest->failing = true;
+    return now.tv_sec - quest->since.tv_sec < PATIENCE ? MPI_SUCCESS : error;
+}
+
 /* Asks at the first member's door, if it is open and is not the one where we asked before. */
-static int ask(struct pl_engine *door, struct meeting *meeting, uint32_t rank, const struct pl_engine *engine, struct pl_peer **asked)
+static int ask(struct pl_engine *door, struct meeting *meeting, uint32_t rank, const struct pl_engine *engine, struct quest *quest)
 {
     struct pl_peer *peer;
     int rc = pl_door_peer(door, meeting->ranks[0], &peer);
-    if (rc == PL_AGAIN || (rc == MPI_SUCCESS && peer == *asked))
+    if (rc == PL_AGAIN || (rc == MPI_SUCCESS && peer == quest->asked))
         return MPI_SUCCESS;
-    if (rc == MPI_SUCCESS)
-        rc = send_join(door, peer, meeting, rank, engine);
-    *asked = peer;
-    return rc;
+    if (rc)
+        return put_up_with(quest, rc);
+    quest->asked = peer;
+    quest->failing = false;
+    return send_join(door, peer, meeting, rank, engine);
 }
 
 /*
@@ -254,7 +276,7 @@ static int ask(struct pl_engine *door, struct meeting *meeting, uint32_t rank, c
  */
 static int attend_meeting(struct pl_engine *door, struct meeting *meeting, uint32_t rank, const struct pl_engine *engine)
 {
-    struct pl_peer *asked = NULL;
+    struct quest quest = { .asked = NULL };
     unsigned rounds = 0;
     int rc = MPI_SUCCESS;
     pl_engine_enter(door);
@@ -262,7 +284,7 @@ static int attend_meeting(struct pl_engine *door, struct meeting *meeting, uint3
         int events = pl_engine_progress(door);
         if (meeting->done)
             break;
-        rc = ask(door, meeting, rank, engine, &asked);
+        rc = ask(door, meeting, rank, engine, &quest);
         if (rc)
             break;
         pl_engine_leave(door);
