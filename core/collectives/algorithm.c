@@ -4,15 +4,19 @@
 
 /* --- data ------------------------------------------------------------------------------------------------------ */
 
+/* The datatype of an empty block of alltoallw need not be one. */
+static struct pl_block block_of(const void *buf, MPI_Count count, MPI_Datatype handle)
+{
+    return count > 0 ? pl_block(buf, count, pl_type_from(handle)) : pl_block_bytes(buf, 0);
+}
+
 struct pl_block pl_send_block(const struct pl_coll *coll, int rank)
 {
     const struct pl_type *type = coll->sendtype;
     if (coll->sendtypes)
-        return pl_block(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank)), pl_count_at(coll->sendcounts, rank),
-                        pl_type_from(coll->sendtypes[rank]));
+        return block_of(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank)), pl_count_at(coll->sendcounts, rank), coll->sendtypes[rank]);
     if (pl_has_counts(coll->sendcounts))
-        return pl_block(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank) * type->extent),
-                        pl_count_at(coll->sendcounts, rank), type);
+        return pl_block(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank) * type->extent), pl_count_at(coll->sendcounts, rank), type);
     return pl_block(pl_address(coll->sendbuf, rank * coll->sendcount * type->extent), coll->sendcount, type);
 }
 
@@ -20,11 +24,9 @@ struct pl_block pl_recv_block(const struct pl_coll *coll, int rank)
 {
     const struct pl_type *type = coll->recvtype;
     if (coll->recvtypes)
-        return pl_block(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank)), pl_count_at(coll->recvcounts, rank),
-                        pl_type_from(coll->recvtypes[rank]));
+        return block_of(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank)), pl_count_at(coll->recvcounts, rank), coll->recvtypes[rank]);
     if (pl_has_counts(coll->recvcounts))
-        return pl_block(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank) * type->extent),
-                        pl_count_at(coll->recvcounts, rank), type);
+        return pl_block(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank) * type->extent), pl_count_at(coll->recvcounts, rank), type);
     return pl_block(pl_address(coll->recvbuf, rank * coll->recvcount * type->extent), coll->recvcount, type);
 }
 
