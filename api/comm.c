@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicator management (MPI-5.0 chapter 7): queries, construction, names, info. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/comm_hw.h"
 #include "core/comm_make.h"
 #include "core/intercomm.h"
 #include "core/memory.h"
-#include "core/plugin.h"
-#include "core/topology_hw.h"
 #include "sessions/rendezvous.h"
 
 /* --- queries ------------------------------------------------------------------------------------------------------------ */
@@ -222,50 +220,19 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     return give(&call, made, newcomm);
 }
 
-/* The hardware resource that splits further, by hwloc: a color of its own on every node. */
-static int hardware_color(const char *type, int node, int *color)
-{
-    const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
-    if (!topology)
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    int index = topology->index(type);
-    *color = index < 0 ? MPI_UNDEFINED : node << 12 | index;
-    return MPI_SUCCESS;
-}
-
-static int split_type(struct pl_comm *c, int split, int key, struct pl_info *info, struct pl_comm **made)
-{
-    int node = 0, color = MPI_UNDEFINED;
-    int rc = pl_comm_node_color(c, &node);
-    if (rc)
-        return rc;
-    if (split == MPI_COMM_TYPE_SHARED)
-        color = node;
-    if (split == MPI_COMM_TYPE_HW_GUIDED && info) {
-        char *type = pl_info_get(info, "mpi_hw_resource_type");
-        if (type && strcmp(type, "mpi_shared_memory") == 0)
-            color = node;
-        else if (type)
-            rc = hardware_color(type, node, &color);
-        free(type);
-    }
-    /* An error of one process alone must not leave the others waiting. */
-    int split_rc = pl_comm_split(c, rc ? MPI_UNDEFINED : color, key, made);
-    return rc ? rc : split_rc;
-}
-
 int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_split_type);
     struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, newcomm, "newcomm");
-    if (!call.err && (split == MPI_COMM_TYPE_HW_UNGUIDED || split == MPI_COMM_TYPE_RESOURCE_GUIDED))
+    if (!call.err && (split == MPI_COMM_TYPE_RESOURCE_GUIDED))
         return pl_call_unsupported(&call);
-    if (split != MPI_UNDEFINED && split != MPI_COMM_TYPE_SHARED && split != MPI_COMM_TYPE_HW_GUIDED)
+    if (split != MPI_UNDEFINED && split != MPI_COMM_TYPE_SHARED && split != MPI_COMM_TYPE_HW_GUIDED &&
+        split != MPI_COMM_TYPE_HW_UNGUIDED)
         pl_call_error(&call, MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_*", split);
     if (!call.err)
-        call.err = split_type(c, split, key, i, &made);
+        call.err = pl_comm_split_type(c, split, key, i, &made);
     return give(&call, made, newcomm);
 }
 

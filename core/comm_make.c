@@ -5,11 +5,8 @@
  */
 #include "core/comm_make.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/attr.h"
 #include "core/collective.h"
@@ -226,41 +223,4 @@ int pl_comm_create_members(struct pl_comm *parent, struct pl_group *group, struc
         return MPI_SUCCESS;
     int rc = pl_comm_agree(parent, group, tag, &id);
     return rc ? rc : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
-}
-
-/* --- the node --------------------------------------------------------------------------------------------------------- */
-
-/* What processes that can open each other's memory have in common: the kernel (boot id) and the PID namespace. */
-struct node_key {
-    char boot[40];
-    uint64_t pids;
-};
-
-static struct node_key node_key(void)
-{
-    struct node_key key = { .pids = 0 };
-    struct stat st;
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        ssize_t got = read(fd, key.boot, sizeof key.boot - 1);
-        key.boot[got > 0 ? got : 0] = '\0';
-        close(fd);
-    }
-    if (stat("/proc/self/ns/pid", &st) == 0)
-        key.pids = st.st_ino;
-    return key;
-}
-
-int pl_comm_node_color(struct pl_comm *parent, int *color)
-{
-    struct node_key own = node_key();
-    struct node_key *keys = pl_malloc((size_t)parent->size * sizeof *keys);
-    if (!keys)
-        return pl_fail_memory("the nodes of a communicator");
-    int rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, keys, sizeof own, PL_TYPE_BYTE);
-    for (int i = parent->size - 1; rc == MPI_SUCCESS && i >= 0; i--)
-        if (memcmp(&keys[i], &own, sizeof own) == 0)
-            *color = i;
-    free(keys);
-    return rc;
 }

@@ -21,7 +21,4 @@ int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **c
 int pl_comm_create_members(struct pl_comm *parent, struct pl_group *group, struct pl_comm **comm);
 int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag, struct pl_comm **comm);
 
-/* A color by which processes that can share memory are together: the lowest such rank. */
-int pl_comm_node_color(struct pl_comm *parent, int *color);
-
 #endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Splitting a communicator by hardware (MPI-5.0 section 7.4.2). Collective over the parent. */
+#ifndef PLENUM_CORE_COMM_HW_H
+#define PLENUM_CORE_COMM_HW_H
+
+#include "core/comm.h"
+
+struct pl_info;
+
+/* A color by which processes that can share memory are together: the lowest such rank. */
+int pl_comm_node_color(struct pl_comm *parent, int *color);
+
+/* MPI_Comm_split_type. `info` (may be NULL) names the resource for MPI_COMM_TYPE_HW_GUIDED and is told the one that was
+ * taken for MPI_COMM_TYPE_HW_UNGUIDED. */
+int pl_comm_split_type(struct pl_comm *parent, int type, int key, struct pl_info *info, struct pl_comm **comm);
+
+#endif
