@@ -53,7 +53,7 @@ const struct pl_config pl_config_table[] = {
       "where plugins are, as an absolute path; empty: beside the library" },
     { "shm_bulk", PL_CONFIG_TEXT, "auto", "auto|copy|cma", 0, 0,
       "how long messages travel on the node: copied twice through shared memory, once by the kernel, or what suits" },
-    { "shm_eager", PL_CONFIG_SIZE, "8192", NULL, 0, 1 << 20,
+    { "shm_eager", PL_CONFIG_SIZE, "16384", NULL, 0, 1 << 20,
       "bytes of the longest message that goes through a ring in one piece; at most a quarter of the ring" },
     { "shm_ring", PL_CONFIG_SIZE, "65536", NULL, 4096, 4 << 20,
       "bytes of the ring to each peer on the node; rounded up to a power of 2" },

@@ -12,8 +12,9 @@
  *     or                                 reads the sender's memory itself
  *                                   <--  DONE token
  *
- * The receiver chooses. A message that is thrown away, or of which nothing is wanted, is answered with DONE. One that
- * was withdrawn meanwhile is answered with GONE. The sender is done when its last byte is in the lane.
+ * The receiver chooses. A message that is thrown away, or of which nothing is wanted, is answered with DONE. The sender
+ * is done when its last byte is in the lane. It answers a grant with GONE when the message was withdrawn meanwhile, or
+ * when memory for a lane is short: then the receiver may still read it itself, and says DONE in any case.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,12 +64,10 @@ static bool granted(struct pl_shm_peer *peer, const struct pl_shm_control *grant
     uint64_t size = message->header.size;
     if (grant->bytes == 0 || grant->start > size || grant->bytes > size - grant->start)
         return false;
+    if (pl_shm_lane_get(peer) != MPI_SUCCESS)
+        return pl_shm_control_send(peer, PL_SHM_GONE, &(struct pl_shm_control){ .token = grant->reply, .bytes = grant->bytes });
     pl_list_remove(&sending->link);
     forget_token(shm, &sending->token);
-    if (pl_shm_lane_get(peer) != MPI_SUCCESS) {
-        shm->host->sent(shm->engine, message, MPI_ERR_NO_MEM);
-        return pl_shm_control_send(peer, PL_SHM_GONE, &(struct pl_shm_control){ .token = grant->reply });
-    }
     if (grant->start > 0)
         shm->host->seek(&message->data, grant->start);
     sending->left = grant->bytes;
@@ -251,11 +250,20 @@ static bool stream_begins(struct pl_shm_peer *peer, const struct pl_shm_control 
 
 static bool stream_never_begins(struct pl_shm_peer *peer, const struct pl_shm_control *control)
 {
-    struct pl_shm_bulk *bulk = pl_shm_token_find(&peer->shm->tokens, PL_SHM_TOKEN_FETCHING, peer, control->token);
+    struct pl_shm *shm = peer->shm;
+    struct pl_shm_bulk *bulk = pl_shm_token_find(&shm->tokens, PL_SHM_TOKEN_FETCHING, peer, control->token);
     if (!bulk)
         return false;
-    pl_shm_bulk_finish(bulk, gone(peer));
-    return true;
+    forget_token(shm, &bulk->ours);
+    pl_list_remove(&bulk->link);
+    if (control->bytes > 0 && pl_shm_pull_possible(bulk)) {
+        pl_list_append(&peer->pulling, &bulk->link);
+        pl_shm_activate(peer);
+        return true;
+    }
+    bool answered = answer_done(bulk);
+    pl_shm_bulk_finish(bulk, shm->host->fail(MPI_ERR_OTHER, "process %d could not send the data of its message", (int)peer->address.pid));
+    return answered;
 }
 
 /* --- both -------------------------------------------------------------------------------------------------------- */

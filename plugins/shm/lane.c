@@ -85,7 +85,7 @@ int pl_shm_lane_get(struct pl_shm_peer *peer)
     if (lane->peer)
         lane->peer->lane = NULL;
     lane->peer = peer;
-    lane->filled = lane->end = 0;
+    lane->filled = lane->end = lane->floor = 0;
     atomic_store_explicit(&lane->shared->filled, 0, memory_order_relaxed);
     atomic_store_explicit(&lane->shared->drained, 0, memory_order_relaxed);
     peer->lane = lane;
@@ -97,6 +97,8 @@ int pl_shm_lane_get(struct pl_shm_peer *peer)
 uint64_t pl_shm_lane_book(struct pl_shm_lane_out *lane, uint64_t bytes)
 {
     uint64_t start = whole_lines(lane->end);
+    if (is_empty(lane)) /* back to the start, which is in the caches */
+        start = lane->floor = (lane->end + PL_SHM_LANE_BYTES - 1) / PL_SHM_LANE_BYTES * PL_SHM_LANE_BYTES;
     if (lane->filled == lane->end) /* nothing is under way */
         lane->filled = start;
     lane->end = start + bytes;
@@ -146,7 +148,8 @@ void pl_shm_lanes_close(struct pl_shm *shm)
  * nothing any more. */
 static uint64_t room_at(const struct pl_shm_lane_out *lane, uint64_t position)
 {
-    uint64_t waiting = position - atomic_load_explicit(&lane->shared->drained, memory_order_acquire);
+    uint64_t drained = atomic_load_explicit(&lane->shared->drained, memory_order_acquire);
+    uint64_t waiting = position - (drained > lane->floor ? drained : lane->floor);
     uint64_t at = position % PL_SHM_LANE_BYTES, room = waiting <= PL_SHM_LANE_BYTES ? PL_SHM_LANE_BYTES - waiting : 0;
     return room < PL_SHM_LANE_BYTES - at ? room : PL_SHM_LANE_BYTES - at;
 }

@@ -53,6 +53,7 @@ struct pl_shm_lane_out {
     struct pl_shm_lane *shared;
     uint64_t filled;                 /* bytes put in so far */
     uint64_t end;                    /* where the data of the last granted message will end */
+    uint64_t floor;                  /* all before it has been taken out, whatever the reader's counter says */
     struct pl_shm_area area;
 };
 
@@ -78,7 +79,8 @@ bool pl_shm_lane_flushed(const struct pl_shm_peer *peer);
 
 /* --- pull.c ------------------------------------------------------------------------------------------------------ */
 
-/* Should this message be read straight from the sender's memory? */
+/* May this message be read straight from the sender's memory, and should it, if there is a choice? */
+bool pl_shm_pull_possible(const struct pl_shm_bulk *bulk);
 bool pl_shm_pull_wanted(const struct pl_shm_bulk *bulk);
 
 enum pl_shm_pulled { PL_SHM_PULL_ALL, PL_SHM_PULL_MORE, PL_SHM_PULL_REFUSED, PL_SHM_PULL_LOST };

@@ -83,7 +83,7 @@ enum pl_shm_kind {
     PL_SHM_GRANT,          /* answer: send that data; struct pl_shm_control instead of the header, as in the rest */
     PL_SHM_STREAM,         /* here it comes: it follows in a lane */
     PL_SHM_DONE,           /* answer: that data is not needed any more */
-    PL_SHM_GONE,           /* answer to a grant: there is no such data any more */
+    PL_SHM_GONE,           /* answer to a grant: no; there is no such data any more, or no lane for it */
 };
 
 /* Puts the kind and the number of bytes behind the record's head into a word. */
@@ -97,7 +97,7 @@ struct pl_shm_offer {
 struct pl_shm_control {
     uint64_t token;        /* the receiver's own: what kind of record it answers is the receiver's to know */
     uint64_t reply;        /* GRANT: the token for STREAM and GONE */
-    uint64_t bytes;        /* GRANT, STREAM: how many */
+    uint64_t bytes;        /* GRANT, STREAM: how many; GONE: 0, or how many may still be read from the sender's memory */
     uint64_t lane;         /* STREAM: offset of the lane in the sender's segment */
     uint64_t start;        /* STREAM: position in the lane's stream where the data begins */
 };

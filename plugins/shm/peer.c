@@ -97,6 +97,8 @@ void pl_shm_peer_leave(struct pl_shm_peer *peer, int error)
         return;
     peer->life = PL_SHM_LEAVING;
     peer->error = error;
+    peer->out.ring = NULL; /* nothing is sent any more */
+    peer->out.limit = peer->out.tail;
     pl_shm_activate(peer);
 }
 
@@ -127,7 +129,6 @@ static void release(struct pl_shm_peer *peer, bool reuse)
     free(peer->out.stale);
     peer->out.stale = NULL;
     peer->out.ring = NULL;
-    peer->out.tail = peer->out.limit = 0;
     pl_shm_unmap(peer->head, sizeof *peer->head);
     peer->head = NULL;
     pl_list_remove(&peer->active);

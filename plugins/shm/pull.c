@@ -15,10 +15,15 @@ enum {
     SLICE = 1 << 20,        /* bytes before others have their turn */
 };
 
+bool pl_shm_pull_possible(const struct pl_shm_bulk *bulk)
+{
+    return bulk->address && !bulk->peer->no_cma && bulk->peer->shm->bulk != PL_SHM_BULK_COPY;
+}
+
+/* Lanes have been faster wherever it was measured, on one processor and on two. */
 bool pl_shm_pull_wanted(const struct pl_shm_bulk *bulk)
 {
-    const struct pl_shm *shm = bulk->peer->shm;
-    return shm->bulk == PL_SHM_BULK_CMA && bulk->address && !bulk->peer->no_cma;
+    return pl_shm_pull_possible(bulk) && bulk->peer->shm->bulk == PL_SHM_BULK_CMA;
 }
 
 enum pl_shm_pulled pl_shm_pull(struct pl_shm_bulk *bulk)

@@ -43,16 +43,18 @@ static const struct pl_type node_holes = { .size = 1, .extent = 2, .true_extent 
 
 static const char *node_tls = "", *node_transport = "ucx";
 static long node_eager = 65536;
+static long node_ring = 65536;             /* shm */
+static const char *node_bulk = "auto";     /* shm */
 static char node_detail[512];
 
 /* --- the host -------------------------------------------------------------------------------------------------- */
 
-static struct pl_cursor node_cursor(const void *base, size_t bytes, const struct pl_type *type)
+static inline struct pl_cursor node_cursor(const void *base, size_t bytes, const struct pl_type *type)
 {
     return (struct pl_cursor){ .type = type, .base = (char *)base, .count = (MPI_Count)bytes, .total = bytes };
 }
 
-static size_t node_move(struct pl_cursor *cursor, char *packed, size_t max, bool out)
+static inline size_t node_move(struct pl_cursor *cursor, char *packed, size_t max, bool out)
 {
     size_t left = cursor->total - cursor->done, bytes = max < left ? max : left, step = (size_t)cursor->type->extent;
     for (size_t i = 0; i < bytes; i++) {
@@ -66,22 +68,32 @@ static size_t node_move(struct pl_cursor *cursor, char *packed, size_t max, bool
     return bytes;
 }
 
-static size_t node_pack(struct pl_cursor *cursor, void *packed, size_t max)
+static inline size_t node_pack(struct pl_cursor *cursor, void *packed, size_t max)
 {
     return node_move(cursor, packed, max, true);
 }
 
-static size_t node_unpack(struct pl_cursor *cursor, const void *packed, size_t bytes)
+static inline size_t node_unpack(struct pl_cursor *cursor, const void *packed, size_t bytes)
 {
     return node_move(cursor, (char *)packed, bytes, false);
 }
 
-static void node_seek(struct pl_cursor *cursor, size_t offset)
+static inline void node_seek(struct pl_cursor *cursor, size_t offset)
 {
     cursor->done = offset;
 }
 
-static void node_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+static inline size_t node_run(struct pl_cursor *cursor, size_t max, void **address)
+{
+    size_t left = cursor->total - cursor->done, bytes = cursor->type->extent == 1 ? left : left > 0;
+    if (bytes > max)
+        bytes = max;
+    *address = cursor->base + cursor->done * (size_t)cursor->type->extent;
+    cursor->done += bytes;
+    return bytes;
+}
+
+static inline void node_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                          const void *data, struct pl_bulk *bulk)
 {
     struct node *node = (struct node *)engine;
@@ -100,7 +112,7 @@ static void node_arrived(struct pl_engine *engine, const struct pl_origin *from,
     pl_list_append(&node->inbox, &arrival->link);
 }
 
-static void node_sent(struct pl_engine *engine, struct pl_outgoing *message, int error)
+static inline void node_sent(struct pl_engine *engine, struct pl_outgoing *message, int error)
 {
     struct node *node = (struct node *)engine;
     node->sent++;
@@ -109,7 +121,7 @@ static void node_sent(struct pl_engine *engine, struct pl_outgoing *message, int
         node->last_error = error;
 }
 
-static void node_fetched(struct pl_engine *engine, struct pl_incoming *message, int error)
+static inline void node_fetched(struct pl_engine *engine, struct pl_incoming *message, int error)
 {
     struct node *node = (struct node *)engine;
     node->fetched++;
@@ -118,32 +130,32 @@ static void node_fetched(struct pl_engine *engine, struct pl_incoming *message, 
         node->last_error = error;
 }
 
-static void node_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+static inline void node_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
 {
     (void)endpoint, (void)from;
     ((struct node *)engine)->lost++;
 }
 
-static uint64_t node_id(const struct pl_engine *engine)
+static inline uint64_t node_id(const struct pl_engine *engine)
 {
     return ((const struct node *)engine)->id;
 }
 
-static const void *node_card(const struct pl_engine *engine, size_t *length)
+static inline const void *node_card(const struct pl_engine *engine, size_t *length)
 {
     const struct node *node = (const struct node *)engine;
     *length = node->card_length;
     return node->card;
 }
 
-static bool node_threaded(const struct pl_engine *engine)
+static inline bool node_threaded(const struct pl_engine *engine)
 {
     (void)engine;
     return true;
 }
 
 __attribute__((format(printf, 2, 3)))
-static int node_fail(int class, const char *format, ...)
+static inline int node_fail(int class, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -154,16 +166,20 @@ static int node_fail(int class, const char *format, ...)
 
 static long node_config_long(const char *name)
 {
-    return strcmp(name, "ucx_eager") == 0 ? node_eager : 0;
+    if (strcmp(name, "shm_ring") == 0)
+        return node_ring;
+    return strcmp(name, "ucx_eager") == 0 || strcmp(name, "shm_eager") == 0 ? node_eager : 0;
 }
 
 static const char *node_config_text(const char *name)
 {
+    if (strcmp(name, "shm_bulk") == 0)
+        return node_bulk;
     return strcmp(name, "ucx_tls") == 0 ? node_tls : node_transport;
 }
 
 __attribute__((format(printf, 3, 4)))
-static void node_log(const char *subsystem, int level, const char *format, ...)
+static inline void node_log(const char *subsystem, int level, const char *format, ...)
 {
     if (!getenv("TEST_LOG"))
         return;
@@ -179,13 +195,13 @@ static const struct pl_host node_host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = node_arrived, .sent = node_sent, .fetched = node_fetched, .lost = node_lost,
     .engine_id = node_id, .engine_card = node_card, .threaded = node_threaded,
-    .pack = node_pack, .unpack = node_unpack, .seek = node_seek,
+    .pack = node_pack, .unpack = node_unpack, .seek = node_seek, .run = node_run,
     .fail = node_fail, .config_long = node_config_long, .config_text = node_config_text, .log = node_log,
 };
 
 /* --- driving it ------------------------------------------------------------------------------------------------ */
 
-static struct node *node_open(const struct pl_transport_ops *ops, uint64_t id)
+static inline struct node *node_open(const struct pl_transport_ops *ops, uint64_t id)
 {
     struct node *node = calloc(1, sizeof *node);
     node->id = id;
@@ -198,7 +214,7 @@ static struct node *node_open(const struct pl_transport_ops *ops, uint64_t id)
     return node;
 }
 
-static void node_close(struct node *node)
+static inline void node_close(struct node *node)
 {
     node->ops->close(node->self);
     struct pl_list *entry;
@@ -207,7 +223,7 @@ static void node_close(struct node *node)
     free(node);
 }
 
-static struct pl_endpoint *node_connect(struct node *node, const void *card, size_t length)
+static inline struct pl_endpoint *node_connect(struct node *node, const void *card, size_t length)
 {
     struct pl_endpoint *endpoint = NULL;
     int err = node->ops->connect(node->self, card, length, (struct pl_peer *)node, &endpoint);
@@ -225,18 +241,18 @@ static struct pl_endpoint *node_connect(struct node *node, const void *card, siz
     }
 
 /* Each byte of a message depends on its seed and its place. */
-static unsigned char node_byte(unsigned seed, size_t i)
+static inline unsigned char node_byte(unsigned seed, size_t i)
 {
     return (unsigned char)(seed * 131 + i * 7 + (i >> 8) * 13 + (i >> 16));
 }
 
-static void node_fill(unsigned char *data, size_t bytes, size_t step, unsigned seed)
+static inline void node_fill(unsigned char *data, size_t bytes, size_t step, unsigned seed)
 {
     for (size_t i = 0; i < bytes; i++)
         data[i * step] = node_byte(seed, i);
 }
 
-static bool node_intact(const unsigned char *data, size_t bytes, size_t step, unsigned seed)
+static inline bool node_intact(const unsigned char *data, size_t bytes, size_t step, unsigned seed)
 {
     for (size_t i = 0; i < bytes; i++)
         if (data[i * step] != node_byte(seed, i))
@@ -251,7 +267,7 @@ struct message {
 };
 
 /* A message with `seed` as its tag and data by it; freed by message_free() once it is done. */
-static struct message *message_send(struct node *node, struct pl_endpoint *endpoint, unsigned seed, size_t bytes, const struct pl_type *type)
+static inline struct message *message_send(struct node *node, struct pl_endpoint *endpoint, unsigned seed, size_t bytes, const struct pl_type *type)
 {
     struct message *message = calloc(1, sizeof *message);
     size_t step = (size_t)type->extent;
@@ -265,19 +281,19 @@ static struct message *message_send(struct node *node, struct pl_endpoint *endpo
     return message;
 }
 
-static bool message_done(const struct message *message)
+static inline bool message_done(const struct message *message)
 {
     return message->done || message->out.transport[5];
 }
 
-static void message_free(struct message *message)
+static inline void message_free(struct message *message)
 {
     free(message->data);
     free(message);
 }
 
 /* Takes the oldest arrival, with the data of a bulk message fetched into `room` bytes of `type` at `data`. */
-static struct pl_header node_take(struct node *node, struct node *other, unsigned char *data, size_t room, const struct pl_type *type)
+static inline struct pl_header node_take(struct node *node, struct node *other, unsigned char *data, size_t room, const struct pl_type *type)
 {
     NODE_UNTIL(node, other, !pl_list_empty(&node->inbox));
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&node->inbox), struct arrival, link);
