@@ -68,6 +68,8 @@ static int start_message(bool send, struct pl_comm *comm, struct pl_block data, 
     EXPECT(message_count < MESSAGES_MAX, "too many messages");
     EXPECT(peer >= 0 && peer < ranks_size && peer != rank, "rank %d of %d has rank %d as its peer", rank, ranks_size, peer);
     made->peer_rank = peer;
+    pl_engine_enter(&comm->instance->engine); /* as the real ones do: the caller must not hold it */
+    pl_engine_leave(&comm->instance->engine);
     messages[message_count++] = (struct message){ send, false, send ? rank : peer, send ? peer : rank, tag, data, made };
     *request = made;
     return MPI_SUCCESS;
@@ -100,9 +102,11 @@ static int ranks_cancel(struct pl_request *request)
     return MPI_SUCCESS;
 }
 
-/* The user's function only: predefined operations are another test's. */
+/* The user's function only: predefined operations are another test's. No lock may be held. */
 static void ranks_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type)
 {
+    for (int rank = 0; rank < ranks_size; rank++)
+        EXPECT(!pl_lock_held(&ranks_instance[rank].engine.lock), "an operation runs with the lock of rank %d's engine held", rank);
     int n = (int)count;
     MPI_Datatype handle = (MPI_Datatype)type;
     op->user((void *)in, inout, &n, &handle);
@@ -134,7 +138,7 @@ static void ranks_open(int size)
     for (int rank = 0; rank < size; rank++) {
         struct pl_engine *engine = &ranks_instance[rank].engine;
         memset(engine, 0, sizeof *engine);
-        pl_lock_init(&engine->lock, PL_RANK_ENGINE, false);
+        pl_lock_init(&engine->lock, PL_RANK_ENGINE, true);
         pl_list_init(&engine->graveyard);
         pl_list_init(&engine->chores);
         pl_list_init(&engine->hooks);
