@@ -3,7 +3,7 @@
  * usage: sample FILE [CELLS]
  *
  * Writes a matrix of real size for the demo: stationary heat conduction in a cube of 64 x 64 x 64 cells (or CELLS a
- * side) of a composite material, whose grains conduct up to a thousand times better than what is between them. Finite
+ * side) of a composite material, whose grains conduct up to a hundred times better than what is between them. Finite
  * volumes, seven points, harmonic means at the faces; the temperature is fixed at the bottom and at the top. Symmetric
  * and positive definite, and badly enough scaled that the preconditioner has something to do.
  */
@@ -20,7 +20,7 @@ static double conductivity(int x, int y, int z)
 {
     const int pitch = 8;
     double dx = x % pitch - 3.5, dy = y % pitch - 3.5, dz = z % pitch - 3.5;
-    int kind = (x / pitch + 2 * (y / pitch) + 3 * (z / pitch)) % 4;
+    int kind = (x / pitch + 2 * (y / pitch) + 3 * (z / pitch)) % 3;
     return dx * dx + dy * dy + dz * dz < 10 ? pow(10, kind) : 1;
 }
 
