@@ -54,6 +54,7 @@ static struct pl_comm *first_comm(struct pl_instance *instance)
     if (!pl_list_empty(&instance->comms)) {
         comm = PL_CONTAINER(instance->comms.next, struct pl_comm, siblings);
         pl_list_remove(&comm->siblings);
+        comm->obj.predefined = false; /* the World's are counted like the others from here on */
         pl_object_retain(comm);
     }
     pl_lock_drop(&instance->lock);
