@@ -105,22 +105,27 @@ def short(value):
     return f'{value:.3g}' if value < 100 else f'{value:.0f}'
 
 
+def ratio(unit, own, other):
+    """Own speed over the other's."""
+    if not own or not other:
+        return ''
+    quotient = other / own if unit in FASTER_WHEN_LESS else own / other
+    return f'{quotient:.2f}' if quotient < 1000 else f'{quotient:.0f}'
+
+
 def print_table(figures, mpis):
     names = [mpi.name for mpi in mpis]
     first = names[0]
-    print(f'{"":34}{"ranks":>5} {"":5}{first:>10}' + ''.join(f'{name:>12}{"ratio":>7}' for name in names[1:]))
+    print(f'{"":34}{"ranks":>5} {"":5}{first:>10}' + ''.join(f'{name:>12}{"ratio":>8}' for name in names[1:]))
     for (what, ranks), figure in figures.items():
         own = statistics.median(figure[first]) if first in figure else None
         line = f'{what:34}{ranks:5} {figure["unit"]:5}{"-" if own is None else short(own):>10}'
         for name in names[1:]:
             if name not in figure:
-                line += f'{"-":>12}{"":7}'
+                line += f'{"-":>12}{"":8}'
                 continue
             value = statistics.median(figure[name])
-            ratio = ''
-            if own and value:
-                ratio = f'{value / own if figure["unit"] in FASTER_WHEN_LESS else own / value:.2f}'
-            line += f'{short(value):>12}{ratio:>7}'
+            line += f'{short(value):>12}{ratio(figure["unit"], own, value):>8}'
         print(line)
     for mpi in mpis:
         if mpi.broken:
