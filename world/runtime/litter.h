@@ -8,9 +8,12 @@
 
 enum { PL_LITTER_MAX = 108 };
 
-/* Makes the directory, or none ("") when the environment chooses the store that keeps no files. Returns an enum
- * plenum_error. */
-int pl_litter_make(char directory[PL_LITTER_MAX]);
+/* Thinks of a name, so that the keeper knows it before the directory exists; "" when the environment chooses the store
+ * that keeps no files. */
+void pl_litter_name(char directory[PL_LITTER_MAX]);
+
+/* Makes the directory of that name, for this user only; does nothing for "". Returns an enum plenum_error. */
+int pl_litter_make(const char *directory);
 
 /* Removes it with its contents; it is "" afterwards. */
 void pl_litter_remove(char directory[PL_LITTER_MAX]);

@@ -42,21 +42,32 @@ static int start_server(void)
                       PMIx_Error_string(status));
 }
 
-int pl_pmix_want(struct plenum_runtime *rt)
+/* Says that the runtime holds the server, or not, and which directory its keeper therefore has to remove one day. */
+static void hold(struct plenum_runtime *rt, bool holds)
 {
-    pthread_mutex_lock(&opening);
-    int err = rt->pmix || holders > 0 ? PLENUM_OK : start_server();
-    if (!err && !rt->pmix) {
-        rt->pmix = true;
-        holders++;
-    }
-    pthread_mutex_unlock(&opening);
-    if (err)
-        return err;
     pthread_mutex_lock(&rt->lock);
+    rt->pmix = holds;
     pl_pmix_tell_litter(rt);
     pthread_mutex_unlock(&rt->lock);
-    return PLENUM_OK;
+}
+
+int pl_pmix_want(struct plenum_runtime *rt)
+{
+    int err = PLENUM_OK;
+    pthread_mutex_lock(&opening);
+    if (!rt->pmix) {
+        if (holders == 0)
+            pl_litter_name(directory);
+        hold(rt, true); /* first: we may die while the server starts */
+        if (holders == 0)
+            err = start_server();
+        if (err)
+            hold(rt, false);
+        else
+            holders++;
+    }
+    pthread_mutex_unlock(&opening);
+    return err;
 }
 
 int plenum_runtime_want_pmix(struct plenum_runtime *rt)
@@ -74,16 +85,14 @@ void pl_pmix_release(struct plenum_runtime *rt)
         pl_names_end_job(&pl_pmix_names, NULL);
         pl_litter_remove(directory);
     }
-    rt->pmix = false;
+    rt->pmix = false; /* the keeper has gone already */
     pthread_mutex_unlock(&opening);
 }
 
 void pl_pmix_tell_litter(struct plenum_runtime *rt)
 {
     struct pl_keeper_request request = { .op = PL_KEEPER_LITTER };
-    if (!rt->pmix)
-        return;
-    snprintf(request.text, sizeof(request.text), "%s", directory);
+    snprintf(request.text, sizeof(request.text), "%s", rt->pmix ? directory : "");
     pl_link_send(&rt->link, &request, NULL, 0);
 }
 
