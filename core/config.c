@@ -59,7 +59,7 @@ const struct pl_config pl_config_table[] = {
       "bytes of the ring to each peer on the node; rounded up to a power of 2" },
     { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0,
       "transports to use: auto, or a list" },
-    { "ucx_eager", PL_CONFIG_SIZE, "8192", NULL, 0, 1 << 20,
+    { "ucx_eager", PL_CONFIG_SIZE, "65536", NULL, 0, 1 << 20,
       "bytes of the longest message that UCX carries in one piece" },
     { "ucx_tls", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "UCX's own transports, as its UCX_TLS has them; empty: the network, and with transport=ucx all that UCX finds" },
