@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * In which parts of the machine this process is confined to run, by hwloc. What for: core/topology_hw.h.
+ *
+ * The machine is read anew for each question, with the binding of the moment, and nothing is kept: questions are rare
+ * (splitting a communicator by hardware), and a topology takes memory.
+ */
+#include <hwloc.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/topology_hw.h"
+
+#define SCHEME "hwloc://"
+
+/* The machine, and the processors that this process may use now. */
+static int load(hwloc_topology_t *topology, hwloc_cpuset_t *where)
+{
+    if (hwloc_topology_init(topology) != 0)
+        return -1;
+    *where = hwloc_bitmap_alloc();
+    if (!*where)
+        goto destroy;
+    if (hwloc_topology_load(*topology) != 0)
+        goto free_where;
+    if (hwloc_get_cpubind(*topology, *where, HWLOC_CPUBIND_PROCESS) == 0 && !hwloc_bitmap_iszero(*where))
+        return 0;
+    hwloc_bitmap_copy(*where, hwloc_topology_get_allowed_cpuset(*topology));
+    return 0;
+
+free_where:
+    hwloc_bitmap_free(*where);
+destroy:
+    hwloc_topology_destroy(*topology);
+    return -1;
+}
+
+static void unload(hwloc_topology_t topology, hwloc_cpuset_t where)
+{
+    hwloc_bitmap_free(where);
+    hwloc_topology_destroy(topology);
+}
+
+/* The one object of this type that has all of the processors; NULL: there is none. */
+static hwloc_obj_t confining(hwloc_topology_t topology, hwloc_const_cpuset_t where, hwloc_obj_type_t type)
+{
+    hwloc_obj_t object = NULL;
+    while ((object = hwloc_get_next_obj_by_type(topology, type, object)) != NULL)
+        if (object->cpuset && hwloc_bitmap_isincluded(where, object->cpuset))
+            return object;
+    return NULL;
+}
+
+/* Types that hold processors, from the machine down; memory sits where its processors are. */
+static const hwloc_obj_type_t types[] = {
+    HWLOC_OBJ_MACHINE, HWLOC_OBJ_PACKAGE, HWLOC_OBJ_DIE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE,
+    HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_CORE, HWLOC_OBJ_PU,
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+/* hwloc's full names tell caches apart: "L3Cache". */
+static void name_of(hwloc_obj_t object, char *name, size_t room)
+{
+    char type[PL_TOPOLOGY_TYPE_MAX - sizeof SCHEME];
+    hwloc_obj_type_snprintf(type, sizeof type, object, 1);
+    snprintf(name, room, SCHEME "%s", type);
+}
+
+static int get_places(struct pl_topology_place *places, int room)
+{
+    hwloc_topology_t topology;
+    hwloc_cpuset_t where;
+    int count = 0;
+    if (load(&topology, &where) != 0)
+        return -1;
+    for (int i = 0; i < TYPES; i++) {
+        hwloc_obj_t object = confining(topology, where, types[i]);
+        if (!object)
+            continue;
+        if (count < room) {
+            name_of(object, places[count].type, sizeof places[count].type);
+            places[count].index = (int)object->logical_index;
+        }
+        count++;
+    }
+    unload(topology, where);
+    return count;
+}
+
+static int get_index(const char *type)
+{
+    hwloc_topology_t topology;
+    hwloc_cpuset_t where;
+    int index = -2;
+    if (strncasecmp(type, SCHEME, strlen(SCHEME)) == 0)
+        type += strlen(SCHEME);
+    if (load(&topology, &where) != 0)
+        return -2;
+    for (int i = 0; i < TYPES; i++) {
+        char name[PL_TOPOLOGY_TYPE_MAX];
+        hwloc_obj_t any = hwloc_get_obj_by_type(topology, types[i], 0);
+        if (!any)
+            continue;
+        name_of(any, name, sizeof name);
+        if (strcasecmp(name + strlen(SCHEME), type) != 0)
+            continue;
+        hwloc_obj_t object = confining(topology, where, types[i]);
+        index = object ? (int)object->logical_index : -1;
+        break;
+    }
+    unload(topology, where);
+    return index;
+}
+
+__attribute__((visibility("default")))
+const struct pl_topology_ops plenum_topology = {
+    .abi    = PL_TOPOLOGY_ABI,
+    .name   = "hwloc",
+    .places = get_places,
+    .index  = get_index,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The hardware places of a process: all of the machine, then bound to one processor. */
+#include <check.h>
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/topology_hw.h"
+
+enum { ROOM = 32 };
+static const struct pl_topology_ops *ops;
+
+static void load(void)
+{
+    char exe[PATH_MAX], path[PATH_MAX + 64];
+    ssize_t length = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    ck_assert_int_gt(length, 0);
+    exe[length] = '\0';
+    snprintf(path, sizeof path, "%s/../../lib/plenum/hwloc.so", dirname(exe));
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    ck_assert_msg(handle != NULL, "%s", dlerror());
+    ops = dlsym(handle, PL_TOPOLOGY_SYMBOL);
+    ck_assert_ptr_nonnull(ops);
+    ck_assert_uint_eq(ops->abi, PL_TOPOLOGY_ABI);
+}
+
+static int bind_to_first(void)
+{
+    cpu_set_t all, one;
+    sched_getaffinity(0, sizeof all, &all);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all)) {
+            CPU_ZERO(&one);
+            CPU_SET(cpu, &one);
+            return sched_setaffinity(0, sizeof one, &one);
+        }
+    return -1;
+}
+
+START_TEST(test_places)
+{
+    struct pl_topology_place places[ROOM];
+    int count = ops->places(places, ROOM);
+    ck_assert_int_ge(count, 1);
+    ck_assert_int_le(count, ROOM);
+    ck_assert_str_eq(places[0].type, "hwloc://Machine");
+    ck_assert_int_eq(places[0].index, 0);
+    for (int i = 0; i < count; i++)
+        ck_assert_int_eq(ops->index(places[i].type), places[i].index);
+    ck_assert_int_eq(ops->places(places, 0), count);
+}
+END_TEST
+
+START_TEST(test_bound)
+{
+    struct pl_topology_place places[ROOM];
+    ck_assert_int_eq(bind_to_first(), 0);
+    int count = ops->places(places, ROOM);
+    ck_assert_int_ge(count, 2);
+    ck_assert_str_eq(places[count - 1].type, "hwloc://PU");
+    ck_assert_int_eq(ops->index("PU"), places[count - 1].index);
+    ck_assert_int_ge(ops->index("core"), -1);
+}
+END_TEST
+
+START_TEST(test_names)
+{
+    ck_assert_int_eq(ops->index("machine"), 0);
+    ck_assert_int_eq(ops->index("HWLOC://Machine"), 0);
+    ck_assert_int_eq(ops->index("hwloc://NoSuchThing"), -2);
+    ck_assert_int_eq(ops->index(""), -2);
+    ck_assert_int_eq(ops->index("hwloc://"), -2);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("hwloc");
+    TCase *tcase = tcase_create("hwloc");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_checked_fixture(tcase, load, NULL);
+    tcase_add_test(tcase, test_places);
+    tcase_add_test(tcase, test_bound);
+    tcase_add_test(tcase, test_names);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
