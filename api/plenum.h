@@ -195,8 +195,8 @@ enum plenum_job_option {
 };
 PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value);
 
-/** Opens the PMIx server of the process ahead of the first job that needs it, which costs some 20 ms. It is closed
- *  with the runtime. */
+/** Opens the PMIx server of the process ahead of the first job that needs it, which costs some 20 ms and two threads. It
+ *  stays until the process ends. */
 PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
 
 /* --- running a job ----------------------------------------------------------------------------------------- */

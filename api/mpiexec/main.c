@@ -73,9 +73,7 @@ static int describe(struct run *run)
 {
     const struct options *o = run->options;
     struct plenum_job *job = run->job;
-    int err = run->plain_hwloc ? plenum_job_env(job, PLENUM_ALL, "HWLOC_COMPONENTS", NULL) : PLENUM_OK;
-    if (!err)
-        err = set_variables(job, PLENUM_ALL, &o->env);
+    int err = set_variables(job, PLENUM_ALL, &o->env);
     for (int i = 0; !err && i < o->sections; i++)
         err = describe_section(job, &o->section[i]);
     for (int i = 0; !err && i < o->psets; i++)
@@ -97,16 +95,6 @@ static int describe(struct run *run)
     if (input > 0)
         close(input);
     return err;
-}
-
-/* For the PMIx server in this process: the store that keeps no files; a look at the hardware that leaves out graphics
- * (which asks X displays), OpenCL and PCI. */
-static void prepare_environment(struct run *run)
-{
-    static const char *const look = "HWLOC_COMPONENTS";
-    run->plain_hwloc = !getenv(look);
-    setenv(look, "-gl,-opencl,-pci", 0);
-    setenv("PMIX_MCA_gds", "hash", 0);
 }
 
 /* The output of many ranks needs many descriptors: as many as we may have. */
@@ -172,7 +160,6 @@ static int execute(const struct options *o)
         }
     }
     raise_descriptor_limit();
-    prepare_environment(&run);
     int err = plenum_runtime_open(&run.runtime);
     if (err) {
         code = complain(&run, err);

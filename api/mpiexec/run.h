@@ -22,7 +22,6 @@ struct run {
     int last_interrupt;
     bool finished;
     int code;               /* exit code of the job */
-    bool plain_hwloc;       /* HWLOC_COMPONENTS is set for ourselves only */
 };
 
 /* Blocks the signals that mpiexec handles and opens run->signals. Before any thread is started. */

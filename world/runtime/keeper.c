@@ -29,7 +29,6 @@ struct keeper {
     int host;                  /* pidfd of the host, -1 where the kernel has none */
     struct pl_kept_job *jobs;
     int *shared;
-    char litter[sizeof(((struct pl_keeper_request *)0)->text)];
 };
 
 static struct pl_kept_job *find_job(struct keeper *k, uint32_t id)
@@ -161,10 +160,6 @@ static void handle_request(struct keeper *k, const struct pl_keeper_request *req
         if (job)
             signal_ranks(job, request->first, request->signal);
         break;
-    case PL_KEEPER_LITTER:
-        memcpy(k->litter, request->text, sizeof(k->litter));
-        k->litter[sizeof(k->litter) - 1] = '\0';
-        break;
     }
 }
 
@@ -282,8 +277,6 @@ static _Noreturn void end_everything(struct keeper *k)
         while (read(k->children, &seen, sizeof(seen)) > 0)
             ;
     } while (true);
-    if (k->litter[0])
-        pl_keeper_unlitter(k->litter);
     _exit(0);
 }
 

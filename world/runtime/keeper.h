@@ -25,8 +25,7 @@ enum pl_keeper_op {
     PL_KEEPER_JOB = 1, /* a new job; descriptors: plan, job segment */
     PL_KEEPER_RANKS,   /* start ranks [first, first + count); descriptors: 0, 1 and 2 of each */
     PL_KEEPER_FORGO,   /* start no further ranks; the job is over when those that run have ended */
-    PL_KEEPER_SIGNAL,  /* `signal` to the process group of rank `first`, or of all that run when it is -1 */
-    PL_KEEPER_LITTER   /* `text` is a directory to be removed, with its contents, if the host dies; "": none */
+    PL_KEEPER_SIGNAL   /* `signal` to the process group of rank `first`, or of all that run when it is -1 */
 };
 
 struct pl_keeper_request {
@@ -35,7 +34,6 @@ struct pl_keeper_request {
     int32_t first;
     uint32_t count;
     int32_t signal;
-    char text[108];
 };
 
 enum pl_keeper_news {
@@ -90,9 +88,6 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
 /* Kills the adopted children whose environment holds `cookie`, or all children when `all`. Returns how many signals
  * were sent: 0 means that nothing is left. */
 int pl_keeper_sweep(struct pl_kept_job *jobs, uint64_t cookie, bool all);
-
-/* Removes a directory and the files and directories in it. */
-void pl_keeper_unlitter(const char *directory);
 
 /* The keeper itself, in the child of the fork. */
 _Noreturn void pl_keeper_run(int socket, pid_t host);

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What the keeper does about things that are left behind: processes that ranks started and that outlived them (they
- * became children of the keeper, which is a subreaper), and the directory of a host that died.
- */
-#include <dirent.h>
-#include <errno.h>
+/* What the keeper does about processes that ranks started and that outlived them. They have become its children, since
+ * it is a subreaper. */
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "world/runtime/keeper.h"
@@ -53,45 +45,4 @@ int pl_keeper_sweep(struct pl_kept_job *jobs, uint64_t cookie, bool all)
         }
     close(fd);
     return killed;
-}
-
-/* --- a directory ------------------------------------------------------------------------------------------- */
-
-struct entry { /* of getdents64() */
-    uint64_t inode;
-    int64_t offset;
-    unsigned short length;
-    unsigned char type;
-    char name[];
-};
-
-/* Removes what is in `directory` (a descriptor, closed here), to a depth that only an accident would exceed. */
-static void empty_directory(int directory, int depth)
-{
-    _Alignas(struct entry) char buffer[2048];
-    long got;
-    while ((got = syscall(SYS_getdents64, directory, buffer, sizeof(buffer))) > 0)
-        for (long at = 0; at < got;) {
-            const struct entry *e = (const struct entry *)(buffer + at);
-            at += e->length;
-            if (strcmp(e->name, ".") == 0 || strcmp(e->name, "..") == 0)
-                continue;
-            int sub = e->type == DT_DIR ? openat(directory, e->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                                        : -1;
-            if (sub >= 0 && depth > 0)
-                empty_directory(sub, depth - 1);
-            else if (sub >= 0)
-                close(sub);
-            unlinkat(directory, e->name, e->type == DT_DIR ? AT_REMOVEDIR : 0);
-        }
-    close(directory);
-}
-
-void pl_keeper_unlitter(const char *directory)
-{
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    empty_directory(fd, 4);
-    rmdir(directory);
 }

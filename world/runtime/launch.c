@@ -192,7 +192,7 @@ int plenum_job_launch(struct plenum_job *job)
     bool pmix = job->option[PLENUM_JOB_PMIX] != 0;
     pthread_mutex_unlock(&rt->lock);
 
-    int err = pmix ? pl_pmix_want(rt) : PLENUM_OK; /* slow: not under the lock */
+    int err = pmix ? pl_pmix_open() : PLENUM_OK; /* slow: not under the lock */
     if (err)
         return err;
     pthread_mutex_lock(&rt->lock);

@@ -46,10 +46,8 @@ int pl_link_open(struct pl_link *link)
 
 void pl_link_close(struct pl_link *link)
 {
-    const struct pl_keeper_request nothing = { .op = PL_KEEPER_LITTER };
     if (link->fd < 0)
         return;
-    pl_link_send(link, &nothing, NULL, 0); /* this is no death: the server's files may still be in use */
     close(link->fd);
     link->fd = -1;
     while (waitpid(link->keeper, NULL, __WALL) < 0 && errno == EINTR)

@@ -6,94 +6,95 @@
 #include <unistd.h>
 
 #include "world/runtime/error.h"
-#include "world/runtime/litter.h"
 #include "world/runtime/pmix_upcalls.h"
 
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* one opens or closes at a time; before the registry */
-static int holders;                                         /* runtimes that hold the server open */
-static char directory[PL_LITTER_MAX];                       /* of its files; constant while it is open */
+enum { SELECT_MAX = 1000 }; /* its listener uses select(): the descriptors of the server have to be small numbers */
 
 /* --- the server -------------------------------------------------------------------------------------------- */
+
+/* Is it about another server, whose client this process is? */
+static bool is_foreign(const char *variable)
+{
+    return strncmp(variable, "PMIX_", 5) == 0 &&
+           (strncmp(variable, "PMIX_MCA_", 9) != 0 || strncmp(variable, "PMIX_MCA_gds=", 13) == 0);
+}
+
+/*
+ * The server reads two choices from the environment and nowhere else: the store for its data, where "hash" is the one
+ * that keeps no files; and where hwloc looks for hardware, which by default includes X displays. So while it starts it
+ * sees an environment of its own. The variables themselves are shared with the real one, which comes back untouched;
+ * the list is not freed, since another thread may just be reading it.
+ */
+static bool set_environment(char ***before, char ***mine)
+{
+    static char store[] = "PMIX_MCA_gds=hash", look[] = "HWLOC_COMPONENTS=-gl,-opencl,-pci";
+    size_t count = 0, used = 0;
+    while (environ && environ[count])
+        count++;
+    char **list = calloc(count + 3, sizeof(*list));
+    if (!list)
+        return false;
+    list[used++] = store;
+    if (!getenv("HWLOC_COMPONENTS"))
+        list[used++] = look;
+    for (size_t i = 0; i < count; i++)
+        if (!is_foreign(environ[i]))
+            list[used++] = environ[i];
+    *before = environ;
+    *mine = environ = list;
+    return true;
+}
+
+/* Unless another thread has set a variable meanwhile: then it has made a list of its own from ours. */
+static void restore_environment(char **before, char **mine)
+{
+    if (environ == mine)
+        environ = before;
+}
 
 static int start_server(void)
 {
     pmix_server_module_t module = pl_pmix_upcalls; /* the server copies it */
-    pmix_info_t info[4];
+    pmix_info_t info[2];
     pmix_rank_t rank = 0;
-    size_t count = 2;
-    char nspace[64];
-    int err = pl_litter_make(directory);
-    if (err)
-        return err;
+    char nspace[64], **before, **mine;
+    int probe = dup(STDERR_FILENO);
+    if (probe >= 0)
+        close(probe);
+    if (probe > SELECT_MAX)
+        return pl_rt_fail(PLENUM_ERR_LIMIT, "the PMIx server needs descriptors below %d: open it earlier", SELECT_MAX);
+    if (!set_environment(&before, &mine))
+        return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the PMIx server");
     snprintf(nspace, sizeof(nspace), "plenum-server.%d", (int)getpid());
     PMIX_INFO_LOAD(&info[0], PMIX_SERVER_NSPACE, nspace, PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
-    if (directory[0]) {
-        PMIX_INFO_LOAD(&info[count++], PMIX_SERVER_TMPDIR, directory, PMIX_STRING);
-        PMIX_INFO_LOAD(&info[count++], PMIX_SYSTEM_TMPDIR, directory, PMIX_STRING);
-    }
-    pmix_status_t status = PMIx_server_init(&module, info, count);
-    for (size_t i = 0; i < count; i++)
+    pmix_status_t status = PMIx_server_init(&module, info, 2);
+    restore_environment(before, mine);
+    for (int i = 0; i < 2; i++)
         PMIX_INFO_DESTRUCT(&info[i]);
     if (status == PMIX_SUCCESS)
         return PLENUM_OK;
-    pl_litter_remove(directory);
     return pl_rt_fail(PLENUM_ERR_SYSTEM, "cannot start the PMIx server: %s (it needs a loopback interface)",
                       PMIx_Error_string(status));
 }
 
-/* Says that the runtime holds the server, or not, and which directory its keeper therefore has to remove one day. */
-static void hold(struct plenum_runtime *rt, bool holds)
+int pl_pmix_open(void)
 {
-    pthread_mutex_lock(&rt->lock);
-    rt->pmix = holds;
-    pl_pmix_tell_litter(rt);
-    pthread_mutex_unlock(&rt->lock);
-}
-
-int pl_pmix_want(struct plenum_runtime *rt)
-{
+    static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+    static bool open;
     int err = PLENUM_OK;
     pthread_mutex_lock(&opening);
-    if (!rt->pmix) {
-        if (holders == 0)
-            pl_litter_name(directory);
-        hold(rt, true); /* first: we may die while the server starts */
-        if (holders == 0)
-            err = start_server();
-        if (err)
-            hold(rt, false);
-        else
-            holders++;
-    }
+    if (!open)
+        err = start_server();
+    open = !err;
     pthread_mutex_unlock(&opening);
     return err;
 }
 
 int plenum_runtime_want_pmix(struct plenum_runtime *rt)
 {
-    return pl_pmix_want(rt);
-}
-
-void pl_pmix_release(struct plenum_runtime *rt)
-{
-    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node)
-        pl_pmix_deregister(job);
-    pthread_mutex_lock(&opening);
-    if (rt->pmix && --holders == 0) {
-        PMIx_server_finalize();
-        pl_names_end_job(&pl_pmix_names, NULL);
-        pl_litter_remove(directory);
-    }
-    rt->pmix = false; /* the keeper has gone already */
-    pthread_mutex_unlock(&opening);
-}
-
-void pl_pmix_tell_litter(struct plenum_runtime *rt)
-{
-    struct pl_keeper_request request = { .op = PL_KEEPER_LITTER };
-    snprintf(request.text, sizeof(request.text), "%s", rt->pmix ? directory : "");
-    pl_link_send(&rt->link, &request, NULL, 0);
+    (void)rt;
+    return pl_pmix_open();
 }
 
 /* --- jobs -------------------------------------------------------------------------------------------------- */
@@ -225,7 +226,7 @@ static void deregistered(pmix_status_t status, void *arg)
     (void)status, (void)arg;
 }
 
-/* Does not wait for the server, whose closing does. */
+/* Does not wait for the server. */
 void pl_pmix_deregister(struct plenum_job *job)
 {
     if (!job->registered)

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The embedded PMIx server, for programs that are PMIx clients. One for the process, whatever the number of runtimes:
- * it is opened by the first that wants it and closed with the last.
+ * it is opened for the first job that wants it, and stays, since PMIx 4.2 cannot be a server a second time (its listener
+ * is set up once; after a finalize it selects on descriptor -1).
  *
- * It runs threads of its own, whose upcalls work on the registry of jobs in pmix.c, under its own lock, which comes
- * after the runtimes' locks; they never take a runtime's.
+ * It runs threads of its own, whose upcalls work on the registry of jobs in pmix_upcalls.h, under its own lock, which
+ * comes after the runtimes' locks; they never take a runtime's.
  */
 #ifndef PLENUM_RUNTIME_PMIX_H
 #define PLENUM_RUNTIME_PMIX_H
 
 #include "world/runtime/runtime.h"
 
-/* Opens the server unless this runtime holds it already. Returns an enum plenum_error. */
-int pl_pmix_want(struct plenum_runtime *rt);
-/* Gives the runtime's hold back. */
-void pl_pmix_release(struct plenum_runtime *rt);
+/* Opens the server if that has not been done. Returns an enum plenum_error. */
+int pl_pmix_open(void);
 
 /* Makes a job known to the server (nspace, ranks, process sets), and unknown again. */
 int pl_pmix_register(struct plenum_job *job);
@@ -33,8 +32,5 @@ struct pl_pmix_abort {
     char message[512];
 };
 bool pl_pmix_next_abort(struct plenum_runtime *rt, struct pl_pmix_abort *abort);
-
-/* Tells the keeper which directory to remove if this process dies. The caller holds the runtime's lock. */
-void pl_pmix_tell_litter(struct plenum_runtime *rt);
 
 #endif

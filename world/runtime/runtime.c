@@ -142,8 +142,6 @@ int pl_runtime_need_keeper(struct plenum_runtime *rt)
     err = pl_runtime_watch(rt, rt->link.fd, &rt->link_source);
     if (err)
         pl_link_close(&rt->link);
-    else
-        pl_pmix_tell_litter(rt);
     return err;
 }
 
@@ -197,9 +195,10 @@ void plenum_runtime_close(struct plenum_runtime *rt)
     if (!rt)
         return;
     pl_link_close(&rt->link);
-    pl_pmix_release(rt);
-    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node)
+    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node) {
+        pl_pmix_deregister(job);
         pl_job_free(job);
+    }
     PL_LIST_EACH(event, &rt->events, struct pl_event, node)
         plenum_event_free(&event->public);
     close_descriptors(rt);

@@ -43,7 +43,6 @@ struct plenum_runtime {
     struct pl_list jobs;       /* struct plenum_job.node */
     struct pl_list events;     /* queued struct pl_event.node */
     char *scratch;             /* [PL_SCRATCH], for reading streams */
-    bool pmix;                 /* holds the PMIx server open */
 };
 
 enum { PL_SCRATCH = 65536 };

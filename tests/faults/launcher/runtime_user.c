@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A host of runtimes, for the launcher's tests. Each argument names a part to run; it prints what is wrong and exits
+ * with 1, or says nothing and exits with 0.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/plenum.h"
+
+static const char *part = "";
+
+#define EXPECT(good, ...)                                                     \
+    do {                                                                      \
+        if (!(good)) {                                                        \
+            fprintf(stderr, "%s, line %d: %s: ", part, __LINE__, #good);      \
+            fprintf(stderr, " " __VA_ARGS__);                                 \
+            fprintf(stderr, " (%s)\n", plenum_error());                       \
+            exit(1);                                                          \
+        }                                                                     \
+    } while (0)
+
+static struct plenum_job *new_job(struct plenum_runtime *rt, int ranks, const char *script)
+{
+    struct plenum_job *job;
+    const char *const argv[] = { "sh", "-c", script, NULL };
+    EXPECT(plenum_job_create(rt, &job) == PLENUM_OK);
+    EXPECT(plenum_job_add_program(job, ranks, argv, NULL) == PLENUM_OK);
+    return job;
+}
+
+/* What the events of a runtime added up to. */
+struct totals {
+    int started, exited, lost, finished, code;
+    size_t bytes;
+};
+
+/* Follows a runtime by its descriptor until `jobs` jobs have finished. */
+static struct totals follow(struct plenum_runtime *rt, int jobs)
+{
+    struct totals t = { 0 };
+    while (t.finished < jobs) {
+        struct plenum_event *e;
+        struct pollfd p = { .fd = plenum_runtime_fd(rt), .events = POLLIN };
+        EXPECT(poll(&p, 1, 60000) == 1, "nothing happens: %d of %d jobs", t.finished, jobs);
+        while (plenum_runtime_next_event(rt, &e) == PLENUM_OK && e) {
+            t.started += e->kind == PLENUM_EVENT_STARTED;
+            t.exited += e->kind == PLENUM_EVENT_EXITED;
+            t.lost += e->kind == PLENUM_EVENT_LOST;
+            t.finished += e->kind == PLENUM_EVENT_FINISHED;
+            t.bytes += e->kind == PLENUM_EVENT_OUTPUT ? e->length : 0;
+            if (e->kind == PLENUM_EVENT_FINISHED && e->code)
+                t.code = e->code;
+            plenum_event_free(e);
+        }
+    }
+    return t;
+}
+
+/* --- what a process consists of ---------------------------------------------------------------------------- */
+
+struct size {
+    int descriptors, threads, mappings;
+};
+
+static int entries(const char *directory)
+{
+    int count = 0;
+    DIR *d = opendir(directory);
+    while (d && readdir(d))
+        count++;
+    if (d)
+        closedir(d);
+    return count;
+}
+
+static struct size measure(void)
+{
+    struct size s = { entries("/proc/self/fd"), entries("/proc/self/task"), 0 };
+    FILE *maps = fopen("/proc/self/maps", "r");
+    for (int c; maps && (c = getc(maps)) != EOF;)
+        s.mappings += c == '\n';
+    if (maps)
+        fclose(maps);
+    return s;
+}
+
+/* --- parts ------------------------------------------------------------------------------------------------- */
+
+static void cycle(bool pmix)
+{
+    struct plenum_runtime *rt;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    struct plenum_job *job = new_job(rt, 2, "echo hello");
+    EXPECT(plenum_job_set(job, PLENUM_JOB_PMIX, pmix) == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    struct totals t = follow(rt, 1);
+    EXPECT(t.started == 1 && t.exited == 2 && t.bytes == 12 && t.code == 0);
+    plenum_job_close(job);
+    plenum_runtime_close(rt);
+}
+
+static void cycles(bool pmix, int count, int slack)
+{
+    for (int i = 0; i < 5; i++)
+        cycle(pmix);
+    struct size before = measure();
+    for (int i = 0; i < count; i++)
+        cycle(pmix);
+    struct size after = measure();
+    EXPECT(after.descriptors == before.descriptors, "%d, then %d", before.descriptors, after.descriptors);
+    EXPECT(after.threads == before.threads, "%d, then %d", before.threads, after.threads);
+    EXPECT(after.mappings <= before.mappings + slack, "%d, then %d", before.mappings, after.mappings);
+}
+
+static void part_cycles(void)
+{
+    cycles(false, 100, 2);
+}
+
+static void part_cycles_pmix(void)
+{
+    cycles(true, 20, 20); /* the PMIx library's own heap may grow */
+}
+
+/* Many jobs at once on one runtime, then many one after the other. */
+static void part_many(void)
+{
+    enum { JOBS = 60 };
+    struct plenum_runtime *rt;
+    struct plenum_job *job[JOBS];
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    struct size before = measure();
+    for (int i = 0; i < JOBS; i++) {
+        job[i] = new_job(rt, 1 + i % 3, "echo hello");
+        EXPECT(plenum_job_launch(job[i]) == PLENUM_OK);
+        if (i % 2)
+            plenum_job_close(job[i]); /* it goes on */
+    }
+    struct totals t = follow(rt, JOBS);
+    EXPECT(t.started == JOBS && t.exited == 2 * JOBS && t.bytes == 12 * JOBS && t.code == 0);
+    for (int i = 0; i < JOBS; i += 2) {
+        EXPECT(plenum_job_wait(job[i], 0, NULL) == PLENUM_OK);
+        plenum_job_close(job[i]);
+    }
+    for (int i = 0; i < 100; i++) {
+        struct plenum_job *one = new_job(rt, 1, "exit 3");
+        int code = -1;
+        EXPECT(plenum_job_launch(one) == PLENUM_OK);
+        EXPECT(plenum_job_wait(one, -1, &code) == PLENUM_OK && code == 3);
+        plenum_job_close(one);
+    }
+    t = follow(rt, 100);
+    EXPECT(t.exited == 100);
+    EXPECT(measure().descriptors == before.descriptors);
+    plenum_runtime_close(rt);
+}
+
+/* Threads share one runtime: some wait for their jobs, one takes the events. */
+static _Atomic bool enough;
+
+static void *take_events(void *arg)
+{
+    struct plenum_runtime *rt = arg;
+    while (!enough) {
+        struct plenum_event *e;
+        struct pollfd p = { .fd = plenum_runtime_fd(rt), .events = POLLIN };
+        poll(&p, 1, 20);
+        while (plenum_runtime_next_event(rt, &e) == PLENUM_OK && e)
+            plenum_event_free(e);
+    }
+    return NULL;
+}
+
+static void *run_jobs(void *arg)
+{
+    struct plenum_runtime *rt = arg;
+    for (int i = 0; i < 15; i++) {
+        int code = -1;
+        struct plenum_job *job = new_job(rt, 2, i % 3 ? "echo x; exit 0" : "sleep 100");
+        EXPECT(plenum_job_launch(job) == PLENUM_OK);
+        if (i % 3 == 0)
+            EXPECT(plenum_job_cancel(job) == PLENUM_OK);
+        EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK);
+        EXPECT(code == 0, "code %d", code);
+        plenum_job_close(job);
+    }
+    return NULL;
+}
+
+static void *own_runtime(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 5; i++)
+        cycle(false);
+    return NULL;
+}
+
+static void part_threads(void)
+{
+    struct plenum_runtime *rt;
+    pthread_t thread[6];
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread[i], NULL, run_jobs, rt);
+    for (int i = 3; i < 5; i++)
+        pthread_create(&thread[i], NULL, own_runtime, NULL);
+    pthread_create(&thread[5], NULL, take_events, rt);
+    for (int i = 0; i < 5; i++)
+        pthread_join(thread[i], NULL);
+    enough = true;
+    pthread_join(thread[5], NULL);
+    plenum_runtime_close(rt);
+}
+
+/* Two runtimes share the PMIx server, and the one that opened it goes first. */
+static void part_two(void)
+{
+    struct plenum_runtime *first, *second;
+    struct plenum_job *job[2];
+    EXPECT(plenum_runtime_open(&first) == PLENUM_OK && plenum_runtime_open(&second) == PLENUM_OK);
+    job[0] = new_job(first, 2, "exit 0");
+    job[1] = new_job(second, 2, "sleep 0.3; exit 5");
+    for (int i = 0; i < 2; i++) {
+        EXPECT(plenum_job_set(job[i], PLENUM_JOB_PMIX, 1) == PLENUM_OK);
+        EXPECT(plenum_job_launch(job[i]) == PLENUM_OK);
+    }
+    EXPECT(follow(first, 1).code == 0);
+    plenum_runtime_close(first);
+    EXPECT(follow(second, 1).code == 5);
+    plenum_runtime_close(second);
+}
+
+/* Wrong calls are refused with a reason and change nothing. */
+static void part_wrong(void)
+{
+    struct plenum_runtime *rt;
+    struct plenum_job *job;
+    int code, program;
+    const char *const none[] = { NULL }, *const missing[] = { "no-such-program", NULL };
+    const char *const ok[] = { "true", NULL };
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    EXPECT(plenum_job_create(rt, &job) == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_wait(job, 0, &code) == PLENUM_ERR_STATE);
+    EXPECT(plenum_job_cancel(job) == PLENUM_ERR_STATE);
+    EXPECT(plenum_job_signal(job, 0, SIGTERM) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_add_program(job, 0, ok, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_add_program(job, 1 << 30, ok, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_add_program(job, 1, none, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_add_program(job, 2, ok, &program) == PLENUM_OK && program == 0);
+    EXPECT(plenum_job_env(job, 1, "A", "b") == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_env(job, 0, "A=", "b") == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_pset(job, "app://x", (const int[][2]){ { 1, 0 } }, 1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_redirect(job, 0, 3, 1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_redirect(job, 0, 1, 12345) == PLENUM_ERR_SYSTEM);
+    EXPECT(plenum_job_set(job, (enum plenum_job_option)99, 1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_set(job, PLENUM_JOB_GRACE, -1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_wdir(job, 0, "/no/such/directory") == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_ERR_WDIR && strstr(plenum_error(), "/no/such/directory"));
+    EXPECT(plenum_job_wdir(job, 0, "/") == PLENUM_OK); /* mended */
+    EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_ERR_STATE);
+    EXPECT(plenum_job_env(job, 0, "A", "b") == PLENUM_ERR_STATE);
+    EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 0);
+    EXPECT(plenum_job_signal(job, 0, SIGTERM) == PLENUM_ERR_STATE);
+    EXPECT(plenum_job_cancel(job) == PLENUM_OK);
+    plenum_job_close(job);
+    EXPECT(plenum_job_create(rt, &job) == PLENUM_OK);
+    EXPECT(plenum_job_add_program(job, 2, missing, NULL) == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_ERR_NOT_FOUND);
+    plenum_job_close(job);
+    plenum_job_close(NULL);
+    plenum_event_free(NULL);
+    plenum_runtime_close(NULL);
+    plenum_runtime_close(rt);
+}
+
+/* Waiting with a time limit; ending what does not want to end. */
+static void part_wait(void)
+{
+    struct plenum_runtime *rt;
+    int code;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    struct plenum_job *job = new_job(rt, 2, "trap '' TERM; while :; do sleep 1; done");
+    EXPECT(plenum_job_set(job, PLENUM_JOB_GRACE, 50) == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    EXPECT(plenum_job_wait(job, 30, &code) == PLENUM_ERR_TIMEOUT);
+    EXPECT(plenum_job_cancel(job) == PLENUM_OK);
+    EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 0);
+    struct totals t = follow(rt, 1);
+    EXPECT(t.lost == 2 && t.finished == 1);
+    plenum_job_close(job);
+    job = new_job(rt, 1, "sleep 100");
+    EXPECT(plenum_job_set(job, PLENUM_JOB_TIME_LIMIT, 50) == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 124);
+    plenum_job_close(job);
+    plenum_runtime_close(rt); /* with events that nobody took */
+}
+
+/* Output to files of the host's, input from them. */
+static void part_redirect(void)
+{
+    struct plenum_runtime *rt;
+    char text[32] = "";
+    FILE *in = tmpfile(), *out = tmpfile();
+    EXPECT(in && out);
+    fputs("question\n", in);
+    fflush(in);
+    rewind(in);
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    struct plenum_job *job = new_job(rt, 2, "cat; echo seen >&2");
+    EXPECT(plenum_job_redirect(job, 0, 0, fileno(in)) == PLENUM_OK);
+    EXPECT(plenum_job_redirect(job, PLENUM_ALL, 1, fileno(out)) == PLENUM_OK);
+    EXPECT(plenum_job_redirect(job, 1, 2, -1) == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    struct totals t = follow(rt, 1);
+    EXPECT(t.bytes == strlen("seen\n"));
+    EXPECT(pread(fileno(out), text, sizeof(text) - 1, 0) == (ssize_t)strlen("question\n"));
+    EXPECT(strcmp(text, "question\n") == 0);
+    plenum_job_close(job);
+    plenum_runtime_close(rt);
+    fclose(in);
+    fclose(out);
+}
+
+/* Closing a runtime whose jobs run, with and without events that wait. */
+static void part_close(void)
+{
+    for (int i = 0; i < 10; i++) {
+        struct plenum_runtime *rt;
+        EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+        struct plenum_job *job = new_job(rt, 4, "setsid sleep 1000 & echo x; sleep 1000");
+        EXPECT(plenum_job_launch(job) == PLENUM_OK);
+        if (i % 2)
+            plenum_job_wait(job, 20, NULL);
+        if (i % 3)
+            plenum_job_close(job);
+        plenum_runtime_close(rt);
+    }
+}
+
+/* The keeper is killed: the jobs are lost, and the runtime goes on with a new one. */
+static void part_keeper(void)
+{
+    struct plenum_runtime *rt;
+    struct plenum_event *e;
+    int code;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    for (int i = 0; i < 3; i++) {
+        struct plenum_job *job = new_job(rt, 2, "echo $PPID; setsid sleep 1000 & sleep 1000");
+        EXPECT(plenum_job_launch(job) == PLENUM_OK);
+        int keeper = 0;
+        while (!keeper) {
+            struct pollfd p = { .fd = plenum_runtime_fd(rt), .events = POLLIN };
+            EXPECT(poll(&p, 1, 60000) == 1);
+            while (plenum_runtime_next_event(rt, &e) == PLENUM_OK && e) {
+                if (e->kind == PLENUM_EVENT_OUTPUT)
+                    keeper = atoi(e->text);
+                plenum_event_free(e);
+            }
+        }
+        kill(keeper, SIGKILL);
+        EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 137, "code %d", code);
+        plenum_job_close(job);
+    }
+    plenum_runtime_close(rt);
+}
+
+/* --- the host is left alone -------------------------------------------------------------------------------- */
+
+static _Atomic int children_heard;
+
+static void hear(int signo)
+{
+    (void)signo;
+    children_heard++;
+}
+
+static void part_host(void)
+{
+    struct sigaction before[NSIG], after;
+    sigset_t mask_before, mask_after;
+    char here[4096], there[4096], **environment = environ;
+    int variables = 0, now = 0;
+    signal(SIGCHLD, hear);
+    signal(SIGUSR1, SIG_IGN);
+    umask(027);
+    for (int s = 1; s < NSIG; s++)
+        sigaction(s, NULL, &before[s]);
+    sigprocmask(SIG_BLOCK, NULL, &mask_before);
+    EXPECT(getcwd(here, sizeof(here)));
+    while (environ[variables])
+        variables++;
+
+    cycle(false);
+    EXPECT(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
+    EXPECT(children_heard == 0, "%d", children_heard);
+    cycle(true);
+
+    for (int s = 1; s < NSIG; s++) {
+        sigaction(s, NULL, &after);
+        EXPECT(after.sa_handler == before[s].sa_handler && after.sa_flags == before[s].sa_flags, "signal %d", s);
+    }
+    sigprocmask(SIG_BLOCK, NULL, &mask_after);
+    EXPECT(memcmp(&mask_before, &mask_after, sizeof(unsigned long)) == 0);
+    EXPECT(umask(022) == 027);
+    EXPECT(getcwd(there, sizeof(there)) && strcmp(here, there) == 0);
+    while (environ[now])
+        now++;
+    EXPECT(environ == environment && now == variables, "%d variables, then %d", variables, now);
+}
+
+int main(int argc, char *argv[])
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } parts[] = {
+        { "cycles", part_cycles }, { "cycles_pmix", part_cycles_pmix }, { "many", part_many },
+        { "threads", part_threads }, { "two", part_two }, { "wrong", part_wrong }, { "wait", part_wait },
+        { "redirect", part_redirect }, { "close", part_close }, { "keeper", part_keeper }, { "host", part_host },
+    };
+    for (int i = 1; i < argc; i++)
+        for (size_t p = 0; p < sizeof(parts) / sizeof(*parts); p++)
+            if (strcmp(argv[i], parts[p].name) == 0) {
+                part = argv[i];
+                parts[p].run();
+            }
+    return 0;
+}
