@@ -11,6 +11,9 @@
 #include "core/schedule.h"
 #include "core/status.h"
 
+/* `done` of a generalized request that was freed before it was completed. */
+enum { GIVEN_UP = 2 };
+
 /* --- the three parts ------------------------------------------------------------------------------------------------- */
 
 /* The request behind a handle. NULL without an error: there is nothing to wait for (null handle, inactive). */
@@ -134,10 +137,8 @@ int MPI_Request_free(MPI_Request *request)
     if (call.err)
         return pl_call_leave(&call);
     *request = MPI_REQUEST_NULL;
-    if (r->kind == PL_REQ_GENERALIZED && !pl_request_done(r)) {
-        r->detached = true; /* the user's MPI_Grequest_complete() still names it, and frees it */
-        return MPI_SUCCESS;
-    }
+    if (r->kind == PL_REQ_GENERALIZED && atomic_compare_exchange_strong(&r->done, &(int){ 0 }, GIVEN_UP))
+        return MPI_SUCCESS; /* the user's MPI_Grequest_complete() still names it, and frees it */
     if (r->kind == PL_REQ_GENERALIZED)
         call.err = r->grequest.free(r->grequest.state);
     pl_request_let_go(r);
@@ -266,6 +267,18 @@ static int wait_for(struct pl_call *call, int count, const MPI_Request requests[
     }
 }
 
+/* The error fields are written if, and only if, the call returns MPI_ERR_IN_STATUS: from the first failure on, and then
+ * also those before it. */
+static void set_error(MPI_Status statuses[], int index, int rc, bool *failed)
+{
+    if (rc != MPI_SUCCESS && !*failed)
+        for (int i = 0; i < index; i++)
+            statuses[i].MPI_ERROR = MPI_SUCCESS;
+    *failed |= rc != MPI_SUCCESS;
+    if (*failed)
+        statuses[index].MPI_ERROR = rc;
+}
+
 /* Finishes all that are done; MPI_ERR_IN_STATUS when one of them failed. */
 static int finish_all(struct pl_call *call, int count, MPI_Request requests[], int indices[], MPI_Status statuses[], struct pl_comm **keep)
 {
@@ -279,18 +292,15 @@ static int finish_all(struct pl_call *call, int count, MPI_Request requests[], i
                 pl_status_empty(status);
             continue;
         }
-        if (!pl_request_done(request)) {
-            if (!indices && status)
-                status->MPI_ERROR = MPI_ERR_PENDING;
+        if (!pl_request_done(request))
             continue;
-        }
         if (request->outcome.error && !*keep && request->comm) {
             *keep = pl_object_retain(request->comm);
             blame(call, request);
         }
         int rc = finish(request, &requests[i], status);
         if (status)
-            status->MPI_ERROR = rc;
+            set_error(statuses, indices ? given : i, rc, &failed);
         failed |= rc != MPI_SUCCESS;
         if (indices)
             indices[given] = i;
@@ -312,10 +322,14 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     struct pl_call call = PL_CALL(MPI_Waitall);
     struct pl_comm *keep = NULL;
-    int live, first;
     check_array(&call, count, requests);
-    if (!call.err)
-        wait_for(&call, count, requests, count, &live, &first);
+    for (int i = 0; i < count && !call.err; i++)
+        active(&call, requests[i]);
+    for (int i = 0; i < count && !call.err; i++) {
+        struct pl_request *request = active(&call, requests[i]);
+        if (request && !pl_request_done(request))
+            pl_engine_wait(request->engine, &request->done);
+    }
     if (!call.err)
         finish_all(&call, count, requests, NULL, statuses, &keep);
     return leave_all(&call, keep);
@@ -504,9 +518,7 @@ int MPI_Grequest_complete(MPI_Request request)
         pl_call_error(&call, MPI_ERR_REQUEST, "request is not a generalized request");
     if (call.err)
         return pl_call_leave(&call);
-    bool detached = r->detached;
-    atomic_store_explicit(&r->done, 1, memory_order_release);
-    if (detached) {
+    if (atomic_exchange(&r->done, 1) == GIVEN_UP) {
         call.err = r->grequest.free(r->grequest.state);
         pl_handle_drop(r);
     }

@@ -6,7 +6,8 @@
  * message takes the first gap that is large enough. With automatic buffering each segment is allocated. A segment goes
  * when its message has left.
  *
- * Locking: a buffer's own lock protects its segments and flushes. It is taken with or without an engine's lock held.
+ * Locking: the lock of the place where it is attached protects the pointer to a buffer; whoever uses the buffer holds a
+ * reference. A buffer's own lock protects its segments and flushes. It is taken with or without an engine's lock held.
  */
 #include "core/bsend.h"
 
@@ -29,13 +30,15 @@ struct segment {
 _Static_assert(sizeof(struct segment) + SEGMENT_ALIGN <= MPI_BSEND_OVERHEAD, "the overhead that users are told covers a segment");
 
 struct pl_bsend {
+    _Atomic int refs;          /* the place's, and one for each thread that is using it */
     struct pl_lock lock;
     void *buffer;              /* as the user gave it */
     MPI_Count size;
     unsigned char *start, *end;/* aligned */
     struct pl_list segments;
-    struct pl_list flushes;    /* of pl_request.link; `owner` is the number of messages when it was asked for */
+    struct pl_list flushes;    /* of pl_request.link, retained; `count` is the number of messages when it was asked for */
     uint64_t messages;
+    bool detached;             /* takes no more messages */
     _Atomic int active;        /* segments in use */
 };
 
@@ -57,11 +60,30 @@ struct pl_bsend_place pl_bsend_of_process(void)
     return (struct pl_bsend_place){ &process_bsend, &process_lock, pl_world ? &pl_world->engine : NULL, "the process" };
 }
 
+static struct pl_bsend *acquire(struct pl_bsend_place place)
+{
+    pl_lock_take(place.lock);
+    struct pl_bsend *bsend = *place.slot;
+    if (bsend)
+        atomic_fetch_add(&bsend->refs, 1);
+    pl_lock_drop(place.lock);
+    return bsend;
+}
+
+static void release(struct pl_bsend *bsend)
+{
+    if (atomic_fetch_sub(&bsend->refs, 1) != 1)
+        return;
+    pl_lock_fini(&bsend->lock);
+    free(bsend);
+}
+
 int pl_bsend_attach(struct pl_bsend_place place, void *buffer, MPI_Count size)
 {
     struct pl_bsend *bsend = calloc(1, sizeof *bsend);
     if (!bsend)
         return pl_fail_memory("an attached buffer");
+    atomic_init(&bsend->refs, 1);
     bsend->buffer = buffer;
     bsend->size = size;
     if (buffer != MPI_BUFFER_AUTOMATIC) {
@@ -79,8 +101,7 @@ int pl_bsend_attach(struct pl_bsend_place place, void *buffer, MPI_Count size)
     pl_lock_drop(place.lock);
     if (!taken)
         return MPI_SUCCESS;
-    pl_lock_fini(&bsend->lock);
-    free(bsend);
+    release(bsend);
     return pl_fail(MPI_ERR_BUFFER, "%s already has a buffer attached; detach it first", place.label);
 }
 
@@ -112,10 +133,14 @@ static int make_segment(struct pl_bsend *bsend, size_t data, struct segment **se
     if (automatic && !made)
         return pl_fail_memory("a buffered message");
     pl_lock_take(&bsend->lock);
-    if (automatic)
+    if (bsend->detached) {
+        free(made);
+        made = NULL;
+    } else if (automatic) {
         pl_list_append(&bsend->segments, &made->link);
-    else
+    } else {
         made = first_gap(bsend, bytes);
+    }
     if (made) {
         made->bsend = bsend;
         made->bytes = bytes;
@@ -138,20 +163,28 @@ static bool pending_until(const struct pl_bsend *bsend, uint64_t order)
     return false;
 }
 
+/* The last thing done here to the buffer is to count the segment out: it may be detached right after. */
 static void free_segment(struct segment *segment)
 {
     struct pl_bsend *bsend = segment->bsend;
+    struct pl_list flushed, *node;
+    pl_list_init(&flushed);
     pl_lock_take(&bsend->lock);
     pl_list_remove(&segment->link);
     PL_LIST_EACH(flush, &bsend->flushes, struct pl_request, link)
         if (!pending_until(bsend, (uint64_t)flush->count)) {
             pl_list_remove(&flush->link);
-            pl_request_complete(flush, MPI_SUCCESS);
+            pl_list_append(&flushed, &flush->link);
         }
     if (bsend->buffer == MPI_BUFFER_AUTOMATIC)
         free(segment);
     atomic_fetch_sub_explicit(&bsend->active, 1, memory_order_release);
     pl_lock_drop(&bsend->lock);
+    while ((node = pl_list_pop(&flushed)) != NULL) {
+        struct pl_request *flush = PL_CONTAINER(node, struct pl_request, link);
+        pl_request_complete(flush, MPI_SUCCESS);
+        pl_object_release(flush);
+    }
 }
 
 static void segment_sent(struct pl_request *request)
@@ -160,14 +193,13 @@ static void segment_sent(struct pl_request *request)
     pl_list_append(&request->engine->graveyard, &request->link);
 }
 
-/* The buffer that a message on this communicator takes. */
+/* The buffer that a message on this communicator takes; the caller releases it. */
 static struct pl_bsend *buffer_of(struct pl_comm *comm)
 {
-    if (comm->bsend)
-        return comm->bsend;
-    if (comm->instance->bsend)
-        return comm->instance->bsend;
-    return process_bsend;
+    struct pl_bsend *bsend = acquire(pl_bsend_of_comm(comm));
+    if (!bsend)
+        bsend = acquire(pl_bsend_of_instance(comm->instance));
+    return bsend ? bsend : acquire(pl_bsend_of_process());
 }
 
 int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag)
@@ -175,13 +207,12 @@ int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_t
     struct pl_bsend *bsend = buffer_of(comm);
     if (!bsend)
         return pl_fail(MPI_ERR_BUFFER, "no buffer is attached to the communicator, its session or the process");
-    struct pl_request *request = pl_request_create(PL_REQ_SEND, comm, PL_TYPE_BYTE, true);
-    if (!request)
-        return MPI_ERR_NO_MEM;
     struct pl_cursor cursor;
     struct segment *segment = NULL;
+    struct pl_request *request = pl_request_create(PL_REQ_SEND, comm, PL_TYPE_BYTE, true);
     pl_cursor_init(&cursor, buf, count, type);
-    int rc = make_segment(bsend, cursor.total, &segment);
+    int rc = request ? make_segment(bsend, cursor.total, &segment) : MPI_ERR_NO_MEM;
+    release(bsend);
     if (rc) {
         pl_object_release(request);
         return rc;
@@ -225,18 +256,23 @@ int pl_bsend_detach(struct pl_bsend_place place, void **buffer, MPI_Count *size)
     *size = 0;
     if (!bsend)
         return MPI_SUCCESS;
+    pl_lock_take(&bsend->lock);
+    bsend->detached = true;
+    pl_lock_drop(&bsend->lock);
     wait_empty(bsend, place.engine);
     *buffer = bsend->buffer;
     *size = bsend->size;
-    pl_lock_fini(&bsend->lock);
-    free(bsend);
+    release(bsend);
     return MPI_SUCCESS;
 }
 
 int pl_bsend_flush(struct pl_bsend_place place)
 {
-    if (*place.slot)
-        wait_empty(*place.slot, place.engine);
+    struct pl_bsend *bsend = acquire(place);
+    if (!bsend)
+        return MPI_SUCCESS;
+    wait_empty(bsend, place.engine);
+    release(bsend);
     return MPI_SUCCESS;
 }
 
@@ -248,15 +284,16 @@ int pl_bsend_iflush(struct pl_bsend_place place, struct pl_request **request)
     made->engine = place.engine;
     made->active = true;
     made->outcome = (struct pl_outcome){ .source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG };
-    struct pl_bsend *bsend = *place.slot;
+    struct pl_bsend *bsend = acquire(place);
     bool waits = false;
     if (bsend) {
         pl_lock_take(&bsend->lock);
         made->count = (MPI_Count)bsend->messages;
         waits = pending_until(bsend, bsend->messages);
         if (waits)
-            pl_list_append(&bsend->flushes, &made->link);
+            pl_list_append(&bsend->flushes, &((struct pl_request *)pl_object_retain(made))->link);
         pl_lock_drop(&bsend->lock);
+        release(bsend);
     }
     if (!waits)
         atomic_store_explicit(&made->done, 1, memory_order_release);

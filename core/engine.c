@@ -13,7 +13,7 @@
 
 static void queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
 {
-    if (pl_list_empty(&peer->pending))
+    if (pl_list_empty(&peer->link)) /* it is in there already, also when what it had queued was cancelled */
         pl_list_append(&engine->busy, &peer->link);
     request->state = PL_STATE_QUEUED;
     pl_list_append(&peer->pending, &request->link);
@@ -53,29 +53,48 @@ int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_req
     return MPI_SUCCESS;
 }
 
+static int send_queued(struct pl_engine *engine, struct pl_peer *peer)
+{
+    int events = 0;
+    struct pl_list *node;
+    while ((node = pl_list_pop(&peer->pending)) != NULL) {
+        struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
+        if (peer->error) {
+            pl_request_complete(request, peer->error);
+        } else if (try_send(engine, peer, request) == PL_AGAIN) {
+            pl_list_append(peer->pending.next, node); /* back to the front */
+            request->state = PL_STATE_QUEUED;
+            break;
+        }
+        events++;
+    }
+    return events;
+}
+
+/* What happens in here may take any peer out of the list, or put it in again. */
 static int send_pending(struct pl_engine *engine)
 {
     int events = 0;
-    PL_LIST_EACH(peer, &engine->busy, struct pl_peer, link) {
-        struct pl_list *node;
-        while ((node = pl_list_pop(&peer->pending)) != NULL) {
-            struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
-            if (peer->error) {
-                pl_request_complete(request, peer->error);
-            } else if (try_send(engine, peer, request) == PL_AGAIN) {
-                node->next = peer->pending.next; /* back to the front */
-                node->prev = &peer->pending;
-                peer->pending.next->prev = node;
-                peer->pending.next = node;
-                request->state = PL_STATE_QUEUED;
-                break;
-            }
-            events++;
-        }
-        if (pl_list_empty(&peer->pending))
-            pl_list_remove(&peer->link);
+    struct pl_list busy, *node;
+    pl_list_move(&busy, &engine->busy);
+    while ((node = pl_list_pop(&busy)) != NULL) {
+        struct pl_peer *peer = PL_CONTAINER(node, struct pl_peer, link);
+        events += send_queued(engine, peer);
+        if (!pl_list_empty(&peer->pending) && pl_list_empty(&peer->link))
+            pl_list_append(&engine->busy, &peer->link);
     }
     return events;
+}
+
+/* Does an earlier send to the same rank still wait for the address? */
+static bool held_back(const struct pl_list *waiting, const struct pl_request *request)
+{
+    for (const struct pl_list *node = waiting->next; node != waiting; node = node->next) {
+        const struct pl_request *other = PL_CONTAINER(node, const struct pl_request, link);
+        if (other->peer_rank == request->peer_rank && other->comm == request->comm)
+            return true;
+    }
+    return false;
 }
 
 /* Sends whose receiver had no address yet, in order: one that must still wait holds back the later ones to its rank. */
@@ -87,8 +106,8 @@ static int send_unresolved(struct pl_engine *engine)
     struct pl_list *node;
     while ((node = pl_list_pop(&engine->unresolved)) != NULL) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
-        struct pl_peer *peer;
-        int rc = pl_engine_resolve(request->comm, request->peer_rank, &peer);
+        struct pl_peer *peer = NULL;
+        int rc = held_back(&waiting, request) ? PL_AGAIN : pl_engine_resolve(request->comm, request->peer_rank, &peer);
         if (rc == PL_AGAIN) {
             pl_list_append(&waiting, node);
             continue;
@@ -110,9 +129,7 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
     struct pl_peer *peer = comm->peers[rank];
     if (__builtin_expect(peer != NULL, 1))
         return pl_engine_send(engine, peer, request);
-    if (!pl_list_empty(&engine->unresolved))
-        send_unresolved(engine);
-    int rc = pl_engine_resolve(comm, rank, &peer);
+    int rc = held_back(&engine->unresolved, request) ? PL_AGAIN : pl_engine_resolve(comm, rank, &peer);
     if (rc == MPI_SUCCESS)
         return pl_engine_send(engine, peer, request);
     if (rc != PL_AGAIN) {

@@ -63,6 +63,7 @@ struct pl_engine {
     size_t comm_buckets, comm_count;
     struct pl_comm *last_comm;     /* the one found last */
 
+    uint64_t tokens;               /* given to messages so far: each names one send for ever */
     struct pl_list busy;           /* of pl_peer.link */
     struct pl_list awaiting;       /* of pl_request.link: synchronous or cancelled sends that expect an answer */
     struct pl_list graveyard;      /* of pl_request.link: detached requests to free once the lock is dropped */

@@ -43,6 +43,7 @@ static void deliver(struct pl_request *request, const struct pl_origin *from, co
     request->outcome.source = header->source;
     request->outcome.tag = header->tag;
     request->outcome.bytes = (MPI_Count)(header->size < room ? header->size : room);
+    request->in.size = header->size;
     if (__builtin_expect(header->size > room, 0))
         error = MPI_ERR_TRUNCATE;
     if (!bulk) {
@@ -53,7 +54,6 @@ static void deliver(struct pl_request *request, const struct pl_origin *from, co
         pl_request_complete(request, error);
         return;
     }
-    request->in.size = header->size;
     int rc = bulk->ops->fetch(transport_self(engine, bulk->ops), bulk, &request->in);
     if (rc != PL_PENDING)
         pl_request_complete(request, rc ? rc : error);
@@ -113,10 +113,13 @@ static void arrived_message(struct pl_engine *engine, const struct pl_origin *fr
         }
     }
     struct pl_unexpected *unexpected = keep(from, header, data, bulk);
-    if (unexpected)
-        pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->orphans, &unexpected->link);
-    else
+    if (!unexpected) {
         engine->lost_messages++;
+        return;
+    }
+    pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->orphans, &unexpected->link);
+    if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
+        pl_engine_wake(engine); /* somebody may be in a probe */
 }
 
 void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
@@ -173,11 +176,11 @@ static void arrived_cancel(struct pl_engine *engine, const struct pl_origin *fro
     answer(engine, from, header, PL_MSG_CANCELLED, unexpected != NULL);
 }
 
-/* The token names a request of ours only if that request expects an answer: a peer's word alone is not followed. */
+/* The send with this token, if it expects an answer: a peer's word alone is not followed. */
 static struct pl_request *awaiting(struct pl_engine *engine, uint64_t token)
 {
     PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link)
-        if ((uint64_t)(uintptr_t)request == token)
+        if (request->out.header.token == token)
             return request;
     return NULL;
 }

@@ -22,7 +22,7 @@ static inline void start_send(struct pl_comm *comm, struct pl_request *request, 
         .tag = request->tag,
         .kind = request->context,
         .flags = request->mode == PL_SEND_SYNC ? PL_FLAG_SYNC : 0,
-        .token = (uint64_t)(uintptr_t)request,
+        .token = ++request->engine->tokens,
     };
     request->out.bulk = false;
     request->acked = false;
@@ -37,6 +37,8 @@ static inline void start_recv(struct pl_request *request, const struct pl_type *
     pl_match_post(request);
 }
 
+static const struct pl_outcome outcome_of_nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
+
 /* A request on the stack of a blocking call: only what is read is set. */
 static inline void on_stack(struct pl_request *request, int kind, int context, struct pl_comm *comm, const void *buf, MPI_Count count, int rank, int tag)
 {
@@ -50,7 +52,7 @@ static inline void on_stack(struct pl_request *request, int kind, int context, s
     request->engine = &comm->instance->engine;
     request->comm = comm;
     request->type = NULL;
-    request->outcome.cancelled = false;
+    request->outcome = outcome_of_nobody;
     request->buf = buf;
     request->count = count;
     request->peer_rank = rank;
@@ -58,8 +60,6 @@ static inline void on_stack(struct pl_request *request, int kind, int context, s
     request->completed = NULL;
     pl_list_init(&request->link);
 }
-
-static const struct pl_outcome outcome_of_nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
 
 /* --- blocking ---------------------------------------------------------------------------------------------------- */
 
@@ -134,7 +134,7 @@ int pl_p2p_start(struct pl_request *request)
     }
     if (request->kind == PL_REQ_SEND && request->mode == PL_SEND_BUFFERED) {
         int rc = pl_bsend(request->comm, request->buf, request->count, request->datatype, request->peer_rank, request->tag);
-        request->outcome.error = rc;
+        request->active = rc == MPI_SUCCESS; /* else nothing was started, and a persistent one may be again */
         atomic_store_explicit(&request->done, 1, memory_order_release);
         return rc;
     }
@@ -195,10 +195,15 @@ struct pair {
 static void child_completed(struct pl_request *child)
 {
     struct pair *pair = child->owner;
-    if (child->outcome.error && !pair->error)
+    if (child->outcome.error && !pair->error) {
         pair->error = child->outcome.error;
-    if (child->kind == PL_REQ_RECV)
+        pair->parent->peer_rank = child->peer_rank; /* what pl_request_report() tells */
+    }
+    if (child->kind == PL_REQ_RECV) {
         pair->outcome = child->outcome;
+        pair->parent->in.size = child->in.size;
+        pair->parent->in.data.total = child->in.data.total;
+    }
     if (--pair->left > 0)
         return;
     pair->parent->outcome = pair->outcome;
@@ -367,7 +372,7 @@ static int ask_back(struct pl_request *request)
     if (request->cancelling)
         return MPI_SUCCESS;
     request->cancelling = true;
-    if (request->state == PL_STATE_MOVING && !(header.flags & PL_FLAG_SYNC))
+    if (pl_list_empty(&request->link)) /* a synchronous one awaits its answer already */
         pl_list_append(&request->engine->awaiting, &request->link);
     header.kind = PL_MSG_CANCEL;
     header.flags = 0;

@@ -58,7 +58,7 @@ void pl_request_complete(struct pl_request *request, int error)
 void pl_request_let_go(struct pl_request *request)
 {
     struct pl_engine *engine = request->engine;
-    if (engine) {
+    if (engine && request->kind != PL_REQ_COMPLETE) {
         pl_engine_enter(engine);
         bool busy = !pl_request_done(request) && (!request->persistent || request->active);
         request->detached = busy;
@@ -91,7 +91,7 @@ int pl_request_wait(struct pl_request *request)
 int pl_request_report(const struct pl_request *request)
 {
     int error = request->outcome.error;
-    if (error == MPI_ERR_TRUNCATE && request->kind == PL_REQ_RECV)
+    if (error == MPI_ERR_TRUNCATE && (request->kind == PL_REQ_RECV || request->kind == PL_REQ_PAIR))
         return pl_fail(error, "the message of %llu bytes from rank %d with tag %d is longer than the receive buffer of %zu bytes",
                        (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag, request->in.data.total);
     if (error == MPI_ERR_PROC_ABORTED)

@@ -37,7 +37,7 @@ struct pl_header {
     uint8_t flags;    /* enum pl_message_flag */
     uint16_t reserved;
     uint64_t size;    /* bytes of packed data */
-    uint64_t token;   /* names the sender's request in replies; 0: no reply wanted */
+    uint64_t token;   /* names the send in replies, among all of its engine's; 0: no reply wanted */
 };
 
 enum pl_message_kind {

@@ -11,6 +11,7 @@ int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN); /* for errors that belong to no communicator */
     int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, flag = 0, count;
     static int out[2][LENGTH], in[2][LENGTH];
     MPI_Request requests[4], before[4];

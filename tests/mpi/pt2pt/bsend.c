@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Buffered sends with the process's buffer (MPI-5.0 section 3.6): complete before any receive, the data is the user's
+ * again at once; what was promised fits (packed size plus MPI_BSEND_OVERHEAD each), more is MPI_ERR_BUFFER; detaching
+ * waits for delivery and gives back address and size; one buffer at a time.
+ */
+#include "mtest.h"
+#include "pattern.h"
+
+enum { MESSAGES = 30, LONGEST = 120000 };
+static int bytes_of(int n) { return n % 5 == 4 ? LONGEST - n : 10 * n; }
+
+static int needed(void)
+{
+    int room = 0;
+    for (int n = 0; n < MESSAGES; n++) {
+        int size;
+        MPI_Pack_size(bytes_of(n), MPI_BYTE, MPI_COMM_WORLD, &size);
+        room += size + MPI_BSEND_OVERHEAD;
+    }
+    return room;
+}
+
+/* More than fits is refused, and what was accepted before still arrives. */
+static void overflow(int to, int from)
+{
+    enum { SIZE = 10000 };
+    static char data[SIZE];
+    char *buffer = malloc(SIZE), *back;
+    int first = mtest_rank, got = -1, size;
+    CHECK_OK(MPI_Buffer_attach(buffer, SIZE));
+    CHECK_OK(MPI_Bsend(&first, 1, MPI_INT, to, 2, MPI_COMM_WORLD));
+    CHECK_CLASS(MPI_Bsend(data, SIZE, MPI_BYTE, to, 2, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    CHECK_OK(MPI_Recv(&got, 1, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK(got == from);
+    CHECK_OK(MPI_Buffer_detach(&back, &size));
+    CHECK(back == buffer && size == SIZE);
+    free(buffer);
+}
+
+int main(int argc, char **argv)
+{
+    MTEST_INIT(argc, argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, room = needed(), size = -1;
+    char *buffer = malloc((size_t)room), *back = NULL;
+    unsigned char *data = malloc(LONGEST);
+
+    for (int round = 0; round < 3; round++) {
+        CHECK_OK(MPI_Buffer_attach(buffer, room));
+        for (int n = 0; n < MESSAGES; n++) {
+            pattern_fill(data, (size_t)bytes_of(n), (uint64_t)(mtest_rank + n));
+            CHECK_OK(MPI_Bsend(data, bytes_of(n), MPI_BYTE, to, 1, MPI_COMM_WORLD));
+            memset(data, 0, (size_t)bytes_of(n));
+        }
+        for (int n = 0; n < MESSAGES; n++) {
+            CHECK_OK(MPI_Recv(data, LONGEST, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            CHECK(pattern_holds(data, (size_t)bytes_of(n), (uint64_t)(from + n)));
+        }
+        CHECK_OK(MPI_Buffer_detach(&back, &size));
+        CHECK(back == buffer && size == room);
+    }
+
+    CHECK_OK(MPI_Buffer_attach(buffer, room));
+    CHECK_CLASS(MPI_Buffer_attach(data, LONGEST), MPI_ERR_BUFFER);
+    CHECK_OK(MPI_Buffer_detach(&back, &size));
+    CHECK(back == buffer && size == room);
+    overflow(to, from);
+    free(data);
+    free(buffer);
+    MTEST_END;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where buffered sends take their buffer from (MPI-5.0 section 3.6): the communicator's if it has one, else its
+ * session's, else the process's; each is attached and detached on its own, and a full one is not helped out by the next.
+ */
+#include "mtest.h"
+
+enum { SMALL = 100 + MPI_BSEND_OVERHEAD, LARGE = 40000 };
+static char data[10000], in[10000];
+
+/* Does a message of this size find room on this communicator? */
+static int fits(MPI_Comm comm, int bytes)
+{
+    int me, rc = MPI_ERR_OTHER, class = MPI_SUCCESS;
+    MPI_Comm_rank(comm, &me);
+    rc = MPI_Bsend(data, bytes, MPI_BYTE, me, 1, comm);
+    if (rc == MPI_SUCCESS)
+        CHECK_OK(MPI_Recv(in, bytes, MPI_BYTE, me, 1, comm, MPI_STATUS_IGNORE));
+    else
+        MPI_Error_class(rc, &class);
+    CHECK(class == MPI_SUCCESS || class == MPI_ERR_BUFFER);
+    return rc == MPI_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    MTEST_INIT(argc, argv);
+    char of_process[SMALL], of_comm[LARGE], of_session[LARGE], *back;
+    MPI_Count wide;
+    MPI_Comm comm, lone;
+    MPI_Session session;
+    MPI_Group self;
+    int size;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    CHECK_OK(MPI_Group_from_session_pset(session, "mpi://SELF", &self));
+    CHECK_OK(MPI_Comm_create_from_group(self, "lone", MPI_INFO_NULL, MPI_ERRORS_RETURN, &lone));
+
+    CHECK(!fits(comm, 50) && !fits(lone, 50)); /* none anywhere */
+    CHECK_OK(MPI_Buffer_attach(of_process, SMALL));
+    CHECK(fits(comm, 50) && fits(MPI_COMM_WORLD, 50) && fits(lone, 50) && !fits(comm, 5000));
+
+    CHECK_OK(MPI_Comm_attach_buffer(comm, of_comm, LARGE));
+    CHECK(fits(comm, 5000) && !fits(MPI_COMM_WORLD, 5000) && !fits(lone, 5000));
+    CHECK_CLASS(MPI_Comm_attach_buffer(comm, of_process, SMALL), MPI_ERR_BUFFER);
+
+    CHECK_OK(MPI_Session_attach_buffer_c(session, of_session, LARGE));
+    CHECK(fits(lone, 5000) && !fits(MPI_COMM_WORLD, 5000));
+    CHECK_OK(MPI_Comm_attach_buffer_c(lone, of_process + 0, 0)); /* its own now: with no room at all */
+    CHECK(!fits(lone, 50));
+    CHECK_OK(MPI_Comm_detach_buffer_c(lone, &back, &wide));
+    CHECK(wide == 0);
+    CHECK(fits(lone, 5000));
+
+    CHECK_OK(MPI_Session_detach_buffer(session, &back, &size));
+    CHECK(back == of_session && size == LARGE);
+    CHECK(!fits(lone, 5000) && fits(lone, 50));
+    CHECK_OK(MPI_Comm_detach_buffer(comm, &back, &size));
+    CHECK(back == of_comm && size == LARGE);
+    CHECK(!fits(comm, 5000) && fits(comm, 50));
+    CHECK_OK(MPI_Buffer_detach_c(&back, &wide));
+    CHECK(back == of_process && wide == SMALL);
+    CHECK(!fits(comm, 50));
+
+    MPI_Group_free(&self);
+    MPI_Comm_free(&lone);
+    MPI_Session_finalize(&session);
+    MPI_Comm_free(&comm);
+    MTEST_END;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Cancelling sends (MPI-5.0 section 3.8.4): each send either succeeds or is cancelled, and the receiver gets the message
+ * exactly in the first case: short, long, synchronous; while the receiver has posted nothing, and when it already has.
+ * The messages before and behind are not disturbed.
+ */
+#include "mtest.h"
+#include "pattern.h"
+
+enum { LONGEST = 300000, ROUNDS = 6 };
+static const int sizes[] = { 0, 100, 20000, LONGEST };
+
+typedef int start_function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+static start_function *const starts[] = { MPI_Isend, MPI_Issend };
+
+static int cancel(MPI_Request *request)
+{
+    MPI_Status status;
+    int cancelled = -1;
+    CHECK_OK(MPI_Cancel(request));
+    CHECK_OK(MPI_Wait(request, &status));
+    CHECK_OK(MPI_Test_cancelled(&status, &cancelled));
+    return cancelled;
+}
+
+/* Sends three messages with one tag and cancels the middle one; tells the receiver how that ended. */
+static void sender(start_function *start, int bytes, int to, unsigned char *out)
+{
+    int first = 1, last = 3, cancelled;
+    MPI_Request middle, others[2];
+    pattern_fill(out, (size_t)bytes, (uint64_t)bytes);
+    CHECK_OK(MPI_Isend(&first, 1, MPI_INT, to, 1, MPI_COMM_WORLD, &others[0]));
+    CHECK_OK(start(out, bytes, MPI_BYTE, to, 1, MPI_COMM_WORLD, &middle));
+    CHECK_OK(MPI_Isend(&last, 1, MPI_INT, to, 1, MPI_COMM_WORLD, &others[1]));
+    cancelled = cancel(&middle);
+    CHECK_OK(MPI_Send(&cancelled, 1, MPI_INT, to, 2, MPI_COMM_WORLD));
+    CHECK_OK(MPI_Waitall(2, others, MPI_STATUSES_IGNORE));
+}
+
+static void expect(int from, int value)
+{
+    int got = -1;
+    CHECK_OK(MPI_Recv(&got, 1, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK(got == value);
+}
+
+static void receiver(int bytes, int from, unsigned char *in)
+{
+    int cancelled = -1, count;
+    MPI_Status status;
+    CHECK_OK(MPI_Recv(&cancelled, 1, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    expect(from, 1);
+    if (!cancelled) {
+        CHECK_OK(MPI_Recv(in, LONGEST, MPI_BYTE, from, 1, MPI_COMM_WORLD, &status));
+        MPI_Get_count(&status, MPI_BYTE, &count);
+        CHECK(count == bytes && pattern_holds(in, (size_t)bytes, (uint64_t)bytes));
+    }
+    expect(from, 3);
+}
+
+/* The receive is there already, so that the send cannot be cancelled. */
+static void received_already(start_function *start, int bytes, int to, int from, unsigned char *out, unsigned char *in)
+{
+    MPI_Request send, recv;
+    int done = 1, seen = 0;
+    pattern_fill(out, (size_t)bytes, (uint64_t)mtest_rank);
+    CHECK_OK(MPI_Irecv(in, bytes, MPI_BYTE, from, 5, MPI_COMM_WORLD, &recv));
+    CHECK_OK(start(out, bytes, MPI_BYTE, to, 5, MPI_COMM_WORLD, &send));
+    CHECK_OK(MPI_Wait(&recv, MPI_STATUS_IGNORE));
+    CHECK(pattern_holds(in, (size_t)bytes, (uint64_t)from));
+    CHECK_OK(MPI_Sendrecv(&done, 1, MPI_INT, from, 6, &seen, 1, MPI_INT, to, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK(!cancel(&send));
+}
+
+int main(int argc, char **argv)
+{
+    MTEST_INIT(argc, argv);
+    int right = (mtest_rank + 1) % mtest_size, left = (mtest_rank + mtest_size - 1) % mtest_size;
+    unsigned char *out = malloc(LONGEST), *in = malloc(LONGEST);
+    for (int round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            for (int s = 0; s < 2; s++) {
+                received_already(starts[s], sizes[i], right, left, out, in);
+                if (mtest_size > 1 && mtest_rank % 2 == 0 && mtest_rank + 1 < mtest_size)
+                    sender(starts[s], sizes[i], mtest_rank + 1, out);
+                if (mtest_rank % 2 == 1)
+                    receiver(sizes[i], mtest_rank - 1, in);
+            }
+    MPI_Barrier(MPI_COMM_WORLD);
+    int flag = 1;
+    CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
+    CHECK(!flag); /* no cancelled message has survived */
+    free(in);
+    free(out);
+    MTEST_END;
+}
