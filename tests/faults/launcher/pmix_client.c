@@ -2,9 +2,11 @@
 /*
  * A PMIx client for the launcher's tests: checks its place, exchanges data and compares it with what must come, looks
  * at process sets and published names. Exit code 0 and one line "ok <rank>/<size>" when everything was right.
- * Arguments: "abort" lets rank 1 call PMIx_Abort(7); "psets NAME COUNT" wants such a process set.
+ * Arguments: "abort" lets rank 1 call PMIx_Abort(7), "die" lets it be killed, and the others wait for it; "psets NAME
+ * COUNT" wants such a process set.
  */
 #include <pmix.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +117,12 @@ int main(int argc, char *argv[])
     if (argc > 1 && strcmp(argv[1], "abort") == 0) {
         if (me.rank == 1)
             PMIx_Abort(7, "because", NULL, 0);
-        sleep(60);
+        pause();
+    }
+    if (argc > 1 && strcmp(argv[1], "die") == 0) {
+        if (me.rank == 1)
+            raise(SIGKILL);
+        pause();
     }
     status = PMIx_Finalize(NULL, 0);
     check(status == PMIX_SUCCESS, "Finalize", status);
