@@ -40,9 +40,12 @@ static int open_transport(struct pl_engine *engine, const struct pl_transport_op
 static int open_loaded(struct pl_engine *engine, const char *name)
 {
     const struct pl_transport_ops *ops = pl_plugin_load(name, PL_TRANSPORT_SYMBOL);
-    if (!ops)
-        return MPI_ERR_OTHER;
-    return open_transport(engine, ops);
+    int rc = ops ? open_transport(engine, ops) : MPI_ERR_OTHER;
+    if (rc != PL_UNREACHABLE)
+        return rc;
+    char why[PL_DETAIL_MAX];
+    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+    return pl_fail(MPI_ERR_OTHER, "%s", why);
 }
 
 /* "auto": self, shm among processes of the node, ucx when the job is on several nodes. A name or a list forces. */

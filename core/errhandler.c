@@ -77,7 +77,7 @@ static struct pl_errhandler **place_of(enum pl_kind kind, void *object, struct p
 
 struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object)
 {
-    struct pl_lock *guard;
+    struct pl_lock *guard = NULL;
     struct pl_errhandler **place = place_of(kind, object, &guard), *handler = NULL;
     if (place) {
         pl_lock_take(guard);
@@ -89,7 +89,7 @@ struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object)
 
 void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler *handler)
 {
-    struct pl_lock *guard;
+    struct pl_lock *guard = NULL;
     struct pl_errhandler **place = place_of(kind, object, &guard), *old;
     pl_object_retain(handler);
     pl_lock_take(guard);

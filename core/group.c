@@ -314,7 +314,7 @@ static int measure_range(const struct pl_group *group, int i, const int range[3]
 int pl_group_expand(const struct pl_group *group, int n, int ranges[][3], int *count, int **ranks)
 {
     int64_t total = 0;
-    int length, used = 0;
+    int length = 0, used = 0;
     for (int i = 0; i < n; i++) {
         int err = measure_range(group, i, ranges[i], &length);
         if (err)

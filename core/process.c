@@ -132,7 +132,7 @@ void pl_process_abort(int code, const char *object, const char *message)
     fflush(stdout); /* what the program has printed so far explains its end */
     if (ops)
         ops->abort(code, object, message);
-    else
+    else if (!pl_inherited_abort_early(code, object, message))
         fprintf(stderr, "%s\n", message);
     /* An exit status has 8 bits; a failure must not look like success. */
     _exit((code & 0xff) ? code & 0xff : 1);

@@ -8,6 +8,7 @@
 #ifndef PLENUM_CORE_PROCESS_H
 #define PLENUM_CORE_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/group.h"
@@ -53,6 +54,10 @@ struct pl_bootstrap_ops {
     /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
     void (*attach)(const struct pl_bootstrap_host *host);
 };
+
+/* For a process that fails before its place is found: tells the launcher that left a job segment, if there is one and no
+ * bootstrap is open. False: nobody was told. */
+bool pl_inherited_abort_early(int code, const char *object, const char *message);
 
 enum { PL_BOOTSTRAP_ABI = 1 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"

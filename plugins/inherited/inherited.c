@@ -66,25 +66,33 @@ static bool claim(struct pl_job_rank *rank)
     return true;
 }
 
-static int inherited_open(struct pl_place *place)
+/* Maps the job that the environment names. PL_UNREACHABLE: it names none. */
+static int find_job(int *rank)
 {
     const char *text = getenv(PL_JOB_ENV);
     if (!text)
         return PL_UNREACHABLE;
     int fd, end = 0;
     unsigned long long cookie;
-    int rank;
-    if (sscanf(text, "%d:%16llx:%d%n", &fd, &cookie, &rank, &end) != 3 || text[end] != '\0')
+    if (sscanf(text, "%d:%16llx:%d%n", &fd, &cookie, rank, &end) != 3 || text[end] != '\0')
         return bad(text, "it is not <descriptor>:<cookie>:<rank>");
     int rc = map(fd, text);
     if (rc)
         return rc;
-    const char *why = pl_job_check(job, job_bytes, cookie, rank);
-    if (why) {
-        rc = bad(text, why);
-        unmap();
+    const char *why = pl_job_check(job, job_bytes, cookie, *rank);
+    if (!why)
+        return MPI_SUCCESS;
+    rc = bad(text, why);
+    unmap();
+    return rc;
+}
+
+static int inherited_open(struct pl_place *place)
+{
+    int rank;
+    int rc = find_job(&rank);
+    if (rc)
         return rc;
-    }
     own = &job->ranks[rank];
     if (!claim(own)) {
         pl_log("process", 1, "rank %d of %s belongs to process %d; starting alone", rank, job->nspace, (int)atomic_load(&own->owner));
@@ -138,16 +146,31 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
     return PL_AGAIN;
 }
 
-static void inherited_abort(int code, const char *object, const char *message)
+static void tell(int rank, int code, const char *object, const char *message)
 {
     struct pl_job_abort *record = &job->abort;
     if (atomic_exchange(&record->claimed, 1) != 0)
         return; /* another rank was first: its reason is the one to tell */
-    record->rank = pl_process.place.rank;
+    record->rank = rank;
     record->code = code;
     snprintf(record->object, sizeof record->object, "%s", object ? object : "");
     snprintf(record->message, sizeof record->message, "%s", message ? message : "");
     atomic_store_explicit(&record->set, 1, memory_order_release);
+}
+
+static void inherited_abort(int code, const char *object, const char *message)
+{
+    tell(pl_process.place.rank, code, object, message);
+}
+
+bool pl_inherited_abort_early(int code, const char *object, const char *message)
+{
+    int rank;
+    if (find_job(&rank))
+        return false;
+    tell(rank, code, object, message);
+    unmap();
+    return true;
 }
 
 static void inherited_state(enum pl_job_state state)
