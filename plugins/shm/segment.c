@@ -108,8 +108,7 @@ void pl_shm_area_release(struct pl_shm_segment *segment, struct pl_shm_area *are
         return;
     munmap(area->memory, area->bytes);
     area->memory = NULL;
-    bool emptied = fallocate(segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)area->offset, (off_t)area->bytes) == 0;
-    if (emptied && reuse)
+    if (reuse && fallocate(segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)area->offset, (off_t)area->bytes) == 0)
         make_vacant(segment, area);
 }
 

@@ -54,7 +54,7 @@ void pl_shm_segment_close(struct pl_shm_segment *segment);
 
 /* Zeroed memory of the segment. */
 int pl_shm_area_create(struct pl_shm_segment *segment, const struct pl_host *host, size_t bytes, struct pl_shm_area *area);
-/* Gives it back. `reuse`: no other process uses it any more. */
+/* Gives it back. `reuse`: no other process uses it any more; else what is in it stays for them to read. */
 void pl_shm_area_release(struct pl_shm_segment *segment, struct pl_shm_area *area, bool reuse);
 
 /* Maps a part of another engine's segment, after proof that it is one and of this user, that it is long enough and can
