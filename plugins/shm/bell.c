@@ -76,7 +76,7 @@ void pl_shm_barrier_open(struct pl_shm *shm)
 
 void pl_shm_barrier(struct pl_shm *shm)
 {
-    atomic_thread_fence(memory_order_seq_cst);
+    pl_shm_fence();
     if (atomic_load_explicit(&shm->head->attention, memory_order_relaxed) & PL_SHM_FENCE)
         return;
     membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
@@ -92,7 +92,7 @@ static void futex_wake(_Atomic uint32_t *word)
 void pl_shm_notify_slowly(struct pl_shm_peer *peer, bool record)
 {
     struct pl_shm_head *head = peer->head;
-    atomic_thread_fence(memory_order_seq_cst);
+    pl_shm_fence();
     if (record) {
         uint32_t bell = atomic_load_explicit(&peer->out.ring->bell, memory_order_relaxed);
         if (bell > 0 && bell <= PL_SHM_BELLS)

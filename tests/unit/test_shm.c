@@ -3,6 +3,7 @@
 #include "transport_node.h"
 #include "unit.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -226,7 +227,8 @@ static bool exchange_done(const struct exchange *x)
 static void exchange_step(struct exchange *x, struct node *other)
 {
     exchange_send(x);
-    x->node->ops->progress(x->node->self);
+    if (x->node->ops->progress(x->node->self) == 0 && !other)
+        sched_yield();
     exchange_take(x, other);
 }
 

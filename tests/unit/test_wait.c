@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waiting: threads that wait in one engine are all woken, with no transport that can sleep, with one, and with two. */
+#include "unit.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/engine.h"
+#include "core/error.h"
+
+/* A transport that can only sleep, and counts. */
+struct bed {
+    _Atomic unsigned bell;
+    unsigned seen;
+    _Atomic int sleepers, sleeps, arms, disarms, rounds;
+    bool busy;                 /* arm() says that there is something to do */
+    _Atomic int *done;         /* set by progress after some rounds */
+};
+
+static int bed_progress(void *self)
+{
+    struct bed *bed = self;
+    if (bed->done && ++bed->rounds == 5000)
+        atomic_store(bed->done, 1);
+    return 0;
+}
+
+static bool bed_arm(void *self)
+{
+    struct bed *bed = self;
+    bed->arms++;
+    bed->seen = atomic_load(&bed->bell);
+    return !bed->busy;
+}
+
+static void bed_sleep(void *self, long microseconds)
+{
+    struct bed *bed = self;
+    struct timespec most = { .tv_sec = 0, .tv_nsec = microseconds * 1000 };
+    ck_assert_int_gt(microseconds, 0);
+    ck_assert_int_lt(microseconds, 1000000);
+    ck_assert_int_eq(bed->sleepers++, 0); /* one at a time */
+    bed->sleeps++;
+    syscall(SYS_futex, &bed->bell, FUTEX_WAIT_PRIVATE, bed->seen, &most, NULL, 0);
+    bed->sleepers--;
+}
+
+static void bed_disarm(void *self)
+{
+    ((struct bed *)self)->disarms++;
+}
+
+static void bed_wake(void *self)
+{
+    struct bed *bed = self;
+    atomic_fetch_add(&bed->bell, 1);
+    syscall(SYS_futex, &bed->bell, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void bed_close(void *self)
+{
+    (void)self;
+}
+
+static bool bed_flushed(void *self)
+{
+    (void)self;
+    return true;
+}
+
+static const struct pl_transport_ops bed_ops = {
+    .abi = PL_TRANSPORT_ABI, .name = "bed", .close = bed_close, .flushed = bed_flushed, .progress = bed_progress,
+    .arm = bed_arm, .sleep = bed_sleep, .disarm = bed_disarm, .wake = bed_wake,
+};
+
+static struct pl_engine engine;
+static struct bed bed[2];
+
+static void open_engine(int beds, bool patient)
+{
+    memset(bed, 0, sizeof bed);
+    ck_assert_int_eq(pl_engine_open(&engine, NULL, MPI_THREAD_MULTIPLE), MPI_SUCCESS);
+    engine.patient = patient;
+    for (int i = 0; i < beds; i++) {
+        engine.transport[engine.transports].ops = &bed_ops;
+        engine.transport[engine.transports++].self = &bed[i];
+    }
+}
+
+/* As a request completes. */
+static void complete(_Atomic int *done)
+{
+    pl_engine_enter(&engine);
+    atomic_store_explicit(done, 1, memory_order_release);
+    bool wake = atomic_load(&engine.sleepers) > 0;
+    pl_engine_leave(&engine);
+    if (wake)
+        pl_engine_wake(&engine);
+}
+
+enum { THREADS = 8, TURNS = 60 };
+static struct waiter {
+    pthread_t thread;
+    _Atomic int done[TURNS], turn;
+} waiter[THREADS];
+
+static void *wait_in_turns(void *argument)
+{
+    struct waiter *w = argument;
+    for (int i = 0; i < TURNS; i++) {
+        pl_engine_wait(&engine, &w->done[i]);
+        ck_assert_int_eq(atomic_load(&w->done[i]), 1);
+        atomic_store(&w->turn, i + 1);
+    }
+    return NULL;
+}
+
+static void many_threads(int beds, bool patient)
+{
+    uint64_t state = 9;
+    open_engine(beds, patient);
+    memset(waiter, 0, sizeof waiter);
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&waiter[i].thread, NULL, wait_in_turns, &waiter[i]), 0);
+    for (int left = THREADS * TURNS; left > 0;) {
+        struct waiter *w = &waiter[unit_below(&state, THREADS)];
+        int turn = atomic_load(&w->turn);
+        if (turn == TURNS || atomic_load(&w->done[turn]))
+            continue;
+        if (unit_below(&state, 8) == 0)
+            nanosleep(&(struct timespec){ .tv_nsec = 1000 * unit_below(&state, 5000) }, NULL);
+        complete(&w->done[turn]);
+        left--;
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(waiter[i].thread, NULL);
+    ck_assert_int_eq(atomic_load(&engine.sleepers), 0);
+    ck_assert(!engine.asleep);
+    for (int i = 0; i < beds; i++)
+        ck_assert_int_eq(bed[i].arms, bed[i].disarms);
+    pl_engine_close(&engine);
+}
+
+START_TEST(many_threads_without_sleep)
+{
+    many_threads(0, true);
+}
+END_TEST
+
+START_TEST(many_threads_one_transport)
+{
+    many_threads(1, true);
+    many_threads(1, false);
+}
+END_TEST
+
+START_TEST(many_threads_two_transports)
+{
+    many_threads(2, true);
+}
+END_TEST
+
+START_TEST(done_before)
+{
+    _Atomic int done = 1;
+    open_engine(1, true);
+    pl_engine_wait(&engine, &done);
+    ck_assert_int_eq(bed[0].arms, 0);
+    pl_engine_close(&engine);
+}
+END_TEST
+
+/* A transport that always has something to do keeps everybody awake. */
+START_TEST(busy_transport)
+{
+    _Atomic int done = 0;
+    open_engine(2, true);
+    bed[1].busy = true;
+    bed[0].done = &done;
+    pl_engine_wait(&engine, &done);
+    ck_assert_int_gt(bed[0].arms, 0);
+    ck_assert_int_eq(bed[0].sleeps + bed[1].sleeps, 0);
+    pl_engine_close(&engine);
+}
+END_TEST
+
+/* Both transports get their naps. */
+START_TEST(naps_alternate)
+{
+    unsigned rounds = 0;
+    open_engine(2, true);
+    for (int i = 0; i < 200 && bed[0].sleeps + bed[1].sleeps < 6; i++)
+        pl_engine_idle(&engine, &rounds);
+    ck_assert_int_eq(bed[0].sleeps, 3);
+    ck_assert_int_eq(bed[1].sleeps, 3);
+    pl_engine_close(&engine);
+}
+END_TEST
+
+UNIT_MAIN("wait", done_before, busy_transport, naps_alternate, many_threads_without_sleep, many_threads_one_transport,
+          many_threads_two_transports)
