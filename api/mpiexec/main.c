@@ -141,40 +141,47 @@ static int complain(struct run *run, int err)
     return exit_code_of(err);
 }
 
+static int run_job(struct run *run)
+{
+    int code, err = plenum_runtime_open(&run->runtime);
+    if (err)
+        return complain(run, err);
+    err = plenum_job_create(run->runtime, &run->job);
+    if (!err)
+        err = describe(run);
+    if (!err)
+        err = plenum_job_launch(run->job);
+    code = err ? complain(run, err) : run_follow(run);
+    plenum_runtime_close(run->runtime);
+    return code;
+}
+
 static int execute(const struct options *o)
 {
     struct run run = { .options = o, .input.pipe = -1 };
-    int code;
+    int code = EXIT_FAILURE;
 
     sink_init(&run.out, STDOUT_FILENO);
     sink_init(&run.err, STDERR_FILENO);
     if (!run_catch_signals(&run)) {
         run_say(&run, "cannot receive signals: %s", strerror(errno));
-        return EXIT_FAILURE;
+        goto drop_sinks;
     }
     if (o->json_events) {
         run.json = fopen(o->json_events, "we");
         if (!run.json) {
             run_say(&run, "cannot write \"%s\": %s", o->json_events, strerror(errno));
-            return EXIT_USAGE;
+            code = EXIT_USAGE;
+            goto drop_sinks;
         }
     }
     raise_descriptor_limit();
-    int err = plenum_runtime_open(&run.runtime);
-    if (err) {
-        code = complain(&run, err);
-        goto close_json;
-    }
-    err = plenum_job_create(run.runtime, &run.job);
-    if (!err)
-        err = describe(&run);
-    if (!err)
-        err = plenum_job_launch(run.job);
-    code = err ? complain(&run, err) : run_follow(&run);
-    plenum_runtime_close(run.runtime);
-close_json:
+    code = run_job(&run);
     if (run.json)
         fclose(run.json);
+drop_sinks:
+    sink_drop(&run.out);
+    sink_drop(&run.err);
     return code;
 }
 

@@ -31,7 +31,8 @@ static bool set_environment(char ***before, char ***mine)
     size_t count = 0, used = 0;
     while (environ && environ[count])
         count++;
-    char **list = calloc(count + 3, sizeof(*list));
+    static char **list;
+    list = calloc(count + 3, sizeof(*list));
     if (!list)
         return false;
     list[used++] = store;
