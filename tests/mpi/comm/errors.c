@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bad communicators and groups (MPI-5.0 section 9.4): null, freed, predefined where that is not allowed, processes that
+ * are not members, values out of range: an error class each, and no process waits for another.
+ */
+#include "mtest.h"
+
+int main(int argc, char **argv)
+{
+    MTEST_INIT(argc, argv);
+    MPI_Comm comm, freed, made, world = MPI_COMM_WORLD, null = MPI_COMM_NULL;
+    MPI_Group group, lone;
+    int value;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    freed = comm;
+    MPI_Comm_free(&comm);
+
+    MPI_Comm bad[] = { MPI_COMM_NULL, freed, (MPI_Comm)(void *)&value, (MPI_Comm)(void *)77, (MPI_Comm)((char *)freed + 8) };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CHECK_CLASS(MPI_Comm_size(bad[i], &value), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Comm_dup(bad[i], &made), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Comm_split(bad[i], 0, 0, &made), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Comm_group(bad[i], &group), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Comm_compare(MPI_COMM_WORLD, bad[i], &value), MPI_ERR_COMM);
+        CHECK_CLASS(MPI_Barrier(bad[i]), MPI_ERR_COMM);
+        comm = bad[i];
+        CHECK_CLASS(MPI_Comm_free(&comm), MPI_ERR_COMM);
+    }
+    CHECK_CLASS(MPI_Comm_free(&world), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_free(&null), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_remote_size(MPI_COMM_WORLD, &value), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_split(MPI_COMM_WORLD, -5, 0, &made), MPI_ERR_ARG);
+
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    CHECK_CLASS(MPI_Comm_create(MPI_COMM_WORLD, MPI_GROUP_NULL, &made), MPI_ERR_GROUP);
+    if (mtest_size > 1) {
+        MPI_Group_incl(group, 1, &(int){ (mtest_rank + 1) % mtest_size }, &lone);
+        CHECK_CLASS(MPI_Comm_create(MPI_COMM_SELF, lone, &made), MPI_ERR_GROUP); /* no member of the parent */
+        MPI_Group_free(&lone);
+    }
+    CHECK_CLASS(MPI_Comm_create_group(MPI_COMM_WORLD, group, -1, &made), MPI_ERR_TAG);
+    MPI_Group_free(&group);
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
+    MTEST_END;
+}
