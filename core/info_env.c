@@ -89,7 +89,7 @@ static int fill_from_process(struct pl_info *info, int argc, char **argv)
         argv = words;
     }
     int err = argc > 0 && argv[0] ? set(info, "command", argv[0]) : MPI_SUCCESS;
-    if (!err && argc > 1)
+    if (!err && argc > 1 && argv[0])
         err = set_words(info, "argv", argc - 1, argv + 1);
     if (!err && getcwd(directory, sizeof directory))
         err = set(info, "wdir", directory);
