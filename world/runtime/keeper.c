@@ -308,9 +308,9 @@ static void become_keeper(struct keeper *k, int socket, pid_t host)
     dup2(socket, SOCKET_FD);
     close_from(SOCKET_FD + 1);
     fcntl(SOCKET_FD, F_SETFD, FD_CLOEXEC);
-    prctl(PR_SET_NAME, "plenum-keeper");
-    prctl(PR_SET_PDEATHSIG, 0);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_NAME, "plenum-keeper", 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     setpgid(0, 0);
     if (chdir("/") != 0) { /* it then keeps the host's directory busy, no more */
     }

@@ -49,7 +49,7 @@ static _Noreturn void child_run(const struct child *c)
     cpu_set_t cpus;
 
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != c->keeper)
         _exit(127);
     for (int s = 0; s < 3; s++)

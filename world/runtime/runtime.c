@@ -38,6 +38,11 @@ int pl_runtime_watch(struct plenum_runtime *rt, int fd, struct pl_source *source
     return PLENUM_OK;
 }
 
+void pl_runtime_unwatch(struct plenum_runtime *rt, int fd)
+{
+    epoll_ctl(rt->work, EPOLL_CTL_DEL, fd, NULL);
+}
+
 static void raise_flag(int eventfd_)
 {
     eventfd_write(eventfd_, 1);
@@ -57,6 +62,7 @@ static void link_ready(struct pl_source *source)
     while ((state = pl_link_receive(&rt->link, &report)) == PL_LINK_REPORT)
         pl_follow_report(rt, &report);
     if (state == PL_LINK_LOST) {
+        pl_runtime_unwatch(rt, rt->link.fd);
         pl_link_close(&rt->link);
         pl_follow_keeper_lost(rt);
     }
@@ -148,9 +154,13 @@ int pl_runtime_need_keeper(struct plenum_runtime *rt)
 int plenum_runtime_open(struct plenum_runtime **runtime)
 {
     struct plenum_runtime *rt = calloc(1, sizeof(*rt));
-    int err = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the runtime");
-    if (!rt)
-        return err;
+    char *scratch = malloc(PL_SCRATCH);
+    int err;
+    if (!rt || !scratch) {
+        err = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the runtime");
+        goto free_runtime;
+    }
+    rt->scratch = scratch;
     rt->link.fd = -1;
     rt->link_source.ready = link_ready;
     rt->nudge_source.ready = nudge_ready;
@@ -164,9 +174,6 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     pl_list_init(&rt->jobs);
     pl_list_init(&rt->events);
 
-    rt->scratch = malloc(PL_SCRATCH);
-    if (!rt->scratch)
-        goto free_runtime;
     err = open_descriptors(rt);
     if (err)
         goto close_descriptors;
@@ -182,10 +189,10 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
 
 close_descriptors:
     close_descriptors(rt);
-free_runtime:
-    free(rt->scratch);
     pthread_cond_destroy(&rt->turned);
     pthread_mutex_destroy(&rt->lock);
+free_runtime:
+    free(scratch);
     free(rt);
     return err;
 }

@@ -145,6 +145,8 @@ void pl_stream_close(struct pl_stream *stream);
 int64_t pl_runtime_now(void);
 int pl_runtime_need_keeper(struct plenum_runtime *rt);
 int pl_runtime_watch(struct plenum_runtime *rt, int fd, struct pl_source *source);
+/* Before the descriptor is closed: a child that somebody is just forking has it, too, and keeps it in the epoll set. */
+void pl_runtime_unwatch(struct plenum_runtime *rt, int fd);
 void pl_runtime_set_timer(struct plenum_runtime *rt);
 
 /* --- events ------------------------------------------------------------------------------------------------ */

@@ -58,7 +58,8 @@ void pl_stream_close(struct pl_stream *stream)
 {
     if (stream->fd < 0)
         return;
-    close(stream->fd); /* which also takes it out of the epoll set */
+    pl_runtime_unwatch(stream->job->runtime, stream->fd);
+    close(stream->fd);
     stream->fd = -1;
     pl_lines_end(&stream->lines, emit, stream);
 }

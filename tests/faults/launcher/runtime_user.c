@@ -379,7 +379,7 @@ static void part_keeper(void)
             struct pollfd p = { .fd = plenum_runtime_fd(rt), .events = POLLIN };
             EXPECT(poll(&p, 1, 60000) == 1);
             while (plenum_runtime_next_event(rt, &e) == PLENUM_OK && e) {
-                if (e->kind == PLENUM_EVENT_OUTPUT)
+                if (e->kind == PLENUM_EVENT_OUTPUT && e->job == job)
                     keeper = atoi(e->text);
                 plenum_event_free(e);
             }
@@ -423,7 +423,8 @@ static void part_host(void)
     cycle(true);
 
     for (int s = 1; s < NSIG; s++) {
-        sigaction(s, NULL, &after);
+        if (sigaction(s, NULL, &after) != 0)
+            continue; /* the C library's own */
         EXPECT(after.sa_handler == before[s].sa_handler && after.sa_flags == before[s].sa_flags, "signal %d", s);
     }
     sigprocmask(SIG_BLOCK, NULL, &mask_after);
