@@ -48,6 +48,7 @@ void pl_link_close(struct pl_link *link)
 {
     if (link->fd < 0)
         return;
+    shutdown(link->fd, SHUT_RDWR); /* a child that the host has forked may still have the descriptor */
     close(link->fd);
     link->fd = -1;
     while (waitpid(link->keeper, NULL, __WALL) < 0 && errno == EINTR)

@@ -391,6 +391,30 @@ static void part_keeper(void)
     plenum_runtime_close(rt);
 }
 
+/* A child that the host forks and that lives on, with copies of all descriptors, holds up nothing. */
+static void part_fork(void)
+{
+    struct plenum_runtime *rt;
+    int code, hold[2];
+    char byte;
+    EXPECT(pipe(hold) == 0);
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    struct plenum_job *job = new_job(rt, 2, "echo hello");
+    EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        close(hold[1]);
+        _exit(read(hold[0], &byte, 1) != 0);
+    }
+    EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 0);
+    EXPECT(follow(rt, 1).bytes == 12);
+    plenum_job_close(job);
+    plenum_runtime_close(rt);
+    close(hold[0]);
+    close(hold[1]);
+    EXPECT(waitpid(child, &code, 0) == child && code == 0);
+}
+
 /* --- the host is left alone -------------------------------------------------------------------------------- */
 
 static _Atomic int children_heard;
@@ -444,7 +468,7 @@ int main(int argc, char *argv[])
     } parts[] = {
         { "cycles", part_cycles }, { "cycles_pmix", part_cycles_pmix }, { "many", part_many },
         { "threads", part_threads }, { "two", part_two }, { "wrong", part_wrong }, { "wait", part_wait },
-        { "redirect", part_redirect }, { "close", part_close }, { "keeper", part_keeper }, { "host", part_host },
+        { "redirect", part_redirect }, { "close", part_close }, { "keeper", part_keeper }, { "fork", part_fork }, { "host", part_host },
     };
     for (int i = 1; i < argc; i++)
         for (size_t p = 0; p < sizeof(parts) / sizeof(*parts); p++)
