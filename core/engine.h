@@ -2,7 +2,7 @@
 /*
  * The engine of an instance: its lock, transports, peers, communicators by id, and progress.
  *
- * Locking: everything in here is protected by `lock`, but for `sleepers` and `activity`. Lock order: core/lock.h.
+ * Locking: everything in here is protected by `lock`, but for `sleepers`, `activity` and `crowd`. Lock order: core/lock.h.
  */
 #ifndef PLENUM_CORE_ENGINE_H
 #define PLENUM_CORE_ENGINE_H
@@ -79,6 +79,7 @@ struct pl_engine {
     _Atomic int sleepers;          /* threads that sleep in wait.c: whoever completes something for them wakes the engine */
     _Atomic unsigned activity;     /* how often it was woken: the futex word of sleepers beside the one in the transports */
     bool asleep;                   /* one sleeps in the transports */
+    _Atomic int crowd;             /* above 0: others wanted to run when a waiting thread yielded lately */
     unsigned long lost_messages;   /* thrown away: out of memory, or of an unknown kind */
     bool patient;                  /* more runnable ranks than cores: yield early */
 };

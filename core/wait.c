@@ -4,6 +4,8 @@
  *
  * Spinning is right when the peer runs on another processor and answers within a microsecond; yielding when it wants to
  * run on this one, so an engine with more ranks than cores (`patient`) begins with it; sleeping when the wait is long.
+ * Other programs take cores too, and the job may not know how many there are: a yield from which it takes long to come
+ * back shows that somebody else wanted to run, and then there is no spinning for a while either (`crowd`).
  *
  * Of the threads that wait in one engine, one sleeps in the transports, where messages wake it; the others sleep beside
  * it, on `activity`. When the first one wakes up it wakes the others, so that one of them takes its place. Whoever
@@ -28,6 +30,8 @@ enum {
     SPINS = 2000,            /* rounds of progress, each some tens of nanoseconds */
     YIELDS = 500,            /* each a microsecond, or as long as the others want to run */
     YIELDS_PATIENT = 100,
+    CROWDED_NS = 5000,       /* a yield that takes longer has let somebody run */
+    CROWD_MEMORY = 32,       /* yields without one before spinning again */
     NUDGE_SPINS = 64,        /* rounds between looks at the other engines */
     NUDGE_YIELDS = 8,
     NAP_FIRST = 100,         /* microseconds; every further nap is twice as long ... */
@@ -140,10 +144,28 @@ void pl_engine_wake(struct pl_engine *engine)
 
 /* --- waiting ----------------------------------------------------------------------------------------------------- */
 
+static long nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+static void yield(struct pl_engine *engine)
+{
+    long before = nanoseconds();
+    sched_yield();
+    int crowd = atomic_load_explicit(&engine->crowd, memory_order_relaxed);
+    if (nanoseconds() - before > CROWDED_NS)
+        atomic_store_explicit(&engine->crowd, CROWD_MEMORY, memory_order_relaxed);
+    else if (crowd > 0)
+        atomic_store_explicit(&engine->crowd, crowd - 1, memory_order_relaxed);
+}
+
 static void idle(struct pl_engine *engine, const _Atomic int *done, unsigned *rounds)
 {
-    unsigned round = *rounds, spins = engine->patient ? 0 : SPINS;
-    unsigned yields = engine->patient ? YIELDS_PATIENT : YIELDS;
+    bool patient = engine->patient || atomic_load_explicit(&engine->crowd, memory_order_relaxed) > 0;
+    unsigned round = *rounds, spins = patient ? 0 : SPINS, yields = patient ? YIELDS_PATIENT : YIELDS;
     if (round < UINT_MAX)
         ++*rounds;
     if (round < spins) {
@@ -156,7 +178,7 @@ static void idle(struct pl_engine *engine, const _Atomic int *done, unsigned *ro
     if (round < yields) {
         if (round % NUDGE_YIELDS == NUDGE_YIELDS - 1)
             pl_engine_nudge_others(engine);
-        sched_yield();
+        yield(engine);
         return;
     }
     if (pl_engine_nudge_others(engine) == 0)
