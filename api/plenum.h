@@ -63,8 +63,8 @@ enum plenum_error {
     PLENUM_ERR_WDIR,           /**< the working directory does not exist or may not be entered */
     PLENUM_ERR_LIMIT,          /**< a limit of the system: descriptors, processes */
     PLENUM_ERR_MEMORY,
-    PLENUM_ERR_TIMEOUT,        /**< the time is over; nothing was changed */
-    PLENUM_ERR_SYSTEM          /**< a system call failed in a way that has no name above */
+    PLENUM_ERR_TIMEOUT, /**< the time is over; nothing was changed */
+    PLENUM_ERR_SYSTEM   /**< a system call failed in a way that has no name above */
 };
 
 /** The last error of the calling thread in one line without a newline; "" if there was none. Borrowed until the
@@ -108,18 +108,18 @@ enum plenum_event_flag {
 /** What happened. Made by the library and only read by the host; new fields are added at the end. */
 struct plenum_event {
     enum plenum_event_kind kind;
-    unsigned flags;          /**< enum plenum_event_flag */
-    uint64_t job_id;         /**< plenum_job_id() */
-    struct plenum_job *job;  /**< borrowed; NULL when the host has closed it */
-    void *user;              /**< plenum_job_set_user() */
-    int rank;                /**< -1: the job as a whole */
+    unsigned flags;         /**< enum plenum_event_flag */
+    uint64_t job_id;        /**< plenum_job_id() */
+    struct plenum_job *job; /**< borrowed; NULL when the host has closed it */
+    void *user;             /**< plenum_job_set_user() */
+    int rank;               /**< -1: the job as a whole */
     int pid;
     int code;
     int signal;
-    int stream;              /**< 1: standard output, 2: standard error */
-    const char *text;        /**< [length], NUL-terminated too; NULL: none */
-    size_t length;           /**< bytes */
-    const char *object;      /**< ABORTED: communicator, window, file or session by name; NULL: none */
+    int stream;         /**< 1: standard output, 2: standard error */
+    const char *text;   /**< [length], NUL-terminated too; NULL: none */
+    size_t length;      /**< bytes */
+    const char *object; /**< ABORTED: communicator, window, file or session by name; NULL: none */
 };
 
 /** Moves the runtime on and takes the next event, without blocking.

@@ -17,15 +17,11 @@ enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 static int exit_code_of(int error)
 {
     switch (error) {
-    case PLENUM_ERR_NOT_FOUND:
-        return EXIT_NOT_FOUND;
-    case PLENUM_ERR_NOT_EXECUTABLE:
-        return EXIT_NOT_EXECUTABLE;
+    case PLENUM_ERR_NOT_FOUND: return EXIT_NOT_FOUND;
+    case PLENUM_ERR_NOT_EXECUTABLE: return EXIT_NOT_EXECUTABLE;
     case PLENUM_ERR_ARGUMENT:
-    case PLENUM_ERR_WDIR:
-        return EXIT_USAGE;
-    default:
-        return EXIT_FAILURE;
+    case PLENUM_ERR_WDIR: return EXIT_USAGE;
+    default: return EXIT_FAILURE;
     }
 }
 

@@ -18,7 +18,7 @@ struct parse {
     const char *name;  /* of the option being applied, as it was typed */
     char *error;
     size_t size;
-    int depth;         /* of configuration files */
+    int depth; /* of configuration files */
 };
 
 static bool fail(struct parse *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -164,8 +164,10 @@ static bool do_host(struct parse *p, char *const *arg)
         if (colon && colon[1 + strspn(colon + 1, "0123456789")] == at[length] && !is_this_host(at, length))
             name = (size_t)(colon - at); /* host:slots */
         if (!is_this_host(at, name))
-            return fail(p, "%s %.*s: only this machine can be used; start the job on others with srun, prterun or "
-                        "Open MPI's mpirun", p->name, (int)name, at);
+            return fail(p,
+                        "%s %.*s: only this machine can be used; start the job on others with srun, prterun or "
+                        "Open MPI's mpirun",
+                        p->name, (int)name, at);
         at += length + (at[length] == ',');
     }
     return true;
@@ -248,7 +250,7 @@ enum kind {
 struct option {
     const char *name;
     enum kind kind;
-    size_t field;      /* FLAG, TEXT, SECTION: its offset */
+    size_t field; /* FLAG, TEXT, SECTION: its offset */
     bool (*apply)(struct parse *p, char *const *arg);
     const char *usage; /* its arguments; NULL: another name of the row above */
     const char *help;
@@ -349,12 +351,12 @@ static int arguments_of(const struct option *option)
 static bool apply(struct parse *p, const struct option *option, char *const *arg)
 {
     switch (option->kind) {
-    case FLAG:    *(bool *)((char *)p->o + option->field) = true; break;
-    case TEXT:    *(const char **)((char *)p->o + option->field) = arg[0]; break;
+    case FLAG: *(bool *)((char *)p->o + option->field) = true; break;
+    case TEXT: *(const char **)((char *)p->o + option->field) = arg[0]; break;
     case SECTION: *(const char **)((char *)p->s + option->field) = arg[0]; break;
-    case ACCEPT:  break;
+    case ACCEPT: break;
     case CALL:
-    case CALL2:   return option->apply(p, arg);
+    case CALL2: return option->apply(p, arg);
     }
     return true;
 }
@@ -425,8 +427,9 @@ bool options_parse(struct options *o, int argc, char *const argv[], char *error,
     if (o->help || o->version)
         return true;
     if (p.s->argc == 0)
-        return fail(&p, o->sections > 1 ? "there is no program after \":\"" : "there is no program to run; see mpiexec "
-                    "--help");
+        return fail(&p, o->sections > 1 ? "there is no program after \":\""
+                                        : "there is no program to run; see mpiexec "
+                                          "--help");
     return true;
 }
 

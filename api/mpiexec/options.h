@@ -21,7 +21,7 @@ struct settings {
 /* One program of the job: what stands between two colons. */
 struct section {
     int ranks;
-    const char **argv;     /* NULL-terminated */
+    const char **argv; /* NULL-terminated */
     int argc;
     const char *wdir, *path;
     struct settings env;
@@ -38,10 +38,10 @@ enum pmix_mode { PMIX_AUTO, PMIX_ON, PMIX_OFF };
 struct options {
     struct section *section;
     int sections;
-    struct settings env;       /* for all programs */
+    struct settings env; /* for all programs */
     struct pset_option *pset;
     int psets;
-    long timeout;              /* milliseconds, 0: none */
+    long timeout; /* milliseconds, 0: none */
     enum pmix_mode pmix;
     bool bind, tag, keep_going, dry_run, verbose, help, version;
     const char *output_prefix; /* NULL: to mpiexec's own output */

@@ -67,11 +67,8 @@ static void handle_signal(struct run *run, int signo)
         break;
     case SIGCONT:
     case SIGUSR1:
-    case SIGUSR2:
-        plenum_job_signal(run->job, PLENUM_ALL, signo);
-        break;
-    default:
-        interrupt(run, signo);
+    case SIGUSR2: plenum_job_signal(run->job, PLENUM_ALL, signo); break;
+    default: interrupt(run, signo);
     }
 }
 
@@ -106,18 +103,14 @@ static void handle_output(struct run *run, const struct plenum_event *e)
 static bool worth_saying(const struct plenum_event *e, bool verbose)
 {
     switch (e->kind) {
-    case PLENUM_EVENT_OUTPUT:
-        return false;
+    case PLENUM_EVENT_OUTPUT: return false;
     case PLENUM_EVENT_EXITED:
         return verbose || (!(e->flags & PLENUM_EVENT_EXPECTED) && (e->code || e->flags & PLENUM_EVENT_UNFINALIZED));
-    case PLENUM_EVENT_LOST:
-        return verbose || !(e->flags & PLENUM_EVENT_EXPECTED);
+    case PLENUM_EVENT_LOST: return verbose || !(e->flags & PLENUM_EVENT_EXPECTED);
     case PLENUM_EVENT_UNSTARTED:
     case PLENUM_EVENT_ABORTED:
-    case PLENUM_EVENT_TIMEOUT:
-        return true;
-    default:
-        return verbose;
+    case PLENUM_EVENT_TIMEOUT: return true;
+    default: return verbose;
     }
 }
 

@@ -15,13 +15,13 @@ struct run {
     struct plenum_runtime *runtime;
     struct plenum_job *job;
     struct sink out, err;
-    FILE *json;             /* NULL: not wanted */
+    FILE *json; /* NULL: not wanted */
     struct terminal input;
-    int signals;            /* signalfd */
-    int interrupts;         /* SIGINT, SIGTERM and SIGHUP so far */
+    int signals;    /* signalfd */
+    int interrupts; /* SIGINT, SIGTERM and SIGHUP so far */
     int last_interrupt;
     bool finished;
-    int code;               /* exit code of the job */
+    int code; /* exit code of the job */
 };
 
 /* Blocks the signals that mpiexec handles and opens run->signals. Before any thread is started. */

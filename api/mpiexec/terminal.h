@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct terminal {
-    int pipe;           /* write end, non-blocking; -1: not needed, or at its end */
+    int pipe; /* write end, non-blocking; -1: not needed, or at its end */
     char data[4096];
     size_t first, used; /* data[first, used) was read and not yet passed on */
 };

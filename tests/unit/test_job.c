@@ -32,8 +32,16 @@ static void make(void)
     memset(base, 0, whole.bytes);
     whole.job = (struct pl_job *)base;
     *whole.job = (struct pl_job){
-        .magic = PL_JOB_MAGIC, .version = PL_JOB_VERSION, .size = SIZE, .cookie = COOKIE, .bytes = whole.bytes,
-        .psets = (uint32_t)psets, .pset_count = 1, .appnum = (uint32_t)appnum, .apps = (uint32_t)apps, .app_count = 1,
+        .magic = PL_JOB_MAGIC,
+        .version = PL_JOB_VERSION,
+        .size = SIZE,
+        .cookie = COOKIE,
+        .bytes = whole.bytes,
+        .psets = (uint32_t)psets,
+        .pset_count = 1,
+        .appnum = (uint32_t)appnum,
+        .apps = (uint32_t)apps,
+        .app_count = 1,
         .nspace = "job",
     };
     whole.pset = (struct pl_job_pset *)(base + psets);
@@ -122,11 +130,12 @@ START_TEST(offsets)
 {
     make();
     uint32_t *const fields[] = {
-        &whole.job->psets, &whole.job->pset_count, &whole.job->appnum, &whole.job->apps, &whole.job->app_count,
-        &whole.pset->name, &whole.pset->ranges, &whole.pset->count, &whole.app->command, &whole.app->argv,
-        &whole.app->wdir,
+        &whole.job->psets,     &whole.job->pset_count, &whole.job->appnum,  &whole.job->apps,
+        &whole.job->app_count, &whole.pset->name,      &whole.pset->ranges, &whole.pset->count,
+        &whole.app->command,   &whole.app->argv,       &whole.app->wdir,
     };
-    const uint32_t values[] = { (uint32_t)whole.bytes, (uint32_t)whole.bytes + 4, UINT32_MAX, UINT32_MAX - 3, 1u << 31 };
+    const uint32_t values[] = { (uint32_t)whole.bytes, (uint32_t)whole.bytes + 4, UINT32_MAX, UINT32_MAX - 3,
+                                1u << 31 };
     for (size_t f = 0; f < sizeof(fields) / sizeof(*fields); f++) {
         uint32_t before = *fields[f];
         for (size_t v = 0; v < sizeof(values) / sizeof(*values); v++) {

@@ -114,8 +114,8 @@ START_TEST(sets)
     ck_assert_int_eq(parsed.pset[0].count, 2);
     ck_assert_int_eq(parsed.pset[0].ranges[0][1], 3);
     ck_assert_int_eq(parsed.pset[0].ranges[1][0], 7);
-    static const char *const bad[] = { "--pset a p", "--pset a= p", "--pset =1 p", "--pset a=3-1 p", "--pset a=1,x p",
-                                       "--pset a=-1 p", "--pset a=1-2-3 p" };
+    static const char *const bad[] = { "--pset a p",     "--pset a= p",   "--pset =1 p",     "--pset a=3-1 p",
+                                       "--pset a=1,x p", "--pset a=-1 p", "--pset a=1-2-3 p" };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         refused(bad[i], "NAME=RANKS");
 }

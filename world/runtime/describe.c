@@ -118,7 +118,7 @@ void pl_job_drop(struct plenum_job *job)
 
 struct plenum_job *pl_job_find(struct plenum_runtime *rt, uint64_t id)
 {
-    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node)
+    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node)
         if (job->id == id)
             return job;
     return NULL;

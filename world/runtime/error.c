@@ -27,19 +27,14 @@ static enum plenum_error error_of(int number)
 {
     switch (number) {
     case ENOENT:
-    case ENOTDIR:
-        return PLENUM_ERR_NOT_FOUND;
+    case ENOTDIR: return PLENUM_ERR_NOT_FOUND;
     case EACCES:
-    case EPERM:
-        return PLENUM_ERR_NOT_EXECUTABLE;
+    case EPERM: return PLENUM_ERR_NOT_EXECUTABLE;
     case EMFILE:
     case ENFILE:
-    case EAGAIN:
-        return PLENUM_ERR_LIMIT;
-    case ENOMEM:
-        return PLENUM_ERR_MEMORY;
-    default:
-        return PLENUM_ERR_SYSTEM;
+    case EAGAIN: return PLENUM_ERR_LIMIT;
+    case ENOMEM: return PLENUM_ERR_MEMORY;
+    default: return PLENUM_ERR_SYSTEM;
     }
 }
 

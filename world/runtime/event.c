@@ -15,15 +15,20 @@ struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kin
     text[length] = '\0';
     pl_list_init(&event->node);
     event->public = (struct plenum_event){
-        .kind = kind, .job_id = job->id, .job = job->handle ? job : NULL, .user = job->user,
-        .rank = rank, .text = length > 0 ? text : NULL, .length = length,
+        .kind = kind,
+        .job_id = job->id,
+        .job = job->handle ? job : NULL,
+        .user = job->user,
+        .rank = rank,
+        .text = length > 0 ? text : NULL,
+        .length = length,
     };
     return event;
 }
 
 void pl_event_forget(struct plenum_runtime *rt, const struct plenum_job *job)
 {
-    PL_LIST_EACH(event, &rt->events, struct pl_event, node)
+    PL_LIST_EACH (event, &rt->events, struct pl_event, node)
         if (event->public.job == job)
             event->public.job = NULL;
 }
@@ -38,8 +43,8 @@ void plenum_event_free(struct plenum_event *event)
 static int describe_exit(const struct plenum_event *e, char *text, size_t size)
 {
     if (e->flags & PLENUM_EVENT_UNFINALIZED)
-        return snprintf(text, size, "rank %d (pid %d) exited with code %d without calling MPI_Finalize", e->rank, e->pid,
-                        e->code);
+        return snprintf(text, size, "rank %d (pid %d) exited with code %d without calling MPI_Finalize", e->rank,
+                        e->pid, e->code);
     return snprintf(text, size, "rank %d (pid %d) exited with code %d", e->rank, e->pid, e->code);
 }
 
@@ -68,16 +73,12 @@ int plenum_event_describe(const struct plenum_event *e, char *text, size_t size)
     case PLENUM_EVENT_OUTPUT:
         return snprintf(text, size, "rank %d wrote %zu bytes to %s", e->rank, e->length,
                         e->stream == 1 ? "standard output" : "standard error");
-    case PLENUM_EVENT_EXITED:
-        return describe_exit(e, text, size);
-    case PLENUM_EVENT_LOST:
-        return describe_lost(e, text, size);
-    case PLENUM_EVENT_ABORTED:
-        return describe_abort(e, text, size);
+    case PLENUM_EVENT_EXITED: return describe_exit(e, text, size);
+    case PLENUM_EVENT_LOST: return describe_lost(e, text, size);
+    case PLENUM_EVENT_ABORTED: return describe_abort(e, text, size);
     case PLENUM_EVENT_TIMEOUT:
         return snprintf(text, size, "the time limit of %g seconds is reached; ending the job", e->code / 1000.0);
-    case PLENUM_EVENT_FINISHED:
-        return snprintf(text, size, "the job has finished with exit code %d", e->code);
+    case PLENUM_EVENT_FINISHED: return snprintf(text, size, "the job has finished with exit code %d", e->code);
     }
     return snprintf(text, size, "unknown event %d", (int)e->kind);
 }

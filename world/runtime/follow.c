@@ -25,7 +25,7 @@ enum { CODE_TIMEOUT = 124, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE
 
 static struct plenum_job *find_kept(struct plenum_runtime *rt, uint32_t kept_as)
 {
-    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node)
+    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node)
         if (job->kept_as == kept_as && pl_job_alive(job))
             return job;
     return NULL;
@@ -43,8 +43,9 @@ static void decide(struct plenum_job *job, int code)
 
 int pl_job_send_signal(struct plenum_job *job, int rank, int signo)
 {
-    const struct pl_keeper_request request = { .op = PL_KEEPER_SIGNAL, .job = job->kept_as, .first = rank,
-                                               .signal = signo };
+    const struct pl_keeper_request request = {
+        .op = PL_KEEPER_SIGNAL, .job = job->kept_as, .first = rank, .signal = signo
+    };
     return pl_link_send(&job->runtime->link, &request, NULL, 0);
 }
 
@@ -257,8 +258,10 @@ static void process_started(struct plenum_job *job, int rank, pid_t pid)
 static void process_failed(struct plenum_job *job, int rank, enum pl_keeper_stage stage, int number)
 {
     static const char *const what[] = {
-        [PL_STAGE_FORK] = "cannot make a process", [PL_STAGE_WDIR] = "cannot enter the working directory",
-        [PL_STAGE_SETUP] = "cannot set up the process", [PL_STAGE_EXEC] = "cannot execute the program",
+        [PL_STAGE_FORK] = "cannot make a process",
+        [PL_STAGE_WDIR] = "cannot enter the working directory",
+        [PL_STAGE_SETUP] = "cannot set up the process",
+        [PL_STAGE_EXEC] = "cannot execute the program",
     };
     char reason[256];
     if (rank >= 0)
@@ -284,15 +287,9 @@ void pl_follow_report(struct plenum_runtime *rt, const struct pl_keeper_report *
     if (!job)
         return;
     switch (report->news) {
-    case PL_KEEPER_STARTED:
-        process_started(job, rank, report->pid);
-        break;
-    case PL_KEEPER_FAILED:
-        process_failed(job, rank, report->stage, report->status);
-        break;
-    case PL_KEEPER_ENDED:
-        process_ended(job, rank, report->status);
-        break;
+    case PL_KEEPER_STARTED: process_started(job, rank, report->pid); break;
+    case PL_KEEPER_FAILED: process_failed(job, rank, report->stage, report->status); break;
+    case PL_KEEPER_ENDED: process_ended(job, rank, report->status); break;
     case PL_KEEPER_GONE:
         if (report->status)
             process_failed(job, PLENUM_ALL, PL_STAGE_FORK, report->status);
@@ -313,7 +310,7 @@ static void kill_remains(const struct plenum_job *job)
 
 void pl_follow_keeper_lost(struct plenum_runtime *rt)
 {
-    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node) {
+    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node) {
         if (!pl_job_alive(job))
             continue;
         kill_remains(job);

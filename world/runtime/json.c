@@ -25,23 +25,28 @@ static json_t *text_value(const char *text, size_t length)
 static const char *kind_name(enum plenum_event_kind kind)
 {
     switch (kind) {
-    case PLENUM_EVENT_STARTED:   return "started";
+    case PLENUM_EVENT_STARTED: return "started";
     case PLENUM_EVENT_UNSTARTED: return "unstarted";
-    case PLENUM_EVENT_OUTPUT:    return "output";
-    case PLENUM_EVENT_EXITED:    return "exited";
-    case PLENUM_EVENT_LOST:      return "lost";
-    case PLENUM_EVENT_ABORTED:   return "aborted";
-    case PLENUM_EVENT_TIMEOUT:   return "timeout";
-    case PLENUM_EVENT_FINISHED:  return "finished";
+    case PLENUM_EVENT_OUTPUT: return "output";
+    case PLENUM_EVENT_EXITED: return "exited";
+    case PLENUM_EVENT_LOST: return "lost";
+    case PLENUM_EVENT_ABORTED: return "aborted";
+    case PLENUM_EVENT_TIMEOUT: return "timeout";
+    case PLENUM_EVENT_FINISHED: return "finished";
     }
     return "unknown";
 }
 
 static void add_flags(json_t *object, unsigned flags)
 {
-    static const struct { unsigned flag; const char *name; } all[] = {
-        { PLENUM_EVENT_EXPECTED, "expected" }, { PLENUM_EVENT_UNFINALIZED, "unfinalized" },
-        { PLENUM_EVENT_PARTIAL, "partial" }, { PLENUM_EVENT_CORE, "core" },
+    static const struct {
+        unsigned flag;
+        const char *name;
+    } all[] = {
+        { PLENUM_EVENT_EXPECTED, "expected" },
+        { PLENUM_EVENT_UNFINALIZED, "unfinalized" },
+        { PLENUM_EVENT_PARTIAL, "partial" },
+        { PLENUM_EVENT_CORE, "core" },
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         if (flags & all[i].flag)

@@ -25,8 +25,8 @@
 enum { SOCKET_FD = 3 };
 
 struct keeper {
-    int children;              /* signalfd: SIGCHLD */
-    int host;                  /* pidfd of the host, -1 where the kernel has none */
+    int children; /* signalfd: SIGCHLD */
+    int host;     /* pidfd of the host, -1 where the kernel has none */
     struct pl_kept_job *jobs;
     int *shared;
 };
@@ -116,8 +116,9 @@ static void start_ranks(struct keeper *k, struct pl_kept_job *job, uint32_t firs
         if (arrived)
             pl_keeper_spawn(job, first + i, fd + 3 * i, k->shared, rank);
         else
-            *rank = (struct pl_kept_rank){ .phase = PL_KEPT_ENDED, .unreported = 1 << PL_KEEPER_FAILED,
-                                           .stage = PL_STAGE_SETUP, .status = EMFILE };
+            *rank = (struct pl_kept_rank){
+                .phase = PL_KEPT_ENDED, .unreported = 1 << PL_KEEPER_FAILED, .stage = PL_STAGE_SETUP, .status = EMFILE
+            };
         job->waiting--;
         job->running += rank->phase == PL_KEPT_RUNNING;
     }
@@ -172,8 +173,9 @@ static bool take_request(struct keeper *k, bool *closed)
         struct cmsghdr align;
         char bytes[CMSG_SPACE(PL_KEEPER_FDS * sizeof(int))];
     } control;
-    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1,
-                              .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes) };
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
+    };
     ssize_t got = recvmsg(SOCKET_FD, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < (ssize_t)sizeof(request)) {
         *closed = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);

@@ -40,7 +40,7 @@ enum pl_keeper_news {
     PL_KEEPER_STARTED = 1, /* `rank` runs as `pid` */
     PL_KEEPER_FAILED,      /* `rank` could not be started: `status` is the errno, `stage` what failed */
     PL_KEEPER_ENDED,       /* the process of `rank` has ended with wait status `status`, and its group was killed */
-    PL_KEEPER_GONE         /* nothing of the job is left; `status` is an errno when the keeper could not take it at all */
+    PL_KEEPER_GONE /* nothing of the job is left; `status` is an errno when the keeper could not take it at all */
 };
 
 enum pl_keeper_stage { PL_STAGE_FORK = 1, PL_STAGE_WDIR, PL_STAGE_SETUP, PL_STAGE_EXEC };
@@ -63,20 +63,20 @@ struct pl_kept_rank {
     uint8_t phase;      /* enum pl_kept_phase */
     uint8_t unreported; /* bits 1 << PL_KEEPER_STARTED ..., in the order of their values */
     uint8_t stage;
-    int32_t status;     /* wait status, or errno when it could not be started */
+    int32_t status; /* wait status, or errno when it could not be started */
 };
 
 struct pl_kept_job {
     struct pl_kept_job *next;
-    size_t mapped;      /* bytes of this mapping */
+    size_t mapped; /* bytes of this mapping */
     const struct pl_plan *plan;
     size_t plan_bytes;
-    int segment;        /* descriptor; closed when all ranks have been started */
+    int segment; /* descriptor; closed when all ranks have been started */
     uint32_t id;
     uint32_t size;
-    uint32_t waiting;   /* ranks still to be started */
+    uint32_t waiting; /* ranks still to be started */
     uint32_t running;
-    bool gone;          /* to be reported as such, then freed */
+    bool gone; /* to be reported as such, then freed */
     struct pl_kept_rank rank[];
 };
 

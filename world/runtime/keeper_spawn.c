@@ -100,8 +100,15 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
     point_at(plan, p->own, p->ownc, point_at(plan, p->env, p->envc, env));
     shared[0] = 0;
     const struct child child = {
-        .path = pl_plan_at(plan, p->path), .wdir = pl_plan_at(plan, p->wdir), .argv = pointers + 1, .env = env,
-        .fd = fd, .segment = job->segment, .job_fd = (int)plan->job_fd, .cpu = p->cpu, .keeper = getpid(),
+        .path = pl_plan_at(plan, p->path),
+        .wdir = pl_plan_at(plan, p->wdir),
+        .argv = pointers + 1,
+        .env = env,
+        .fd = fd,
+        .segment = job->segment,
+        .job_fd = (int)plan->job_fd,
+        .cpu = p->cpu,
+        .keeper = getpid(),
         .failed = shared,
     };
     rank->pid = vfork();

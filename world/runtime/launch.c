@@ -132,15 +132,15 @@ static int hand_over(struct plenum_job *job, struct launch *l)
     int err = pl_link_send(link, &request, (int[]){ l->plan, l->segment }, 2);
     for (int first = 0; !err && first < job->size; first += PL_KEEPER_BATCH) {
         int count = job->size - first < PL_KEEPER_BATCH ? job->size - first : PL_KEEPER_BATCH;
-        request = (struct pl_keeper_request){ .op = PL_KEEPER_RANKS, .job = job->kept_as, .first = first,
-                                              .count = (uint32_t)count };
+        request = (struct pl_keeper_request){
+            .op = PL_KEEPER_RANKS, .job = job->kept_as, .first = first, .count = (uint32_t)count
+        };
         err = pl_link_send(link, &request, l->fd[first], 3 * count);
     }
     if (err) { /* it may have begun */
         request = (struct pl_keeper_request){ .op = PL_KEEPER_FORGO, .job = job->kept_as };
         pl_link_send(link, &request, NULL, 0);
-        request = (struct pl_keeper_request){ .op = PL_KEEPER_SIGNAL, .job = job->kept_as, .first = -1,
-                                              .signal = 9 };
+        request = (struct pl_keeper_request){ .op = PL_KEEPER_SIGNAL, .job = job->kept_as, .first = -1, .signal = 9 };
         pl_link_send(link, &request, NULL, 0);
     }
     return err;

@@ -9,7 +9,7 @@
 #include "world/runtime/keeper.h"
 
 struct pl_link {
-    int fd;       /* -1: there is no keeper */
+    int fd; /* -1: there is no keeper */
     pid_t keeper;
 };
 

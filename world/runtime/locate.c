@@ -84,7 +84,7 @@ static int refuse(const char *name, int why, const char *wdir, bool searched)
 /* Looks through a list of directories. *why: the errno of a file that is there but cannot be used, else unchanged. */
 static char *search(const char *name, const char *wdir, const char *path, int *why)
 {
-    for (const char *at = path; at; ) {
+    for (const char *at = path; at;) {
         size_t length = strcspn(at, ":");
         char *file = join(wdir, at, length, name);
         int failure = file ? try_file(file) : ENOMEM;

@@ -16,7 +16,7 @@ static bool visible(const struct pl_name *name, const char *nspace, uint32_t ran
 
 struct pl_name *pl_names_find(struct pl_names *names, const char *key, const char *nspace, uint32_t rank)
 {
-    PL_LIST_EACH(name, &names->all, struct pl_name, node)
+    PL_LIST_EACH (name, &names->all, struct pl_name, node)
         if (strcmp(name->key, key) == 0 && visible(name, nspace, rank))
             return name;
     return NULL;
@@ -52,7 +52,7 @@ void pl_names_remove(struct pl_names *names, struct pl_name *name)
 
 void pl_names_end_job(struct pl_names *names, const char *nspace)
 {
-    PL_LIST_EACH(name, &names->all, struct pl_name, node)
+    PL_LIST_EACH (name, &names->all, struct pl_name, node)
         if (!nspace || (name->life != PL_NAME_SERVER && strcmp(name->nspace, nspace) == 0))
             pl_names_remove(names, name);
 }

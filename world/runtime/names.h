@@ -17,7 +17,7 @@ enum pl_name_life { PL_NAME_JOB, PL_NAME_ONCE, PL_NAME_SERVER };           /* un
 struct pl_name {
     struct pl_list node;
     char *key;
-    char nspace[256];  /* of the publisher */
+    char nspace[256]; /* of the publisher */
     uint32_t rank;
     enum pl_name_scope scope;
     enum pl_name_life life;

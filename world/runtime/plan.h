@@ -10,19 +10,19 @@
 #include <stdint.h>
 
 struct pl_plan {
-    uint64_t cookie;       /* of the job: finds the processes that belong to it by their environment */
-    uint32_t ranks;        /* offset and number of struct pl_plan_rank */
+    uint64_t cookie; /* of the job: finds the processes that belong to it by their environment */
+    uint32_t ranks;  /* offset and number of struct pl_plan_rank */
     uint32_t rank_count;
-    uint32_t job_fd;       /* the number that the job segment has in the processes */
+    uint32_t job_fd; /* the number that the job segment has in the processes */
 };
 
 struct pl_plan_rank {
-    uint32_t path;         /* offset of the program's file name; relative to wdir unless it begins with a slash */
-    uint32_t wdir;         /* offset of an absolute directory */
-    uint32_t argv, argc;   /* offset of uint32_t[argc], offsets of texts */
-    uint32_t env, envc;    /* the same for "NAME=value" that the ranks of a program share */
-    uint32_t own, ownc;    /* and for those that this rank has for itself */
-    int32_t cpu;           /* the core that it is bound to; -1: not bound */
+    uint32_t path;       /* offset of the program's file name; relative to wdir unless it begins with a slash */
+    uint32_t wdir;       /* offset of an absolute directory */
+    uint32_t argv, argc; /* offset of uint32_t[argc], offsets of texts */
+    uint32_t env, envc;  /* the same for "NAME=value" that the ranks of a program share */
+    uint32_t own, ownc;  /* and for those that this rank has for itself */
+    int32_t cpu;         /* the core that it is bound to; -1: not bound */
 };
 
 /* What an offset of `plan` refers to. */

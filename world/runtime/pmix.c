@@ -260,15 +260,16 @@ int pl_pmix_environment(const struct plenum_job *job, int rank, struct pl_vars *
     pmix_status_t status = PMIx_server_setup_fork(&proc, &list);
     bool good = status == PMIX_SUCCESS && pl_vars_import(vars, list);
     PMIX_ARGV_FREE(list);
-    return good ? PLENUM_OK : pl_rt_fail(PLENUM_ERR_SYSTEM, "the PMIx server gives rank %d no environment: %s", rank,
-                                         PMIx_Error_string(status));
+    return good ? PLENUM_OK
+                : pl_rt_fail(PLENUM_ERR_SYSTEM, "the PMIx server gives rank %d no environment: %s", rank,
+                             PMIx_Error_string(status));
 }
 
 bool pl_pmix_next_abort(struct plenum_runtime *rt, struct pl_pmix_abort *abort)
 {
     bool found = false;
     pthread_mutex_lock(&pl_pmix_registry);
-    PL_LIST_EACH(entry, &pl_pmix_entries, struct pl_pmix_entry, node)
+    PL_LIST_EACH (entry, &pl_pmix_entries, struct pl_pmix_entry, node)
         if (!found && entry->aborted && !entry->told && entry->job->runtime == rt) {
             entry->told = found = true;
             *abort = entry->abort;

@@ -19,7 +19,7 @@ struct pl_names pl_pmix_names = { { &pl_pmix_names.all, &pl_pmix_names.all }, di
 
 struct pl_pmix_entry *pl_pmix_find(const char *nspace)
 {
-    PL_LIST_EACH(entry, &pl_pmix_entries, struct pl_pmix_entry, node)
+    PL_LIST_EACH (entry, &pl_pmix_entries, struct pl_pmix_entry, node)
         if (strcmp(entry->job->nspace, nspace) == 0)
             return entry;
     return NULL;
@@ -99,16 +99,16 @@ static void read_directive(const pmix_info_t *info, struct pl_name *like)
                                                        : PL_NAME_EVERYBODY;
     } else if (PMIX_CHECK_KEY(info, PMIX_PERSISTENCE)) {
         pmix_persistence_t life = info->value.data.persist;
-        like->life = life == PMIX_PERSIST_FIRST_READ                                  ? PL_NAME_ONCE
+        like->life = life == PMIX_PERSIST_FIRST_READ                              ? PL_NAME_ONCE
                      : life == PMIX_PERSIST_INDEF || life == PMIX_PERSIST_SESSION ? PL_NAME_SERVER
-                                                                                      : PL_NAME_JOB;
+                                                                                  : PL_NAME_JOB;
     }
 }
 
 static bool is_directive(const pmix_info_t *info)
 {
-    static const char *const directives[] = { PMIX_RANGE, PMIX_PERSISTENCE, PMIX_USERID, PMIX_GRPID, PMIX_TIMEOUT,
-                                              PMIX_WAIT };
+    static const char *const directives[] = { PMIX_RANGE, PMIX_PERSISTENCE, PMIX_USERID,
+                                              PMIX_GRPID, PMIX_TIMEOUT,     PMIX_WAIT };
     for (size_t i = 0; i < sizeof(directives) / sizeof(*directives); i++)
         if (PMIX_CHECK_KEY(info, directives[i]))
             return true;
@@ -192,10 +192,10 @@ static pmix_status_t up_lookup(const pmix_proc_t *proc, char **keys, const pmix_
     pthread_mutex_lock(&pl_pmix_registry);
     count = take_found(proc, keys, found);
     pthread_mutex_unlock(&pl_pmix_registry);
-    pmix_status_t status = count == wanted                ? PMIX_SUCCESS
+    pmix_status_t status = count == wanted              ? PMIX_SUCCESS
                            : wants_to_wait(info, ninfo) ? PMIX_ERR_NOT_SUPPORTED
-                           : count > 0                    ? PMIX_ERR_PARTIAL_SUCCESS
-                                                          : PMIX_ERR_NOT_FOUND;
+                           : count > 0                  ? PMIX_ERR_PARTIAL_SUCCESS
+                                                        : PMIX_ERR_NOT_FOUND;
     if (count > 0)
         done(status, found, count, arg); /* copies what it is given */
     PMIX_PDATA_FREE(found, wanted);
@@ -207,7 +207,7 @@ static pmix_status_t up_unpublish(const pmix_proc_t *proc, char **keys, const pm
 {
     (void)info, (void)ninfo, (void)done, (void)arg;
     pthread_mutex_lock(&pl_pmix_registry);
-    PL_LIST_EACH(name, &pl_pmix_names.all, struct pl_name, node) {
+    PL_LIST_EACH (name, &pl_pmix_names.all, struct pl_name, node) {
         bool named = keys == NULL;
         for (char **key = keys; key && *key; key++)
             named |= strcmp(*key, name->key) == 0;
@@ -265,7 +265,7 @@ static void answer(struct answers *a, const pmix_query_t *query, const char *key
     FILE *out = open_memstream(&list, &length);
     if (!out)
         return;
-    PL_LIST_EACH(entry, &pl_pmix_entries, struct pl_pmix_entry, node)
+    PL_LIST_EACH (entry, &pl_pmix_entries, struct pl_pmix_entry, node)
         for (int i = 0; i < entry->job->pset_count; i++) {
             const struct pl_pset *pset = &entry->job->psets[i];
             if (nspace && strcmp(nspace, entry->job->nspace) != 0)
@@ -283,7 +283,8 @@ static void answer(struct answers *a, const pmix_query_t *query, const char *key
     free(list);
 }
 
-static pmix_status_t up_query(pmix_proc_t *proc, pmix_query_t *queries, size_t count, pmix_info_cbfunc_t done, void *arg)
+static pmix_status_t up_query(pmix_proc_t *proc, pmix_query_t *queries, size_t count, pmix_info_cbfunc_t done,
+                              void *arg)
 {
     struct answers *a = calloc(1, sizeof(*a));
     (void)proc;
@@ -307,7 +308,16 @@ static pmix_status_t up_query(pmix_proc_t *proc, pmix_query_t *queries, size_t c
 }
 
 const pmix_server_module_t pl_pmix_upcalls = {
-    .client_connected2 = up_connected, .client_finalized = up_finalized, .abort = up_abort, .fence_nb = up_fence,
-    .publish = up_publish, .lookup = up_lookup, .unpublish = up_unpublish, .spawn = up_spawn,
-    .connect = up_connect, .disconnect = up_connect, .query = up_query, .group = up_group,
+    .client_connected2 = up_connected,
+    .client_finalized = up_finalized,
+    .abort = up_abort,
+    .fence_nb = up_fence,
+    .publish = up_publish,
+    .lookup = up_lookup,
+    .unpublish = up_unpublish,
+    .spawn = up_spawn,
+    .connect = up_connect,
+    .disconnect = up_connect,
+    .query = up_query,
+    .group = up_group,
 };

@@ -19,7 +19,7 @@
 struct pl_pmix_entry {
     struct pl_list node;
     const struct plenum_job *job;
-    bool aborted, told;         /* a client has called PMIx_Abort(); the runtime has taken note */
+    bool aborted, told; /* a client has called PMIx_Abort(); the runtime has taken note */
     struct pl_pmix_abort abort;
 };
 

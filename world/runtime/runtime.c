@@ -87,7 +87,7 @@ static void timer_ready(struct pl_source *source)
     uint64_t expirations;
     if (read(rt->timer, &expirations, sizeof(expirations)) < 0)
         return;
-    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node)
+    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node)
         pl_follow_deadlines(job, now);
     pl_runtime_set_timer(rt);
 }
@@ -95,7 +95,7 @@ static void timer_ready(struct pl_source *source)
 void pl_runtime_set_timer(struct plenum_runtime *rt)
 {
     int64_t first = 0;
-    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node) {
+    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node) {
         if (job->limit_at && (!first || job->limit_at < first))
             first = job->limit_at;
         if (job->kill_at && (!first || job->kill_at < first))
@@ -202,11 +202,11 @@ void plenum_runtime_close(struct plenum_runtime *rt)
     if (!rt)
         return;
     pl_link_close(&rt->link);
-    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node) {
+    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node) {
         pl_pmix_deregister(job);
         pl_job_free(job);
     }
-    PL_LIST_EACH(event, &rt->events, struct pl_event, node)
+    PL_LIST_EACH (event, &rt->events, struct pl_event, node)
         plenum_event_free(&event->public);
     close_descriptors(rt);
     free(rt->scratch);

@@ -31,18 +31,18 @@ struct pl_source {
 
 struct plenum_runtime {
     pthread_mutex_t lock;
-    pthread_cond_t turned;     /* something was handled: waiters look again */
-    int work;                  /* epoll: what the runtime itself polls (keeper, streams, timer, nudge) */
-    int outer;                 /* epoll: what the host polls (work, bell) */
-    int bell;                  /* eventfd in outer: set while events are queued */
-    int nudge;                 /* eventfd in work: another thread has something for whoever polls */
-    int timer;                 /* timerfd in work: the earliest deadline of all jobs */
-    bool driving;              /* a thread in plenum_job_wait() polls `work` */
+    pthread_cond_t turned; /* something was handled: waiters look again */
+    int work;              /* epoll: what the runtime itself polls (keeper, streams, timer, nudge) */
+    int outer;             /* epoll: what the host polls (work, bell) */
+    int bell;              /* eventfd in outer: set while events are queued */
+    int nudge;             /* eventfd in work: another thread has something for whoever polls */
+    int timer;             /* timerfd in work: the earliest deadline of all jobs */
+    bool driving;          /* a thread in plenum_job_wait() polls `work` */
     struct pl_link link;
     struct pl_source link_source, nudge_source, timer_source;
-    struct pl_list jobs;       /* struct plenum_job.node */
-    struct pl_list events;     /* queued struct pl_event.node */
-    char *scratch;             /* [PL_SCRATCH], for reading streams */
+    struct pl_list jobs;   /* struct plenum_job.node */
+    struct pl_list events; /* queued struct pl_event.node */
+    char *scratch;         /* [PL_SCRATCH], for reading streams */
 };
 
 enum { PL_SCRATCH = 65536 };
@@ -50,32 +50,32 @@ enum { PL_SCRATCH = 65536 };
 /* --- jobs -------------------------------------------------------------------------------------------------- */
 
 struct pl_program {
-    char **argv;               /* NULL-terminated */
+    char **argv; /* NULL-terminated */
     int first, ranks;
-    struct pl_vars env;        /* changes for this program */
+    struct pl_vars env; /* changes for this program */
     char *wdir, *path;
 };
 
 struct pl_pset {
     char *name;
-    uint32_t *ranges;          /* [2 * count] */
+    uint32_t *ranges; /* [2 * count] */
     uint32_t count;
 };
 
 struct pl_redirect {
-    int rank, stream, fd;      /* rank may be PLENUM_ALL; the last that fits counts */
+    int rank, stream, fd; /* rank may be PLENUM_ALL; the last that fits counts */
 };
 
 /* The read end of a rank's standard output or standard error. */
 struct pl_stream {
     struct pl_source source;
     struct plenum_job *job;
-    int rank, number, fd;      /* fd -1: closed, or redirected */
+    int rank, number, fd; /* fd -1: closed, or redirected */
     struct pl_lines lines;
 };
 
 struct pl_rank {
-    pid_t pid;                 /* 0: not started */
+    pid_t pid; /* 0: not started */
     bool ended;
     struct pl_stream out[2];
 };
@@ -87,7 +87,7 @@ struct plenum_job {
     struct pl_list node;
     uint64_t id;
     void *user;
-    bool handle;               /* the host has not closed it */
+    bool handle; /* the host has not closed it */
     enum pl_job_phase phase;
 
     /* the description; constant after the launch */
@@ -100,12 +100,12 @@ struct plenum_job {
     long option[PLENUM_JOB_UNIVERSE + 1];
 
     /* from the launch on */
-    uint32_t kept_as;          /* its number at the keeper: a new one for every attempt */
-    char nspace[256];          /* as long as PMIx wants it */
+    uint32_t kept_as; /* its number at the keeper: a new one for every attempt */
+    char nspace[256]; /* as long as PMIx wants it */
     uint64_t cookie;
     const struct pl_job *segment;
     size_t segment_bytes;
-    struct pl_rank *ranks;     /* [size] */
+    struct pl_rank *ranks; /* [size] */
     int started, running;
     bool registered;           /* at the PMIx server */
     bool aborted;              /* an abort was reported */

@@ -69,8 +69,13 @@ int pl_segment_make(struct plenum_job *job, int slots, int *error)
 {
     struct pl_blob b = { 0 };
     struct pl_job head = {
-        .magic = PL_JOB_MAGIC, .version = PL_JOB_VERSION, .size = (uint32_t)job->size, .cookie = job->cookie,
-        .runtime_pid = getpid(), .universe = (uint32_t)job->option[PLENUM_JOB_UNIVERSE], .slots = (uint32_t)slots,
+        .magic = PL_JOB_MAGIC,
+        .version = PL_JOB_VERSION,
+        .size = (uint32_t)job->size,
+        .cookie = job->cookie,
+        .runtime_pid = getpid(),
+        .universe = (uint32_t)job->option[PLENUM_JOB_UNIVERSE],
+        .slots = (uint32_t)slots,
     };
     int fd = -1;
 

@@ -69,12 +69,15 @@ int pl_stream_open(struct pl_stream *stream, struct plenum_job *job, int rank, i
     int pipe_fd[2];
     if (pipe2(pipe_fd, O_CLOEXEC) != 0)
         return errno == EMFILE || errno == ENFILE
-                   ? pl_rt_fail(PLENUM_ERR_LIMIT, "%d processes need %d descriptors for their output, more than the "
-                                "limit allows (ulimit -n)", job->size, 2 * job->size)
+                   ? pl_rt_fail(PLENUM_ERR_LIMIT,
+                                "%d processes need %d descriptors for their output, more than the "
+                                "limit allows (ulimit -n)",
+                                job->size, 2 * job->size)
                    : pl_rt_fail_errno("cannot make a pipe for the output of rank %d", rank);
     fcntl(pipe_fd[0], F_SETFL, O_NONBLOCK);
-    *stream = (struct pl_stream){ .source.ready = stream_ready, .job = job, .rank = rank, .number = number,
-                                  .fd = pipe_fd[0] };
+    *stream = (struct pl_stream){
+        .source.ready = stream_ready, .job = job, .rank = rank, .number = number, .fd = pipe_fd[0]
+    };
     int err = pl_runtime_watch(job->runtime, pipe_fd[0], &stream->source);
     if (err) {
         close(pipe_fd[0]);

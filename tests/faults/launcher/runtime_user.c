@@ -33,14 +33,14 @@ const char *__lsan_default_suppressions(void)
     return "leak:libpmix\n";
 }
 
-#define EXPECT(good, ...)                                                     \
-    do {                                                                      \
-        if (!(good)) {                                                        \
-            fprintf(stderr, "%s, line %d: %s: ", part, __LINE__, #good);      \
-            fprintf(stderr, " " __VA_ARGS__);                                 \
-            fprintf(stderr, " (%s)\n", plenum_error());                       \
-            exit(1);                                                          \
-        }                                                                     \
+#define EXPECT(good, ...)                                                                                              \
+    do {                                                                                                               \
+        if (!(good)) {                                                                                                 \
+            fprintf(stderr, "%s, line %d: %s: ", part, __LINE__, #good);                                               \
+            fprintf(stderr, " " __VA_ARGS__);                                                                          \
+            fprintf(stderr, " (%s)\n", plenum_error());                                                                \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 static struct plenum_job *new_job(struct plenum_runtime *rt, int ranks, const char *script)
@@ -466,9 +466,12 @@ int main(int argc, char *argv[])
         const char *name;
         void (*run)(void);
     } parts[] = {
-        { "cycles", part_cycles }, { "cycles_pmix", part_cycles_pmix }, { "many", part_many },
-        { "threads", part_threads }, { "two", part_two }, { "wrong", part_wrong }, { "wait", part_wait },
-        { "redirect", part_redirect }, { "close", part_close }, { "keeper", part_keeper }, { "fork", part_fork }, { "host", part_host },
+        { "cycles", part_cycles }, { "cycles_pmix", part_cycles_pmix },
+        { "many", part_many },     { "threads", part_threads },
+        { "two", part_two },       { "wrong", part_wrong },
+        { "wait", part_wait },     { "redirect", part_redirect },
+        { "close", part_close },   { "keeper", part_keeper },
+        { "fork", part_fork },     { "host", part_host },
     };
     for (int i = 1; i < argc; i++)
         for (size_t p = 0; p < sizeof(parts) / sizeof(*parts); p++)
