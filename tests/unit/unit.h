@@ -39,6 +39,13 @@ static inline uint64_t unit_random(uint64_t *state)
     return *state = x;
 }
 
+/* For checks by the million: ck_assert() writes a byte to the runner for every one that holds. */
+#define UNIT_CHECK(condition)                  \
+    do {                                       \
+        if (!(condition))                      \
+            ck_abort_msg("%s", #condition);    \
+    } while (0)
+
 /* 0 .. below - 1 */
 static inline int unit_below(uint64_t *state, int below)
 {
