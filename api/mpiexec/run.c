@@ -19,6 +19,7 @@ void run_say(struct run *run, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
+    sink_flush(&run->out); /* what the ranks wrote before it comes before it, also on a terminal */
     if (run->err.midline)
         sink_put(&run->err, "\n", 1);
     sink_put(&run->err, "mpiexec: ", 9);

@@ -57,6 +57,10 @@ static int describe_lost(const struct plenum_event *e, char *text, size_t size)
 
 static int describe_abort(const struct plenum_event *e, char *text, size_t size)
 {
+    char who[32];
+    size_t length = (size_t)snprintf(who, sizeof(who), "rank %d ", e->rank);
+    if (e->text && strncmp(e->text, who, length) == 0) /* it says so itself */
+        return snprintf(text, size, "%s", e->text);
     if (e->text)
         return snprintf(text, size, "rank %d: %s", e->rank, e->text);
     return snprintf(text, size, "rank %d called MPI_Abort%s%s with error code %d", e->rank, e->object ? " on " : "",
