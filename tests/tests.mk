@@ -107,7 +107,7 @@ check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC
 check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC)))
 	$(Q)$(RUN) --jobs 1 $(call scripts,tests/hosts/test_*)
 check-install: deps-tests all
-	$(Q)$(RUN) tests/install/test_install
+	$(Q)$(RUN) $(call scripts,tests/install/test_*)
 check-demo: deps-tests all demo-programs
 	$(Q)$(RUN) $(call scripts,tests/demo/test_*)
 check-examples: deps-tests all
