@@ -65,6 +65,19 @@ static int redirect_to_files(struct plenum_job *job, const char *prefix, int ran
     return err;
 }
 
+/* By default a server that cannot be had is no reason not to run: MPI programs do without. */
+static bool wants_pmix(const struct run *run)
+{
+    const struct options *o = run->options;
+    if (o->pmix != PMIX_AUTO)
+        return o->pmix == PMIX_ON;
+    if (plenum_runtime_want_pmix(run->runtime) == PLENUM_OK)
+        return true;
+    if (o->verbose)
+        fprintf(stderr, "mpiexec: no PMIx server: %s\n", plenum_error());
+    return false;
+}
+
 static int describe(struct run *run)
 {
     const struct options *o = run->options;
@@ -81,7 +94,7 @@ static int describe(struct run *run)
     if (!err)
         err = plenum_job_set(job, PLENUM_JOB_KEEP_GOING, o->keep_going);
     if (!err)
-        err = plenum_job_set(job, PLENUM_JOB_PMIX, o->pmix != PMIX_OFF);
+        err = plenum_job_set(job, PLENUM_JOB_PMIX, wants_pmix(run));
     if (!err && o->output_prefix)
         err = redirect_to_files(job, o->output_prefix, plenum_job_size(job));
     if (err)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See pmix.h: the server's life, and the jobs that it knows. */
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +55,23 @@ static void restore_environment(char **before, char **mine)
         environ = before;
 }
 
+/* The server listens on loopback, and says more than a line when it finds no interface. */
+static bool has_network(void)
+{
+    struct ifaddrs *list;
+    bool found = false;
+    if (getifaddrs(&list) != 0)
+        return false;
+    for (struct ifaddrs *i = list; i && !found; i = i->ifa_next)
+        found = (i->ifa_flags & IFF_UP) && i->ifa_addr && i->ifa_addr->sa_family == AF_INET;
+    freeifaddrs(list);
+    return found;
+}
+
 static int start_server(void)
 {
+    if (!has_network())
+        return pl_rt_fail(PLENUM_ERR_SYSTEM, "the PMIx server needs a loopback interface that is up");
     pmix_server_module_t module = pl_pmix_upcalls; /* the server copies it */
     pmix_info_t info[2];
     pmix_rank_t rank = 0;
@@ -75,7 +92,7 @@ static int start_server(void)
         PMIX_INFO_DESTRUCT(&info[i]);
     if (status == PMIX_SUCCESS)
         return PLENUM_OK;
-    return pl_rt_fail(PLENUM_ERR_SYSTEM, "cannot start the PMIx server: %s (it needs a loopback interface)",
+    return pl_rt_fail(PLENUM_ERR_SYSTEM, "cannot start the PMIx server: %s",
                       PMIx_Error_string(status));
 }
 
