@@ -48,10 +48,10 @@ static int keyval_room;
 /* A keyval that the user may still name: a freed one as long as it has attributes. */
 static struct keyval *keyval_find_locked(enum pl_kind kind, int number)
 {
-    int slot = number - FIRST;
-    if (slot < 0 || slot >= keyval_room || !keyvals[slot] || keyvals[slot]->kind != kind)
+    if (number < FIRST || number - FIRST >= keyval_room)
         return NULL;
-    return keyvals[slot];
+    struct keyval *keyval = keyvals[number - FIRST];
+    return keyval && keyval->kind == kind ? keyval : NULL;
 }
 
 static int fail_keyval(enum pl_kind kind, int number)
