@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Error handlers on real objects (MPI-5.0 section 9.3): new communicators inherit them, a change later does not spread,
+ * errors without an object come to MPI_COMM_SELF, each session has its own, a freed handler works where it is attached.
+ */
+#include "mtest.h"
+
+static int calls, last_class;
+static MPI_Comm last_comm;
+static MPI_Session last_session;
+
+static void on_comm(MPI_Comm *comm, int *code, ...)
+{
+    calls++;
+    last_comm = *comm;
+    MPI_Error_class(*code, &last_class);
+}
+
+static void on_session(MPI_Session *session, int *code, ...)
+{
+    calls++;
+    last_session = *session;
+    MPI_Error_class(*code, &last_class);
+}
+
+/* Makes an error on the communicator, and sees whether our handler got it. */
+static void expect_handled(MPI_Comm comm, int handled)
+{
+    char text[MPI_MAX_ERROR_STRING], name[MPI_MAX_OBJECT_NAME];
+    int length, rank = 1 << 30, before = calls;
+    CHECK_CLASS(MPI_Send(&rank, 1, MPI_INT, rank, 0, comm), MPI_ERR_RANK);
+    CHECK(calls == before + handled);
+    CHECK(!handled || (last_comm == comm && last_class == MPI_ERR_RANK));
+    MPI_Comm_get_name(comm, name, &length);
+    CHECK_OK(MPI_Error_string(MPI_ERR_RANK, text, &length));
+    CHECK(strncmp(text, "MPI_Send: rank 1073741824 is not in ", 36) == 0);
+    CHECK(strstr(text, name) != NULL);
+}
+
+static void inheritance(MPI_Errhandler mine)
+{
+    MPI_Comm parent, children[4];
+    MPI_Group group;
+    MPI_Errhandler got;
+    CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &parent));
+    CHECK_OK(MPI_Comm_set_name(parent, "ocean"));
+    CHECK_OK(MPI_Comm_set_errhandler(parent, mine));
+    CHECK_OK(MPI_Comm_group(parent, &group));
+    CHECK_OK(MPI_Comm_dup(parent, &children[0]));
+    CHECK_OK(MPI_Comm_split(parent, mtest_rank % 2, 0, &children[1]));
+    CHECK_OK(MPI_Comm_create(parent, group, &children[2]));
+    CHECK_OK(MPI_Comm_create_group(parent, group, 5, &children[3]));
+    CHECK_OK(MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN));
+    expect_handled(parent, 0);
+    for (int i = 0; i < 4; i++) {
+        CHECK_OK(MPI_Comm_get_errhandler(children[i], &got));
+        CHECK(got == mine);
+        CHECK_OK(MPI_Errhandler_free(&got));
+        expect_handled(children[i], 1);
+        CHECK_OK(MPI_Comm_free(&children[i]));
+    }
+    CHECK_OK(MPI_Group_free(&group));
+    CHECK_OK(MPI_Comm_free(&parent));
+}
+
+/* Errors of an argument that is no object, or no valid one. */
+static void without_object(MPI_Errhandler mine)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    int before = calls;
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, mine));
+    CHECK_CLASS(MPI_Info_free(&info), MPI_ERR_INFO);
+    CHECK_CLASS(MPI_Barrier(MPI_COMM_NULL), MPI_ERR_COMM);
+    CHECK(calls == before + 2 && last_comm == MPI_COMM_SELF && last_class == MPI_ERR_COMM);
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+    CHECK_CLASS(MPI_Info_free(&info), MPI_ERR_INFO);
+    CHECK_CLASS(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN);
+    CHECK(calls == before + 2);
+}
+
+static void sessions(void)
+{
+    MPI_Session one, two;
+    MPI_Errhandler mine, got;
+    MPI_Group group;
+    int before;
+    CHECK_OK(MPI_Session_create_errhandler(on_session, &mine));
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, mine, &one));
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &two));
+    CHECK_OK(MPI_Errhandler_free(&mine));
+    before = calls;
+    CHECK(MPI_Group_from_session_pset(one, "test://no such set", &group) != MPI_SUCCESS);
+    CHECK(calls == before + 1 && last_session == one);
+    CHECK(MPI_Group_from_session_pset(two, "test://no such set", &group) != MPI_SUCCESS);
+    CHECK(calls == before + 1);
+    CHECK_OK(MPI_Session_get_errhandler(one, &got));
+    CHECK_OK(MPI_Session_set_errhandler(two, got));
+    CHECK_OK(MPI_Session_set_errhandler(one, MPI_ERRORS_RETURN));
+    CHECK_OK(MPI_Errhandler_free(&got));
+    CHECK_OK(MPI_Session_call_errhandler(two, MPI_ERR_OTHER));
+    CHECK(calls == before + 2 && last_session == two && last_class == MPI_ERR_OTHER);
+    CHECK_OK(MPI_Session_finalize(&one));
+    CHECK_OK(MPI_Session_finalize(&two));
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Errhandler mine;
+    MTEST_INIT(argc, argv);
+    CHECK_OK(MPI_Comm_create_errhandler(on_comm, &mine));
+    without_object(mine);
+    inheritance(mine);
+    sessions();
+    CHECK_OK(MPI_Errhandler_free(&mine));
+    MTEST_END;
+}
