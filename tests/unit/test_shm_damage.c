@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node transport and damaged memory: rings, lanes and inboxes in which somebody scribbles. Nobody crashes, nobody
+ * reads beyond what is mapped, and the other peers are not concerned. */
+#include "shm_node.h"
+#include "unit.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void scribble(uint64_t *state, void *memory, size_t bytes)
+{
+    unsigned char *at = memory;
+    for (int i = unit_below(state, 8); i >= 0; i--)
+        at[(size_t)unit_random(state) % bytes] = (unsigned char)unit_random(state);
+}
+
+/* Takes what arrives and fetches it, into little room. */
+static unsigned char scrap[1 << 16];
+static struct pl_incoming scrap_incoming[64];
+static int scrap_next;
+static void take_scrap(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+{
+    (void)from;
+    if (!bulk) {
+        for (size_t i = 0; i < header->size; i++)
+            scrap[i % sizeof scrap] ^= ((const unsigned char *)data)[i];
+        return;
+    }
+    struct pl_incoming *in = &scrap_incoming[scrap_next++ % 64];
+    *in = (struct pl_incoming){ .data = node_cursor(scrap, sizeof scrap, &node_solid), .size = header->size };
+    ops->fetch(node->self, bulk, in);
+}
+
+/* Sends through memory in which somebody scribbles: whatever happens, nobody crashes, and the others are not concerned. */
+static void damaged(void *(*where)(struct node *x, struct pl_shm_peer *peer, size_t *bytes))
+{
+    uint64_t state = 77;
+    struct node *z = node_new(3), *y = node_new(2);
+    struct pl_endpoint *zy = join(z, y);
+    z->on_arrival = y->on_arrival = take_scrap;
+    unsigned long lost = 0;
+    for (int round = 0; round < 300; round++) {
+        struct node *x = node_new(1);
+        x->on_arrival = take_scrap;
+        struct pl_shm_peer *xy = (struct pl_shm_peer *)join(x, y);
+        struct message *message[40];
+        int sent = 0;
+        for (; sent < 40; sent++) {
+            size_t bytes = (size_t)unit_below(&state, sent % 4 ? 800 : 20000);
+            message[sent] = calloc(1, sizeof **message);
+            message[sent]->data = calloc(1, bytes + 1);
+            message[sent]->out.header.size = bytes;
+            message[sent]->out.data = node_cursor(message[sent]->data, bytes, &node_solid);
+            int err = ops->send(&xy->endpoint, &message[sent]->out);
+            message[sent]->done = err != PL_PENDING;
+            size_t area;
+            void *memory = xy->life == PL_SHM_OPEN ? where(x, xy, &area) : NULL;
+            if (memory && sent > 5)
+                scribble(&state, memory, area);
+            progress(y, 2);
+            progress(x, 2);
+        }
+        lost += y->lost + x->lost;
+        y->lost = 0;
+        node_close(x); /* all that is pending is given up */
+        for (int i = 0; i < sent; i++)
+            message_free(message[i]);
+        look(y);
+    }
+    struct message *whole = message_send(z, zy, 1, 50000, &node_solid);
+    NODE_UNTIL(z, y, message_done(whole));
+    message_free(whole);
+    ck_assert_uint_gt(lost, 0);
+    ck_assert_uint_eq(z->lost, 0);
+    node_close(z);
+    node_close(y);
+}
+
+static void *in_ring(struct node *x, struct pl_shm_peer *peer, size_t *bytes)
+{
+    (void)x;
+    *bytes = 2048; /* where the first records lie: more is hit */
+    return peer->out.ring ? peer->out.ring->line : NULL;
+}
+
+static void *in_ring_controls(struct node *x, struct pl_shm_peer *peer, size_t *bytes)
+{
+    (void)x;
+    *bytes = offsetof(struct pl_shm_ring, line);
+    return peer->out.ring;
+}
+
+static void *in_lane(struct node *x, struct pl_shm_peer *peer, size_t *bytes)
+{
+    (void)x;
+    *bytes = 2 * PL_SHM_LINE;
+    return peer->in_lane ? (void *)peer->in_lane : in_ring(x, peer, bytes);
+}
+
+static void *in_head(struct node *x, struct pl_shm_peer *peer, size_t *bytes)
+{
+    (void)peer;
+    *bytes = sizeof *inside(x)->head;
+    memset(&inside(x)->head->request[3], 0x5a, sizeof inside(x)->head->request[3]);
+    atomic_store(&inside(x)->head->slot[3], PL_SHM_SLOT(getpid(), PL_SHM_SLOT_READY));
+    atomic_fetch_add(&inside(x)->head->requests, 1);
+    return inside(x)->head;
+}
+
+START_TEST(damaged_ring)
+{
+    damaged(in_ring);
+}
+END_TEST
+
+START_TEST(damaged_lane)
+{
+    damaged(in_lane);
+}
+END_TEST
+
+static void survives(void *(*where)(struct node *x, struct pl_shm_peer *peer, size_t *bytes))
+{
+    uint64_t state = 78;
+    for (int round = 0; round < 300; round++) {
+        struct node *x = node_new(1), *y = node_new(2);
+        struct pl_shm_peer *xy = (struct pl_shm_peer *)join(x, y);
+        for (int i = 0; i < 20; i++) {
+            struct message message = { .out.header.size = 100, .out.data = node_cursor(scrap, 100, &node_solid) };
+            ops->send(&xy->endpoint, &message.out);
+            size_t area;
+            void *memory = xy->life == PL_SHM_OPEN ? where(x, xy, &area) : NULL;
+            if (memory)
+                scribble(&state, memory, area);
+            progress(y, 2);
+            progress(x, 2);
+        }
+        node_close(x);
+        node_close(y);
+    }
+}
+
+START_TEST(damaged_inbox)
+{
+    survives(in_head);
+}
+END_TEST
+
+START_TEST(damaged_ring_controls)
+{
+    survives(in_ring_controls);
+}
+END_TEST
+
+/* A caller that died while it held a slot of the inbox, and one that died waiting in it. */
+START_TEST(abandoned_slots)
+{
+    struct node *x = node_new(1), *y = node_new(2);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    for (int i = 0; i < PL_SHM_INBOX; i++)
+        atomic_store(&inside(y)->head->slot[i], PL_SHM_SLOT(child, i % 2 ? PL_SHM_SLOT_CLAIMED : PL_SHM_SLOT_REFUSED));
+    struct pl_endpoint *xy = join(x, y);
+    struct message *message = message_send(x, xy, 1, 100, &node_solid);
+    progress(x, 3), progress(y, 3), progress(x, 3);
+    ck_assert_uint_eq(y->arrived, 0);
+    look(y);
+    NODE_UNTIL(x, y, y->arrived == 1);
+    message_free(message);
+    node_close(x);
+    node_close(y);
+}
+END_TEST
+
+UNIT_MAIN("shm damage", damaged_ring, damaged_lane, damaged_inbox, damaged_ring_controls, abandoned_slots)
