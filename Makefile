@@ -104,10 +104,10 @@ $(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(LIBRT) | $(B)/lib/libplenum.so
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $(call objs,$(MPIEXEC_SRC)) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
 
-$(B)/bin/plenum-info: $(call objs,$(INFO_SRC)) $(LIBMPI) | $(B)/lib/libmpi_abi.so
+$(B)/bin/plenum-info: $(call objs,$(INFO_SRC)) $(B)/lib/libmpi_abi.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $(call objs,$(INFO_SRC)) -L$(B)/lib -lmpi_abi -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
+	$(Q)$(CC) -o $@ $^ $(ALL_LDFLAGS)
 
 $(B)/bin/%: api/wrappers/%.in Makefile
 	@mkdir -p $(@D)
