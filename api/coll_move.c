@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers of the collectives that move data (MPI-5.0 sections 6.3 to 6.8), for all forms; and what they share with those
- * of reductions (coll_reduce.c). Arguments that are not significant at a process are not looked at.
+ * Workers of the collectives that move data (MPI-5.0 sections 6.3 to 6.8), for all forms; and what they share with
+ * those of reductions (coll_reduce.c). Arguments that are not significant at a process are not looked at.
  */
 #include "api/coll.h"
 
@@ -33,7 +33,9 @@ void pl_arg_coll_root(struct pl_call *call, const struct pl_comm *comm, int root
     if (!pl_comm_is_inter(comm))
         pl_arg_root(call, comm, root);
     else if (root != MPI_ROOT && root != MPI_PROC_NULL && (root < 0 || root >= comm->remote->size))
-        pl_call_error(call, MPI_ERR_ROOT, "root is %d; on this intercommunicator it must be MPI_ROOT, MPI_PROC_NULL or a rank of the remote group of %d",
+        pl_call_error(call, MPI_ERR_ROOT,
+                      "root is %d; on this intercommunicator it must be MPI_ROOT, MPI_PROC_NULL or a rank of the "
+                      "remote group of %d",
                       root, comm->remote->size);
 }
 
@@ -49,11 +51,13 @@ void pl_arg_apart(struct pl_call *call, const void *sendbuf, MPI_Count sendcount
     if (call->err || sendbuf == MPI_IN_PLACE || recvbuf == MPI_IN_PLACE)
         return;
     size_t sent = (size_t)(sendcount * sendtype->size), received = (size_t)(recvcount * recvtype->size);
-    uintptr_t from = (uintptr_t)sendbuf + (uintptr_t)sendtype->true_lb, to = (uintptr_t)recvbuf + (uintptr_t)recvtype->true_lb;
+    uintptr_t from = (uintptr_t)sendbuf + (uintptr_t)sendtype->true_lb,
+              to = (uintptr_t)recvbuf + (uintptr_t)recvtype->true_lb;
     bool same = sendbuf == recvbuf && sendtype == recvtype;
     bool overlap = sendtype->dense && recvtype->dense && from < to + received && to < from + sent;
     if (sent && received && (same || overlap))
-        pl_call_error(call, MPI_ERR_BUFFER, "the send buffer overlaps the receive buffer; MPI_IN_PLACE is meant for this");
+        pl_call_error(call, MPI_ERR_BUFFER,
+                      "the send buffer overlaps the receive buffer; MPI_IN_PLACE is meant for this");
 }
 
 /* --- the two sides of a call ------------------------------------------------------------------------------------ */
@@ -62,7 +66,8 @@ static const char not_inter[] = "has no meaning on an intercommunicator";
 static const char not_here[] = "has no meaning in this place";
 static const char root_only[] = "only the root may say";
 
-static void arg_sent(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count count, MPI_Datatype datatype)
+static void arg_sent(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count count,
+                     MPI_Datatype datatype)
 {
     coll->sendbuf = sendbuf;
     coll->sendcount = count;
@@ -73,7 +78,8 @@ static void arg_sent(struct pl_call *call, struct pl_coll *coll, const void *sen
     pl_arg_buffer(call, sendbuf, count, coll->sendtype);
 }
 
-static void arg_received(struct pl_call *call, struct pl_coll *coll, void *recvbuf, MPI_Count count, MPI_Datatype datatype)
+static void arg_received(struct pl_call *call, struct pl_coll *coll, void *recvbuf, MPI_Count count,
+                         MPI_Datatype datatype)
 {
     coll->recvbuf = recvbuf;
     coll->recvcount = count;
@@ -106,7 +112,8 @@ static void arg_displs(struct pl_call *call, struct pl_displs displs, const char
         pl_call_error(call, MPI_ERR_ARG, "%s is NULL", name);
 }
 
-static void arg_sent_each(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, struct pl_counts counts, struct pl_displs displs, MPI_Datatype datatype)
+static void arg_sent_each(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, struct pl_counts counts,
+                          struct pl_displs displs, MPI_Datatype datatype)
 {
     coll->sendbuf = sendbuf;
     if (sendbuf == MPI_IN_PLACE || call->err)
@@ -119,7 +126,8 @@ static void arg_sent_each(struct pl_call *call, struct pl_coll *coll, const void
     pl_arg_buffer(call, sendbuf, most, coll->sendtype);
 }
 
-static void arg_received_each(struct pl_call *call, struct pl_coll *coll, void *recvbuf, struct pl_counts counts, struct pl_displs displs, MPI_Datatype datatype)
+static void arg_received_each(struct pl_call *call, struct pl_coll *coll, void *recvbuf, struct pl_counts counts,
+                              struct pl_displs displs, MPI_Datatype datatype)
 {
     coll->recvbuf = recvbuf;
     if (call->err)
@@ -133,7 +141,8 @@ static void arg_received_each(struct pl_call *call, struct pl_coll *coll, void *
 }
 
 /* The datatypes of alltoallw, of which only those of blocks with data must be right. */
-static void arg_types(struct pl_call *call, struct pl_counts counts, const MPI_Datatype types[], int n, const char *name)
+static void arg_types(struct pl_call *call, struct pl_counts counts, const MPI_Datatype types[], int n,
+                      const char *name)
 {
     if (!types)
         pl_call_error(call, MPI_ERR_ARG, "%s is NULL", name);
@@ -147,17 +156,22 @@ static void arg_own(struct pl_call *call, const struct pl_coll *coll, MPI_Count 
 {
     if (call->err || coll->sendbuf == MPI_IN_PLACE || coll->recvbuf == MPI_IN_PLACE || pl_comm_is_inter(coll->comm))
         return;
-    long long sent = (long long)(sendcount * coll->sendtype->size), room = (long long)(recvcount * coll->recvtype->size);
+    long long sent = (long long)(sendcount * coll->sendtype->size),
+              room = (long long)(recvcount * coll->recvtype->size);
     if (sent > room)
-        pl_call_error(call, MPI_ERR_TRUNCATE, "the block of %lld bytes from this process to itself is longer than the %lld bytes to receive it", sent, room);
+        pl_call_error(call, MPI_ERR_TRUNCATE,
+                      "the block of %lld bytes from this process to itself is longer than the %lld bytes to receive it",
+                      sent, room);
 }
 
 /* The send buffer against each block of the receive buffer, or the other way round. */
 static void arg_apart_blocks(struct pl_call *call, const void *one, MPI_Count count, const struct pl_type *type,
-                             const void *many, struct pl_counts counts, struct pl_displs displs, const struct pl_type *each, int n)
+                             const void *many, struct pl_counts counts, struct pl_displs displs,
+                             const struct pl_type *each, int n)
 {
     for (int i = 0; !call->err && i < n; i++)
-        pl_arg_apart(call, one, count, type, pl_address(many, pl_displ_at(displs, i) * each->extent), pl_count_at(counts, i), each);
+        pl_arg_apart(call, one, count, type, pl_address(many, pl_displ_at(displs, i) * each->extent),
+                     pl_count_at(counts, i), each);
 }
 
 /* --- barrier, broadcast ---------------------------------------------------------------------------------------- */
@@ -168,7 +182,8 @@ int pl_do_barrier(struct pl_call call, MPI_Comm comm, struct pl_form form)
     return pl_coll_leave(&call, &coll, form);
 }
 
-int pl_do_bcast(struct pl_call call, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, struct pl_form form)
+int pl_do_bcast(struct pl_call call, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_BCAST, .comm = pl_arg_comm(&call, comm), .root = root };
     pl_arg_coll_root(&call, coll.comm, root);
@@ -182,7 +197,8 @@ int pl_do_bcast(struct pl_call call, void *buffer, MPI_Count count, MPI_Datatype
 /* --- gather and scatter ----------------------------------------------------------------------------------------- */
 
 /* Sender's side of a gather, the root's own included. */
-static void arg_gathered(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count count, MPI_Datatype datatype)
+static void arg_gathered(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count count,
+                         MPI_Datatype datatype)
 {
     if (call->err || !pl_coll_is_other(coll->comm, coll->root))
         return;
@@ -209,7 +225,8 @@ int pl_do_gather(struct pl_call call, const void *sendbuf, MPI_Count sendcount, 
 }
 
 int pl_do_gatherv(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                  struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype, int root, MPI_Comm comm, struct pl_form form)
+                  struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                  struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_GATHERV, .comm = pl_arg_comm(&call, comm), .root = root };
     pl_arg_coll_root(&call, coll.comm, root);
@@ -218,7 +235,8 @@ int pl_do_gatherv(struct pl_call call, const void *sendbuf, MPI_Count sendcount,
         pl_arg_not_in_place(&call, recvbuf, "recvbuf", not_here);
         arg_received_each(&call, &coll, recvbuf, recvcounts, displs, recvtype);
         if (!call.err && !pl_comm_is_inter(coll.comm)) {
-            arg_apart_blocks(&call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcounts, displs, coll.recvtype, coll.comm->size);
+            arg_apart_blocks(&call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcounts, displs, coll.recvtype,
+                             coll.comm->size);
             arg_own(&call, &coll, sendcount, pl_count_at(recvcounts, root));
         }
     }
@@ -226,7 +244,8 @@ int pl_do_gatherv(struct pl_call call, const void *sendbuf, MPI_Count sendcount,
 }
 
 /* Receiver's side of a scatter, the root's own included. */
-static void arg_scattered(struct pl_call *call, struct pl_coll *coll, void *recvbuf, MPI_Count count, MPI_Datatype datatype)
+static void arg_scattered(struct pl_call *call, struct pl_coll *coll, void *recvbuf, MPI_Count count,
+                          MPI_Datatype datatype)
 {
     if (call->err || !pl_coll_is_other(coll->comm, coll->root))
         return;
@@ -252,8 +271,9 @@ int pl_do_scatter(struct pl_call call, const void *sendbuf, MPI_Count sendcount,
     return pl_coll_leave(&call, &coll, form);
 }
 
-int pl_do_scatterv(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs displs, MPI_Datatype sendtype,
-                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, struct pl_form form)
+int pl_do_scatterv(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs displs,
+                   MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                   MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_SCATTERV, .comm = pl_arg_comm(&call, comm), .root = root };
     pl_arg_coll_root(&call, coll.comm, root);
@@ -262,7 +282,8 @@ int pl_do_scatterv(struct pl_call call, const void *sendbuf, struct pl_counts se
         pl_arg_not_in_place(&call, sendbuf, "sendbuf", not_here);
         arg_sent_each(&call, &coll, sendbuf, sendcounts, displs, sendtype);
         if (!call.err && !pl_comm_is_inter(coll.comm)) {
-            arg_apart_blocks(&call, recvbuf, recvcount, coll.recvtype, sendbuf, sendcounts, displs, coll.sendtype, coll.comm->size);
+            arg_apart_blocks(&call, recvbuf, recvcount, coll.recvtype, sendbuf, sendcounts, displs, coll.sendtype,
+                             coll.comm->size);
             arg_own(&call, &coll, pl_count_at(sendcounts, root), recvcount);
         }
     }
@@ -271,7 +292,8 @@ int pl_do_scatterv(struct pl_call call, const void *sendbuf, struct pl_counts se
 
 /* --- allgather --------------------------------------------------------------------------------------------------- */
 
-static void arg_contributed(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count count, MPI_Datatype datatype, const void *recvbuf)
+static void arg_contributed(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count count,
+                            MPI_Datatype datatype, const void *recvbuf)
 {
     if (!call->err && pl_comm_is_inter(coll->comm))
         pl_arg_not_in_place(call, sendbuf, "sendbuf", not_inter);
@@ -286,26 +308,30 @@ int pl_do_allgather(struct pl_call call, const void *sendbuf, MPI_Count sendcoun
     arg_contributed(&call, &coll, sendbuf, sendcount, sendtype, recvbuf);
     arg_received(&call, &coll, recvbuf, recvcount, recvtype);
     if (!call.err)
-        pl_arg_apart(&call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcount * pl_comm_targets(coll.comm), coll.recvtype);
+        pl_arg_apart(&call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcount * pl_comm_targets(coll.comm),
+                     coll.recvtype);
     arg_own(&call, &coll, sendcount, recvcount);
     return pl_coll_leave(&call, &coll, form);
 }
 
-int pl_do_allgatherv(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                     struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
+int pl_do_allgatherv(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                     void *recvbuf, struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype,
+                     MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_ALLGATHERV, .comm = pl_arg_comm(&call, comm) };
     arg_contributed(&call, &coll, sendbuf, sendcount, sendtype, recvbuf);
     arg_received_each(&call, &coll, recvbuf, recvcounts, displs, recvtype);
     if (!call.err) {
-        arg_apart_blocks(&call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcounts, displs, coll.recvtype, pl_comm_targets(coll.comm));
+        arg_apart_blocks(&call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcounts, displs, coll.recvtype,
+                         pl_comm_targets(coll.comm));
         if (!pl_comm_is_inter(coll.comm))
             arg_own(&call, &coll, sendcount, pl_count_at(recvcounts, coll.comm->rank));
     }
     return pl_coll_leave(&call, &coll, form);
 }
 
-/* --- alltoall ------------------------------------------------------------------------------------------------------ */
+/* --- alltoall ------------------------------------------------------------------------------------------------------
+ */
 
 static void arg_exchanged(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, const void *recvbuf)
 {
@@ -329,8 +355,9 @@ int pl_do_alltoall(struct pl_call call, const void *sendbuf, MPI_Count sendcount
     return pl_coll_leave(&call, &coll, form);
 }
 
-int pl_do_alltoallv(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls, MPI_Datatype sendtype,
-                    void *recvbuf, struct pl_counts recvcounts, struct pl_displs rdispls, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
+int pl_do_alltoallv(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
+                    MPI_Datatype sendtype, void *recvbuf, struct pl_counts recvcounts, struct pl_displs rdispls,
+                    MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_ALLTOALLV, .comm = pl_arg_comm(&call, comm) };
     arg_exchanged(&call, &coll, sendbuf, recvbuf);
@@ -339,19 +366,26 @@ int pl_do_alltoallv(struct pl_call call, const void *sendbuf, struct pl_counts s
     if (!call.err && sendbuf != MPI_IN_PLACE && !pl_comm_is_inter(coll.comm)) {
         int rank = coll.comm->rank;
         MPI_Count sent = pl_count_at(sendcounts, rank), received = pl_count_at(recvcounts, rank);
-        pl_arg_apart(&call, pl_address(sendbuf, pl_displ_at(sdispls, rank) * coll.sendtype->extent), sent, coll.sendtype,
-                     pl_address(recvbuf, pl_displ_at(rdispls, rank) * coll.recvtype->extent), received, coll.recvtype);
+        pl_arg_apart(&call, pl_address(sendbuf, pl_displ_at(sdispls, rank) * coll.sendtype->extent), sent,
+                     coll.sendtype, pl_address(recvbuf, pl_displ_at(rdispls, rank) * coll.recvtype->extent), received,
+                     coll.recvtype);
         arg_own(&call, &coll, sent, received);
     }
     return pl_coll_leave(&call, &coll, form);
 }
 
-int pl_do_alltoallw(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls, const MPI_Datatype sendtypes[],
-                    void *recvbuf, struct pl_counts recvcounts, struct pl_displs rdispls, const MPI_Datatype recvtypes[], MPI_Comm comm, struct pl_form form)
+int pl_do_alltoallw(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
+                    const MPI_Datatype sendtypes[], void *recvbuf, struct pl_counts recvcounts,
+                    struct pl_displs rdispls, const MPI_Datatype recvtypes[], MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = {
-        .kind = PL_COLL_ALLTOALLW, .comm = pl_arg_comm(&call, comm), .sendbuf = sendbuf, .recvbuf = recvbuf,
-        .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
+        .kind = PL_COLL_ALLTOALLW,
+        .comm = pl_arg_comm(&call, comm),
+        .sendbuf = sendbuf,
+        .recvbuf = recvbuf,
+        .recvcounts = recvcounts,
+        .recvdispls = rdispls,
+        .recvtypes = recvtypes,
     };
     int n = coll.comm ? pl_comm_targets(coll.comm) : 0;
     arg_exchanged(&call, &coll, sendbuf, recvbuf);

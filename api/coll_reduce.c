@@ -18,7 +18,8 @@ static void arg_operands(struct pl_call *call, struct pl_coll *coll, MPI_Count c
 }
 
 /* The two buffers of a process that has both: `sent` elements go in, `received` come out. */
-static void arg_both(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count sent, void *recvbuf, MPI_Count received)
+static void arg_both(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count sent, void *recvbuf,
+                     MPI_Count received)
 {
     bool in_place = sendbuf == MPI_IN_PLACE;
     coll->sendbuf = sendbuf;
@@ -34,7 +35,8 @@ static void arg_both(struct pl_call *call, struct pl_coll *coll, const void *sen
     pl_arg_apart(call, sendbuf, sent, coll->recvtype, recvbuf, received, coll->recvtype);
 }
 
-int pl_do_reduce(struct pl_call call, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, struct pl_form form)
+int pl_do_reduce(struct pl_call call, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, int root, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_REDUCE, .comm = pl_arg_comm(&call, comm), .root = root };
     pl_arg_coll_root(&call, coll.comm, root);
@@ -56,15 +58,19 @@ int pl_do_reduce(struct pl_call call, const void *sendbuf, void *recvbuf, MPI_Co
     return pl_coll_leave(&call, &coll, form);
 }
 
-int pl_do_reduction(struct pl_call call, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
+int pl_do_reduction(struct pl_call call, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf, MPI_Count count,
+                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = kind, .comm = kind == PL_COLL_ALLREDUCE ? pl_arg_comm(&call, comm) : pl_arg_intracomm(&call, comm) };
+    struct pl_coll coll = { .kind = kind,
+                            .comm =
+                                kind == PL_COLL_ALLREDUCE ? pl_arg_comm(&call, comm) : pl_arg_intracomm(&call, comm) };
     arg_operands(&call, &coll, count, datatype, op);
     arg_both(&call, &coll, sendbuf, count, recvbuf, count);
     return pl_coll_leave(&call, &coll, form);
 }
 
-int pl_do_reduce_scatter_block(struct pl_call call, const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
+int pl_do_reduce_scatter_block(struct pl_call call, const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_REDUCE_SCATTER_BLOCK, .comm = pl_arg_comm(&call, comm) };
     arg_operands(&call, &coll, recvcount, datatype, op);
@@ -73,9 +79,12 @@ int pl_do_reduce_scatter_block(struct pl_call call, const void *sendbuf, void *r
     return pl_coll_leave(&call, &coll, form);
 }
 
-int pl_do_reduce_scatter(struct pl_call call, const void *sendbuf, void *recvbuf, struct pl_counts recvcounts, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
+int pl_do_reduce_scatter(struct pl_call call, const void *sendbuf, void *recvbuf, struct pl_counts recvcounts,
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_REDUCE_SCATTER, .comm = pl_arg_comm(&call, comm), .recvcounts = recvcounts };
+    struct pl_coll coll = { .kind = PL_COLL_REDUCE_SCATTER,
+                            .comm = pl_arg_comm(&call, comm),
+                            .recvcounts = recvcounts };
     MPI_Count total = 0;
     if (!call.err && !recvcounts.narrow && !recvcounts.wide)
         pl_call_error(&call, MPI_ERR_ARG, "recvcounts is NULL");

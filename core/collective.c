@@ -85,30 +85,61 @@ int pl_barrier(struct pl_comm *comm)
 
 int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root)
 {
-    return pl_coll_run(&(struct pl_coll){
-        .kind = PL_COLL_BCAST, .comm = comm, .recvbuf = buf, .recvcount = count, .recvtype = type, .root = root });
+    struct pl_coll coll = {
+        .kind = PL_COLL_BCAST,
+        .comm = comm,
+        .recvbuf = buf,
+        .recvcount = count,
+        .recvtype = type,
+        .root = root,
+    };
+    return pl_coll_run(&coll);
 }
 
 int pl_gather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
               void *recvbuf, MPI_Count recvcount, const struct pl_type *recvtype, int root)
 {
-    return pl_coll_run(&(struct pl_coll){
-        .kind = PL_COLL_GATHER, .comm = comm, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
-        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root });
+    struct pl_coll coll = {
+        .kind = PL_COLL_GATHER,
+        .comm = comm,
+        .sendbuf = sendbuf,
+        .sendcount = sendcount,
+        .sendtype = sendtype,
+        .recvbuf = recvbuf,
+        .recvcount = recvcount,
+        .recvtype = recvtype,
+        .root = root,
+    };
+    return pl_coll_run(&coll);
 }
 
 int pl_allgather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
                  void *recvbuf, MPI_Count recvcount, const struct pl_type *recvtype)
 {
-    return pl_coll_run(&(struct pl_coll){
-        .kind = PL_COLL_ALLGATHER, .comm = comm, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
-        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype });
+    struct pl_coll coll = {
+        .kind = PL_COLL_ALLGATHER,
+        .comm = comm,
+        .sendbuf = sendbuf,
+        .sendcount = sendcount,
+        .sendtype = sendtype,
+        .recvbuf = recvbuf,
+        .recvcount = recvcount,
+        .recvtype = recvtype,
+    };
+    return pl_coll_run(&coll);
 }
 
 int pl_allreduce(struct pl_comm *comm, const void *sendbuf, void *recvbuf, MPI_Count count, const struct pl_type *type,
                  const struct pl_op *op)
 {
-    return pl_coll_run(&(struct pl_coll){
-        .kind = PL_COLL_ALLREDUCE, .comm = comm, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = count,
-        .recvtype = type, .op = op });
+    struct pl_coll coll = {
+        .kind = PL_COLL_ALLREDUCE,
+        .comm = comm,
+        .sendbuf = sendbuf,
+        .recvbuf = recvbuf,
+        .recvcount = count,
+        .recvtype = type,
+        .op = op,
+    };
+    return pl_coll_run(&coll);
 }

@@ -35,9 +35,9 @@ enum pl_coll_kind {
 };
 
 /*
- * What a collective is asked to do: the arguments of the public function, of which each kind uses its own. MPI_IN_PLACE,
- * and MPI_ROOT and MPI_PROC_NULL as root, are understood as there. bcast uses recvbuf; reductions take the datatype and
- * count as those of receiving. All borrowed until the schedule is made.
+ * What a collective is asked to do: the arguments of the public function, of which each kind uses its own.
+ * MPI_IN_PLACE, and MPI_ROOT and MPI_PROC_NULL as root, are understood as there. bcast uses recvbuf; reductions take
+ * the datatype and count as those of receiving. All borrowed until the schedule is made.
  */
 struct pl_coll {
     enum pl_coll_kind kind;
@@ -48,9 +48,9 @@ struct pl_coll {
     const struct pl_type *sendtype, *recvtype;
     int root;
     const struct pl_op *op;
-    struct pl_counts sendcounts, recvcounts;      /* [comm size], for the v and w kinds */
+    struct pl_counts sendcounts, recvcounts; /* [comm size], for the v and w kinds */
     struct pl_displs senddispls, recvdispls;
-    const MPI_Datatype *sendtypes, *recvtypes;    /* [comm size], for alltoallw: committed */
+    const MPI_Datatype *sendtypes, *recvtypes; /* [comm size], for alltoallw: committed */
 };
 
 /* Blocking: does it. Nonblocking: starts it. Persistent: makes a request that is started by pl_coll_restart().

@@ -41,7 +41,9 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm)
 static void objects_of(const struct pl_step *step, const void *objects[2])
 {
     objects[0] = step->kind == PL_STEP_WAIT ? NULL : step->data.type;
-    objects[1] = step->kind == PL_STEP_COPY ? (const void *)step->to.type : step->kind == PL_STEP_REDUCE ? step->reduce.op : NULL;
+    objects[1] = step->kind == PL_STEP_COPY     ? (const void *)step->to.type
+                 : step->kind == PL_STEP_REDUCE ? step->reduce.op
+                                                : NULL;
 }
 
 static void for_objects(const struct pl_schedule *schedule, void (*act)(void *object))
@@ -227,17 +229,18 @@ static int perform(struct pl_schedule *schedule, struct pl_step *step)
 {
     switch (step->kind) {
     case PL_STEP_SEND:
-        return pl_coll_isend(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer, schedule->tag, &step->request);
+        return pl_coll_isend(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
+                             schedule->tag, &step->request);
     case PL_STEP_RECV:
-        return pl_coll_irecv(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer, schedule->tag, &step->request);
+        return pl_coll_irecv(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
+                             schedule->tag, &step->request);
     case PL_STEP_COPY:
         pl_type_copy(step->data.buf, step->data.count, step->data.type, step->to.buf, step->to.count, step->to.type);
         return MPI_SUCCESS;
     case PL_STEP_REDUCE:
         pl_op_apply(step->reduce.op, step->reduce.in, step->data.buf, step->data.count, step->data.type);
         return MPI_SUCCESS;
-    case PL_STEP_WAIT:
-        return settle(schedule, step->mark);
+    case PL_STEP_WAIT: return settle(schedule, step->mark);
     }
     return MPI_ERR_INTERN;
 }
@@ -301,8 +304,8 @@ static inline bool can_advance(const struct pl_schedule *schedule)
 
 /*
  * Executes as far as possible and gives `busy` back. That is decided under the lock: a message that completes later
- * finds the schedule idle and hands it over again, one that completed earlier is seen here. Nothing is touched after the
- * completion of the request, whose owner may free the schedule at once.
+ * finds the schedule idle and hands it over again, one that completed earlier is seen here. Nothing is touched after
+ * the completion of the request, whose owner may free the schedule at once.
  */
 static void drive(struct pl_schedule *schedule)
 {

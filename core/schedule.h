@@ -14,9 +14,10 @@
  * are straight lines too. Memory from pl_schedule_temp() belongs to the schedule; small schedules need no other memory
  * than the struct itself, which may be on the stack.
  *
- * Locking: a schedule is executed by one thread at a time, which holds no lock (operations of the user are called here).
- * Blocking: the thread that called. Nonblocking: a hook of the engine sees, under the engine's lock, that the message at
- * which the schedule waits is complete, and hands the schedule to whoever drops the lock next; `busy` keeps others away.
+ * Locking: a schedule is executed by one thread at a time, which holds no lock (operations of the user are called
+ * here). Blocking: the thread that called. Nonblocking: a hook of the engine sees, under the engine's lock, that the
+ * message at which the schedule waits is complete, and hands the schedule to whoever drops the lock next; `busy` keeps
+ * others away.
  */
 #ifndef PLENUM_CORE_SCHEDULE_H
 #define PLENUM_CORE_SCHEDULE_H
@@ -64,8 +65,8 @@ enum pl_step_kind { PL_STEP_SEND, PL_STEP_RECV, PL_STEP_COPY, PL_STEP_REDUCE, PL
 
 struct pl_step {
     enum pl_step_kind kind;
-    int peer;                       /* send, recv: rank */
-    struct pl_block data;           /* sent, received, copied from, or reduced into */
+    int peer;             /* send, recv: rank */
+    struct pl_block data; /* sent, received, copied from, or reduced into */
     union {
         struct pl_request *request; /* send, recv: from its start to its wait */
         struct pl_block to;         /* copy */
@@ -73,30 +74,30 @@ struct pl_step {
             const void *in;
             const struct pl_op *op;
         } reduce;
-        int mark;                   /* wait */
+        int mark; /* wait */
     };
 };
 
 enum { PL_SCHEDULE_STEPS = 24, PL_SCHEDULE_SCRATCH = 512 };
 
 struct pl_schedule {
-    struct pl_comm *comm;           /* borrowed; a request retains it */
+    struct pl_comm *comm; /* borrowed; a request retains it */
     int tag;
-    int broken;                     /* first error in appending: it will not run */
-    int error;                      /* first error in running: what is under way is called back, then it ends */
-    int count, room;                /* steps */
-    int next;                       /* step to execute */
-    int settled;                    /* all messages before this step are complete and their requests released */
-    struct pl_step *steps;          /* `few`, or from malloc */
-    struct pl_chunk *chunks;        /* temporary memory that did not fit into `scratch` */
+    int broken;              /* first error in appending: it will not run */
+    int error;               /* first error in running: what is under way is called back, then it ends */
+    int count, room;         /* steps */
+    int next;                /* step to execute */
+    int settled;             /* all messages before this step are complete and their requests released */
+    struct pl_step *steps;   /* `few`, or from malloc */
+    struct pl_chunk *chunks; /* temporary memory that did not fit into `scratch` */
     size_t scratch_used;
-    bool retains;                   /* holds references to the types and operations of its steps */
+    bool retains; /* holds references to the types and operations of its steps */
 
     /* while it is started */
-    struct pl_request *request;     /* completed at the end; owns the schedule */
-    bool busy;                      /* a thread executes it, or is about to: engine's lock */
-    struct pl_hook hook;            /* in engine->hooks */
-    struct pl_chore chore;          /* in engine->chores */
+    struct pl_request *request; /* completed at the end; owns the schedule */
+    bool busy;                  /* a thread executes it, or is about to: engine's lock */
+    struct pl_hook hook;        /* in engine->hooks */
+    struct pl_chore chore;      /* in engine->chores */
 
     struct pl_step few[PL_SCHEDULE_STEPS];
     alignas(16) unsigned char scratch[PL_SCHEDULE_SCRATCH];

@@ -14,9 +14,11 @@ struct pl_block pl_send_block(const struct pl_coll *coll, int rank)
 {
     const struct pl_type *type = coll->sendtype;
     if (coll->sendtypes)
-        return block_of(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank)), pl_count_at(coll->sendcounts, rank), coll->sendtypes[rank]);
+        return block_of(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank)),
+                        pl_count_at(coll->sendcounts, rank), coll->sendtypes[rank]);
     if (pl_has_counts(coll->sendcounts))
-        return pl_block(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank) * type->extent), pl_count_at(coll->sendcounts, rank), type);
+        return pl_block(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank) * type->extent),
+                        pl_count_at(coll->sendcounts, rank), type);
     return pl_block(pl_address(coll->sendbuf, rank * coll->sendcount * type->extent), coll->sendcount, type);
 }
 
@@ -24,9 +26,11 @@ struct pl_block pl_recv_block(const struct pl_coll *coll, int rank)
 {
     const struct pl_type *type = coll->recvtype;
     if (coll->recvtypes)
-        return block_of(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank)), pl_count_at(coll->recvcounts, rank), coll->recvtypes[rank]);
+        return block_of(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank)),
+                        pl_count_at(coll->recvcounts, rank), coll->recvtypes[rank]);
     if (pl_has_counts(coll->recvcounts))
-        return pl_block(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank) * type->extent), pl_count_at(coll->recvcounts, rank), type);
+        return pl_block(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank) * type->extent),
+                        pl_count_at(coll->recvcounts, rank), type);
     return pl_block(pl_address(coll->recvbuf, rank * coll->recvcount * type->extent), coll->recvcount, type);
 }
 
@@ -57,7 +61,8 @@ struct pl_fold pl_fold_make(int rank, int size, int root)
     return fold;
 }
 
-void pl_fold_in(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op, struct pl_partial *partial)
+void pl_fold_in(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
+                struct pl_partial *partial)
 {
     if (fold->partner < 0)
         return;
@@ -159,7 +164,8 @@ void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, st
     pl_schedule_wait(schedule);
 }
 
-void pl_fold_in_pieces(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op, const struct pl_partial *partial)
+void pl_fold_in_pieces(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
+                       const struct pl_partial *partial)
 {
     struct pl_block nothing = pl_block_slice(partial->value, 0, 0);
     if (fold->partner < 0)
@@ -179,7 +185,8 @@ void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold,
     for (int bit = fold->size / 2; bit > 0; bit /= 2) {
         int middle = low + bit, peer = pl_fold_real(fold, fold->rank ^ bit);
         bool upper = fold->rank & bit;
-        struct pl_block give = upper ? pl_part(partial->value, parts, low, middle) : pl_part(partial->value, parts, middle, high);
+        struct pl_block give =
+            upper ? pl_part(partial->value, parts, low, middle) : pl_part(partial->value, parts, middle, high);
         if (upper)
             low = middle;
         else
@@ -189,7 +196,8 @@ void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold,
     }
 }
 
-void pl_append_doubling(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole, const MPI_Count *parts)
+void pl_append_doubling(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole,
+                        const MPI_Count *parts)
 {
     if (!parts)
         return;

@@ -2,8 +2,8 @@
 /*
  * What the algorithms of collectives share. An algorithm is a function that appends the steps of one rank to a
  * schedule; every file here holds those of one family. Which one is taken must follow from what all ranks know
- * alike: the kind, the number of ranks, the bytes, whether the operation commutes, MPI_IN_PLACE where the standard wants
- * it on all. It must not follow from a rank's own datatype.
+ * alike: the kind, the number of ranks, the bytes, whether the operation commutes, MPI_IN_PLACE where the standard
+ * wants it on all. It must not follow from a rank's own datatype.
  */
 #ifndef PLENUM_CORE_COLLECTIVES_ALGORITHM_H
 #define PLENUM_CORE_COLLECTIVES_ALGORITHM_H
@@ -18,21 +18,28 @@ struct pl_algorithm {
     bool (*fits)(const struct pl_coll *coll); /* can it do this call? NULL: any of its kind */
 };
 
-extern const struct pl_algorithm
-    pl_barrier_dissemination,
-    pl_bcast_binomial, pl_bcast_scatter_allgather, pl_bcast_chain,
-    pl_gather_linear, pl_gather_binomial, pl_gatherv_linear,
-    pl_scatter_linear, pl_scatter_binomial, pl_scatterv_linear,
-    pl_allgather_recursive_doubling, pl_allgather_bruck, pl_allgather_ring,
-    pl_allgatherv_bruck, pl_allgatherv_ring,
-    pl_alltoall_bruck, pl_alltoall_pairwise, pl_alltoall_linear, pl_alltoall_exchange,
-    pl_alltoallv_pairwise, pl_alltoallv_linear, pl_alltoallv_exchange,
-    pl_alltoallw_pairwise, pl_alltoallw_linear, pl_alltoallw_exchange,
-    pl_reduce_binomial, pl_reduce_in_order, pl_reduce_rabenseifner,
-    pl_allreduce_recursive_doubling, pl_allreduce_ring, pl_allreduce_rabenseifner, pl_allreduce_reduce_bcast,
-    pl_reduce_scatter_block_recursive_halving, pl_reduce_scatter_block_pairwise, pl_reduce_scatter_block_in_order,
-    pl_reduce_scatter_recursive_halving, pl_reduce_scatter_pairwise, pl_reduce_scatter_in_order,
-    pl_scan_doubling, pl_scan_linear, pl_exscan_doubling, pl_exscan_linear;
+/* All there are; the configuration names them so (core/config.c). */
+/* clang-format off */
+#define PL_ALGORITHMS(X) \
+    X(barrier_dissemination) \
+    X(bcast_binomial) X(bcast_scatter_allgather) X(bcast_chain) \
+    X(gather_linear) X(gather_binomial) X(gatherv_linear) \
+    X(scatter_linear) X(scatter_binomial) X(scatterv_linear) \
+    X(allgather_recursive_doubling) X(allgather_bruck) X(allgather_ring) \
+    X(allgatherv_bruck) X(allgatherv_ring) \
+    X(alltoall_bruck) X(alltoall_pairwise) X(alltoall_linear) X(alltoall_exchange) \
+    X(alltoallv_pairwise) X(alltoallv_linear) X(alltoallv_exchange) \
+    X(alltoallw_pairwise) X(alltoallw_linear) X(alltoallw_exchange) \
+    X(reduce_binomial) X(reduce_in_order) X(reduce_rabenseifner) \
+    X(allreduce_recursive_doubling) X(allreduce_ring) X(allreduce_rabenseifner) X(allreduce_reduce_bcast) \
+    X(reduce_scatter_block_recursive_halving) X(reduce_scatter_block_pairwise) X(reduce_scatter_block_in_order) \
+    X(reduce_scatter_recursive_halving) X(reduce_scatter_pairwise) X(reduce_scatter_in_order) \
+    X(scan_doubling) X(scan_linear) X(exscan_doubling) X(exscan_linear)
+/* clang-format on */
+
+#define PL_ALGORITHM_DECLARE(name) extern const struct pl_algorithm pl_##name;
+PL_ALGORITHMS(PL_ALGORITHM_DECLARE)
+#undef PL_ALGORITHM_DECLARE
 
 /* The algorithm for a call: the one that the configuration forces, if it can do it, else the table's (select.c). */
 const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll);
@@ -76,6 +83,12 @@ static inline bool pl_coll_in_place(const struct pl_coll *coll)
     return coll->sendbuf == MPI_IN_PLACE;
 }
 
+/* `n` packed blocks of `each` bytes, from the i-th of a table on. */
+static inline struct pl_block pl_packed(const void *table, size_t each, int i, int n)
+{
+    return pl_block_bytes(pl_address(table, (MPI_Aint)((size_t)i * each)), (size_t)n * each);
+}
+
 /* --- numbering ------------------------------------------------------------------------------------------------- */
 
 /* Ranks as seen from a root, which is 0, and back. */
@@ -100,11 +113,11 @@ static inline int pl_power_below(int n)
  * go on are numbered from 0 in order of their ranks.
  */
 struct pl_fold {
-    int size;     /* how many go on: a power of two */
-    int extra;    /* pairs */
-    int root;     /* that must go on; -1: none */
-    int rank;     /* the number of this rank, -1: it was folded away */
-    int partner;  /* the other rank of its pair, -1: it is in none */
+    int size;    /* how many go on: a power of two */
+    int extra;   /* pairs */
+    int root;    /* that must go on; -1: none */
+    int rank;    /* the number of this rank, -1: it was folded away */
+    int partner; /* the other rank of its pair, -1: it is in none */
 };
 struct pl_fold pl_fold_make(int rank, int size, int root);
 int pl_fold_real(const struct pl_fold *fold, int number); /* from number to rank */
@@ -121,11 +134,14 @@ struct pl_partial {
 
 /* Starts with this rank's input, copied into its result buffer. */
 struct pl_partial pl_partial_make(struct pl_schedule *schedule, const struct pl_coll *coll, void *result);
-void pl_partial_merge_left(struct pl_schedule *schedule, const struct pl_op *op, struct pl_partial *partial);  /* value = room op value */
-void pl_partial_merge_right(struct pl_schedule *schedule, const struct pl_op *op, struct pl_partial *partial); /* value = value op room */
+
+/* value = room op value; value = value op room. */
+void pl_partial_merge_left(struct pl_schedule *schedule, const struct pl_op *op, struct pl_partial *partial);
+void pl_partial_merge_right(struct pl_schedule *schedule, const struct pl_op *op, struct pl_partial *partial);
 
 /* Merges both directions of a fold: before, into the one that goes on; after, the result back to the other. */
-void pl_fold_in(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op, struct pl_partial *partial);
+void pl_fold_in(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
+                struct pl_partial *partial);
 void pl_fold_out(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block result);
 
 /* Where n nearly equal parts of a vector begin: [n + 1]. Owned by the schedule; NULL: it is broken. */
@@ -141,13 +157,15 @@ void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, st
                         struct pl_block inout, void *room, int source);
 
 /* pl_fold_in() for operations that commute: also in pieces. */
-void pl_fold_in_pieces(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op, const struct pl_partial *partial);
+void pl_fold_in_pieces(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
+                       const struct pl_partial *partial);
 
 /* Recursive halving: afterwards part i of the sum of `partial.value` over all that go on stands at number i, and only
  * that part is valid. Its inverse: part i of number i goes to all. */
 void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
                        const struct pl_partial *partial, const MPI_Count *parts);
-void pl_append_doubling(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole, const MPI_Count *parts);
+void pl_append_doubling(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole,
+                        const MPI_Count *parts);
 
 bool pl_coll_commutes(const struct pl_coll *coll);
 

@@ -2,9 +2,9 @@
 /*
  * Allgather, with blocks of one length or each of its own.
  *
- * Recursive doubling and ring move the blocks in the user's receive datatype, where they belong. Bruck's algorithm, with
- * as few messages for any number of ranks as recursive doubling has for a power of two, collects the packed blocks in
- * the order in which they come, from the own one upwards, and puts them in place at the end.
+ * Recursive doubling and ring move the blocks in the user's receive datatype, where they belong. Bruck's algorithm,
+ * with as few messages for any number of ranks as recursive doubling has for a power of two, collects the packed blocks
+ * in the order in which they come, from the own one upwards, and puts them in place at the end.
  */
 #include "core/collectives/algorithm.h"
 
@@ -49,7 +49,8 @@ static void append_ring(struct pl_schedule *schedule, const struct pl_coll *coll
 static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
-    size_t *begin = pl_schedule_temp(schedule, (size_t)(size + 1) * sizeof *begin); /* of each block, from the own one on */
+    /* Where each block begins, from the own one on. */
+    size_t *begin = pl_schedule_temp(schedule, (size_t)(size + 1) * sizeof *begin);
     if (!begin)
         return;
     begin[0] = 0;
@@ -57,10 +58,13 @@ static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *col
         begin[i + 1] = begin[i] + pl_block_size(pl_recv_block(coll, (rank + i) % size));
     unsigned char *blocks = pl_schedule_temp(schedule, begin[size]);
 
-    pl_schedule_copy(schedule, pl_coll_in_place(coll) ? pl_recv_block(coll, rank) : pl_coll_sent(coll), pl_block_bytes(blocks, begin[1]));
+    pl_schedule_copy(schedule, pl_coll_in_place(coll) ? pl_recv_block(coll, rank) : pl_coll_sent(coll),
+                     pl_block_bytes(blocks, begin[1]));
     for (int have = 1; have < size; have *= 2) {
         int more = have < size - have ? have : size - have;
-        pl_schedule_recv(schedule, pl_block_bytes(pl_address(blocks, (MPI_Aint)begin[have]), begin[have + more] - begin[have]), (rank + have) % size);
+        pl_schedule_recv(schedule,
+                         pl_block_bytes(pl_address(blocks, (MPI_Aint)begin[have]), begin[have + more] - begin[have]),
+                         (rank + have) % size);
         pl_schedule_send(schedule, pl_block_bytes(blocks, begin[more]), (rank - have + size) % size);
         pl_schedule_wait(schedule);
     }
@@ -69,9 +73,9 @@ static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *col
                          pl_recv_block(coll, (rank + i) % size));
 }
 
-const struct pl_algorithm
-    pl_allgather_recursive_doubling = { PL_COLL_ALLGATHER, "recursive_doubling", append_recursive_doubling, power_of_two },
-    pl_allgather_bruck = { PL_COLL_ALLGATHER, "bruck", append_bruck, NULL },
-    pl_allgather_ring = { PL_COLL_ALLGATHER, "ring", append_ring, NULL },
-    pl_allgatherv_bruck = { PL_COLL_ALLGATHERV, "bruck", append_bruck, NULL },
-    pl_allgatherv_ring = { PL_COLL_ALLGATHERV, "ring", append_ring, NULL };
+const struct pl_algorithm pl_allgather_recursive_doubling = { PL_COLL_ALLGATHER, "recursive_doubling",
+                                                              append_recursive_doubling, power_of_two };
+const struct pl_algorithm pl_allgather_bruck = { PL_COLL_ALLGATHER, "bruck", append_bruck, NULL };
+const struct pl_algorithm pl_allgather_ring = { PL_COLL_ALLGATHER, "ring", append_ring, NULL };
+const struct pl_algorithm pl_allgatherv_bruck = { PL_COLL_ALLGATHERV, "bruck", append_bruck, NULL };
+const struct pl_algorithm pl_allgatherv_ring = { PL_COLL_ALLGATHERV, "ring", append_ring, NULL };

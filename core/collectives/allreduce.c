@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Allreduce. Every rank gets the same bits: partners combine the same operands in the same order (recursive doubling), or
- * each part of the vector is computed by one rank for all (the others).
+ * Allreduce. Every rank gets the same bits: partners combine the same operands in the same order (recursive doubling),
+ * or each part of the vector is computed by one rank for all (the others).
  *
- * Recursive doubling keeps the order of the ranks and serves every operation; ring and Rabenseifner's, for long vectors,
- * move each byte about twice but need an operation that commutes; reduce and broadcast is what is left for long
- * vectors when it does not.
+ * Recursive doubling keeps the order of the ranks and serves every operation; ring and Rabenseifner's, for long
+ * vectors, move each byte about twice but need an operation that commutes; reduce and broadcast is what is left for
+ * long vectors when it does not.
  */
 #include "core/collectives/algorithm.h"
 
@@ -43,7 +43,8 @@ static void append_ring(struct pl_schedule *schedule, const struct pl_coll *coll
     for (int i = 0; i < size - 1; i++) {
         int out = (rank - i + size) % size, in = (rank - i - 1 + size) % size;
         pl_exchange_reduce(schedule, coll->op, pl_part(partial.value, parts, out, out + 1), next,
-                           pl_part(partial.value, parts, in, in + 1), pl_part(partial.room, parts, in, in + 1).buf, previous);
+                           pl_part(partial.value, parts, in, in + 1), pl_part(partial.room, parts, in, in + 1).buf,
+                           previous);
     }
     for (int i = 0; i < size - 1; i++) {
         int out = (rank + 1 - i + size) % size, in = (rank - i + size) % size;
@@ -79,8 +80,9 @@ static void append_reduce_bcast(struct pl_schedule *schedule, const struct pl_co
     pl_bcast_scatter_allgather.append(schedule, &bcast);
 }
 
-const struct pl_algorithm
-    pl_allreduce_recursive_doubling = { PL_COLL_ALLREDUCE, "recursive_doubling", append_recursive_doubling, NULL },
-    pl_allreduce_ring = { PL_COLL_ALLREDUCE, "ring", append_ring, pl_coll_commutes },
-    pl_allreduce_rabenseifner = { PL_COLL_ALLREDUCE, "rabenseifner", append_rabenseifner, pl_coll_commutes },
-    pl_allreduce_reduce_bcast = { PL_COLL_ALLREDUCE, "reduce_bcast", append_reduce_bcast, NULL };
+const struct pl_algorithm pl_allreduce_recursive_doubling = { PL_COLL_ALLREDUCE, "recursive_doubling",
+                                                              append_recursive_doubling, NULL };
+const struct pl_algorithm pl_allreduce_ring = { PL_COLL_ALLREDUCE, "ring", append_ring, pl_coll_commutes };
+const struct pl_algorithm pl_allreduce_rabenseifner = { PL_COLL_ALLREDUCE, "rabenseifner", append_rabenseifner,
+                                                        pl_coll_commutes };
+const struct pl_algorithm pl_allreduce_reduce_bcast = { PL_COLL_ALLREDUCE, "reduce_bcast", append_reduce_bcast, NULL };

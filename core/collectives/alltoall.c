@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Alltoall in its three kinds. Linear starts all messages at once; pairwise has one partner in each direction at a time;
- * exchange is for MPI_IN_PLACE, swapping with one partner at a time through a copy of one block. Bruck's algorithm, for
- * short blocks of one length, takes log(size) messages of packed blocks, each of which travels the bits of its distance.
+ * Alltoall in its three kinds. Linear starts all messages at once; pairwise has one partner in each direction at a
+ * time; exchange is for MPI_IN_PLACE, swapping with one partner at a time through a copy of one block. Bruck's
+ * algorithm, for short blocks of one length, takes log(size) messages of packed blocks, each of which travels the bits
+ * of its distance.
  *
  * Empty blocks of the v and w kinds send no message: both sides know that they are empty.
  */
@@ -72,13 +73,14 @@ static void append_exchange(struct pl_schedule *schedule, const struct pl_coll *
 }
 
 /* The blocks whose distance has this bit, one after the other: from the table to a message, or back. */
-static int append_selected(struct pl_schedule *schedule, unsigned char *table, unsigned char *message, size_t each, int size, int bit, bool out)
+static int append_selected(struct pl_schedule *schedule, unsigned char *table, unsigned char *message, size_t each,
+                           int size, int bit, bool out)
 {
     int n = 0;
     for (int i = bit; i < size; i++)
         if (i & bit) {
-            struct pl_block in_table = pl_block_bytes(pl_address(table, (MPI_Aint)(i * each)), each);
-            struct pl_block in_message = pl_block_bytes(pl_address(message, (MPI_Aint)(n++ * each)), each);
+            struct pl_block in_table = pl_packed(table, each, i, 1);
+            struct pl_block in_message = pl_packed(message, each, n++, 1);
             pl_schedule_copy(schedule, out ? in_table : in_message, out ? in_message : in_table);
         }
     return n;
@@ -92,7 +94,7 @@ static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *col
     unsigned char *out = pl_schedule_temp(schedule, half), *in = pl_schedule_temp(schedule, half);
 
     for (int i = 0; i < size; i++)
-        pl_schedule_copy(schedule, pl_send_block(coll, (rank + i) % size), pl_block_bytes(pl_address(table, (MPI_Aint)(i * each)), each));
+        pl_schedule_copy(schedule, pl_send_block(coll, (rank + i) % size), pl_packed(table, each, i, 1));
     for (int bit = 1; bit < size; bit *= 2) {
         size_t bytes = (size_t)append_selected(schedule, table, out, each, size, bit, true) * each;
         pl_schedule_recv(schedule, pl_block_bytes(in, bytes), (rank - bit + size) % size);
@@ -101,7 +103,7 @@ static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *col
         append_selected(schedule, table, in, each, size, bit, false);
     }
     for (int i = 0; i < size; i++)
-        pl_schedule_copy(schedule, pl_block_bytes(pl_address(table, (MPI_Aint)(i * each)), each), pl_recv_block(coll, (rank - i + size) % size));
+        pl_schedule_copy(schedule, pl_packed(table, each, i, 1), pl_recv_block(coll, (rank - i + size) % size));
 }
 
 static bool not_in_place(const struct pl_coll *coll)
@@ -109,14 +111,13 @@ static bool not_in_place(const struct pl_coll *coll)
     return !pl_coll_in_place(coll);
 }
 
-const struct pl_algorithm
-    pl_alltoall_bruck = { PL_COLL_ALLTOALL, "bruck", append_bruck, not_in_place },
-    pl_alltoall_pairwise = { PL_COLL_ALLTOALL, "pairwise", append_pairwise, not_in_place },
-    pl_alltoall_linear = { PL_COLL_ALLTOALL, "linear", append_linear, not_in_place },
-    pl_alltoall_exchange = { PL_COLL_ALLTOALL, "exchange", append_exchange, pl_coll_in_place },
-    pl_alltoallv_pairwise = { PL_COLL_ALLTOALLV, "pairwise", append_pairwise, not_in_place },
-    pl_alltoallv_linear = { PL_COLL_ALLTOALLV, "linear", append_linear, not_in_place },
-    pl_alltoallv_exchange = { PL_COLL_ALLTOALLV, "exchange", append_exchange, pl_coll_in_place },
-    pl_alltoallw_pairwise = { PL_COLL_ALLTOALLW, "pairwise", append_pairwise, not_in_place },
-    pl_alltoallw_linear = { PL_COLL_ALLTOALLW, "linear", append_linear, not_in_place },
-    pl_alltoallw_exchange = { PL_COLL_ALLTOALLW, "exchange", append_exchange, pl_coll_in_place };
+const struct pl_algorithm pl_alltoall_bruck = { PL_COLL_ALLTOALL, "bruck", append_bruck, not_in_place };
+const struct pl_algorithm pl_alltoall_pairwise = { PL_COLL_ALLTOALL, "pairwise", append_pairwise, not_in_place };
+const struct pl_algorithm pl_alltoall_linear = { PL_COLL_ALLTOALL, "linear", append_linear, not_in_place };
+const struct pl_algorithm pl_alltoall_exchange = { PL_COLL_ALLTOALL, "exchange", append_exchange, pl_coll_in_place };
+const struct pl_algorithm pl_alltoallv_pairwise = { PL_COLL_ALLTOALLV, "pairwise", append_pairwise, not_in_place };
+const struct pl_algorithm pl_alltoallv_linear = { PL_COLL_ALLTOALLV, "linear", append_linear, not_in_place };
+const struct pl_algorithm pl_alltoallv_exchange = { PL_COLL_ALLTOALLV, "exchange", append_exchange, pl_coll_in_place };
+const struct pl_algorithm pl_alltoallw_pairwise = { PL_COLL_ALLTOALLW, "pairwise", append_pairwise, not_in_place };
+const struct pl_algorithm pl_alltoallw_linear = { PL_COLL_ALLTOALLW, "linear", append_linear, not_in_place };
+const struct pl_algorithm pl_alltoallw_exchange = { PL_COLL_ALLTOALLW, "exchange", append_exchange, pl_coll_in_place };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Broadcast. The binomial tree moves the data in the user's datatype. The others cut it into pieces of bytes, which must
- * mean the same on all ranks whatever their datatypes: they work on the packed bytes.
+ * Broadcast. The binomial tree moves the data in the user's datatype. The others cut it into pieces of bytes, which
+ * must mean the same on all ranks whatever their datatypes: they work on the packed bytes.
  */
 #include "core/collectives/algorithm.h"
 
@@ -132,7 +132,7 @@ static void append_chain(struct pl_schedule *schedule, const struct pl_coll *col
     unpack(schedule, coll, packed);
 }
 
-const struct pl_algorithm
-    pl_bcast_binomial = { PL_COLL_BCAST, "binomial", append_binomial, NULL },
-    pl_bcast_scatter_allgather = { PL_COLL_BCAST, "scatter_allgather", append_scatter_allgather, NULL },
-    pl_bcast_chain = { PL_COLL_BCAST, "chain", append_chain, NULL };
+const struct pl_algorithm pl_bcast_binomial = { PL_COLL_BCAST, "binomial", append_binomial, NULL };
+const struct pl_algorithm pl_bcast_scatter_allgather = { PL_COLL_BCAST, "scatter_allgather", append_scatter_allgather,
+                                                         NULL };
+const struct pl_algorithm pl_bcast_chain = { PL_COLL_BCAST, "chain", append_chain, NULL };

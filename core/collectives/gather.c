@@ -33,23 +33,21 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
         return;
     }
     unsigned char *blocks = pl_schedule_temp(schedule, (size_t)below * each);
-    pl_schedule_copy(schedule, own, pl_block_bytes(blocks, each));
+    pl_schedule_copy(schedule, own, pl_packed(blocks, each, 0, 1));
     for (bit = 1; bit < below; bit *= 2) {
         int theirs = bit < below - bit ? bit : below - bit;
-        pl_schedule_recv(schedule, pl_block_bytes(pl_address(blocks, (MPI_Aint)(bit * each)), theirs * each),
-                         pl_rank_back(coll->root, me + bit, size));
+        pl_schedule_recv(schedule, pl_packed(blocks, each, bit, theirs), pl_rank_back(coll->root, me + bit, size));
     }
     pl_schedule_wait(schedule);
     if (me != 0) {
-        pl_schedule_send(schedule, pl_block_bytes(blocks, (size_t)below * each), pl_rank_back(coll->root, me & (me - 1), size));
+        pl_schedule_send(schedule, pl_packed(blocks, each, 0, below), pl_rank_back(coll->root, me & (me - 1), size));
         return;
     }
     for (int i = pl_coll_in_place(coll) ? 1 : 0; i < size; i++)
-        pl_schedule_copy(schedule, pl_block_bytes(pl_address(blocks, (MPI_Aint)(i * each)), each),
+        pl_schedule_copy(schedule, pl_packed(blocks, each, i, 1),
                          pl_recv_block(coll, pl_rank_back(coll->root, i, size)));
 }
 
-const struct pl_algorithm
-    pl_gather_linear = { PL_COLL_GATHER, "linear", append_linear, NULL },
-    pl_gather_binomial = { PL_COLL_GATHER, "binomial", append_binomial, NULL },
-    pl_gatherv_linear = { PL_COLL_GATHERV, "linear", append_linear, NULL };
+const struct pl_algorithm pl_gather_linear = { PL_COLL_GATHER, "linear", append_linear, NULL };
+const struct pl_algorithm pl_gather_binomial = { PL_COLL_GATHER, "binomial", append_binomial, NULL };
+const struct pl_algorithm pl_gatherv_linear = { PL_COLL_GATHERV, "linear", append_linear, NULL };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives on intercommunicators. All messages go between the two groups, straight from those who have the data to
- * those who get it, so that no communicator of the own group is needed. In rooted operations the root says MPI_ROOT, the
- * others of its group MPI_PROC_NULL (and do nothing), and the other group names the root's rank.
+ * those who get it, so that no communicator of the own group is needed. In rooted operations the root says MPI_ROOT,
+ * the others of its group MPI_PROC_NULL (and do nothing), and the other group names the root's rank.
  */
 #include "core/collectives/algorithm.h"
 

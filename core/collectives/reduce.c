@@ -58,7 +58,8 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
 static void append_in_order(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size, bit;
-    struct pl_partial partial = { accumulator(schedule, coll), pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype) };
+    struct pl_partial partial = { accumulator(schedule, coll),
+                                  pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype) };
     struct pl_block result = partial.value;
 
     append_input(schedule, coll, partial.value);
@@ -83,7 +84,8 @@ static void append_in_order(struct pl_schedule *schedule, const struct pl_coll *
 }
 
 /* Halving left part i at number i. Going up the bits, whoever differs from the root there gives what it has. */
-static void append_gather_parts(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole, const MPI_Count *parts)
+static void append_gather_parts(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole,
+                                const MPI_Count *parts)
 {
     int root = fold->root < 2 * fold->extra ? fold->root / 2 : fold->root - fold->extra;
     for (int bit = 1; parts && bit < fold->size; bit *= 2) {
@@ -100,7 +102,8 @@ static void append_gather_parts(struct pl_schedule *schedule, const struct pl_fo
 static void append_rabenseifner(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, coll->root);
-    struct pl_partial partial = { accumulator(schedule, coll), pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype) };
+    struct pl_partial partial = { accumulator(schedule, coll),
+                                  pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype) };
 
     append_input(schedule, coll, partial.value);
     pl_fold_in_pieces(schedule, &fold, coll->op, &partial);
@@ -111,7 +114,7 @@ static void append_rabenseifner(struct pl_schedule *schedule, const struct pl_co
     append_gather_parts(schedule, &fold, partial.value, parts);
 }
 
-const struct pl_algorithm
-    pl_reduce_binomial = { PL_COLL_REDUCE, "binomial", append_binomial, pl_coll_commutes },
-    pl_reduce_in_order = { PL_COLL_REDUCE, "in_order", append_in_order, NULL },
-    pl_reduce_rabenseifner = { PL_COLL_REDUCE, "rabenseifner", append_rabenseifner, pl_coll_commutes };
+const struct pl_algorithm pl_reduce_binomial = { PL_COLL_REDUCE, "binomial", append_binomial, pl_coll_commutes };
+const struct pl_algorithm pl_reduce_in_order = { PL_COLL_REDUCE, "in_order", append_in_order, NULL };
+const struct pl_algorithm pl_reduce_rabenseifner = { PL_COLL_REDUCE, "rabenseifner", append_rabenseifner,
+                                                     pl_coll_commutes };

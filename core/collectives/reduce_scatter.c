@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reduce_scatter, with parts of one length or each of its own. Recursive halving and pairwise exchange need an operation
- * that commutes; in_order brings all contributions to the part's owner, which combines them in the order of the ranks.
+ * Reduce_scatter, with parts of one length or each of its own. Recursive halving and pairwise exchange need an
+ * operation that commutes; in_order brings all contributions to the part's owner, which combines them in the order of
+ * the ranks.
  */
 #include "core/collectives/algorithm.h"
 
@@ -14,12 +15,14 @@ static MPI_Count *parts_of(struct pl_schedule *schedule, const struct pl_coll *c
         return NULL;
     parts[0] = 0;
     for (int i = 0; i < size; i++)
-        parts[i + 1] = parts[i] + (pl_has_counts(coll->recvcounts) ? pl_count_at(coll->recvcounts, i) : coll->recvcount);
+        parts[i + 1] =
+            parts[i] + (pl_has_counts(coll->recvcounts) ? pl_count_at(coll->recvcounts, i) : coll->recvcount);
     return parts;
 }
 
 /* Those of a folded numbering: a pair of ranks has its two parts as one. */
-static MPI_Count *folded_parts(struct pl_schedule *schedule, const struct pl_fold *fold, const MPI_Count *parts, int size)
+static MPI_Count *folded_parts(struct pl_schedule *schedule, const struct pl_fold *fold, const MPI_Count *parts,
+                               int size)
 {
     MPI_Count *folded = pl_schedule_temp(schedule, (size_t)(fold->size + 1) * sizeof *folded);
     for (int i = 0; folded && i <= fold->size; i++)
@@ -38,7 +41,8 @@ static void append_recursive_halving(struct pl_schedule *schedule, const struct 
         pl_schedule_temp_block(schedule, parts[size], coll->recvtype),
         pl_schedule_temp_block(schedule, parts[size], coll->recvtype),
     };
-    struct pl_block own = pl_part(partial.value, parts, rank, rank + 1), result = pl_block(coll->recvbuf, own.count, coll->recvtype);
+    struct pl_block own = pl_part(partial.value, parts, rank, rank + 1),
+                    result = pl_block(coll->recvbuf, own.count, coll->recvtype);
 
     pl_schedule_copy(schedule, pl_coll_input(coll, parts[size]), partial.value);
     pl_fold_in_pieces(schedule, &fold, coll->op, &partial);
@@ -111,8 +115,8 @@ static void append_in_order(struct pl_schedule *schedule, const struct pl_coll *
     pl_schedule_copy(schedule, value, pl_block(coll->recvbuf, own.count, coll->recvtype));
 }
 
-#define BOTH(name, append, fits)                                                                               \
-    const struct pl_algorithm pl_reduce_scatter_##name = { PL_COLL_REDUCE_SCATTER, #name, append, fits };      \
+#define BOTH(name, append, fits)                                                                                       \
+    const struct pl_algorithm pl_reduce_scatter_##name = { PL_COLL_REDUCE_SCATTER, #name, append, fits };              \
     const struct pl_algorithm pl_reduce_scatter_block_##name = { PL_COLL_REDUCE_SCATTER_BLOCK, #name, append, fits };
 BOTH(recursive_halving, append_recursive_halving, pl_coll_commutes)
 BOTH(pairwise, append_pairwise, pl_coll_commutes)

@@ -8,7 +8,8 @@
 #include "core/collectives/algorithm.h"
 
 /* A scan over the ranks from `first` on; `value` is this rank's input and becomes its result. */
-static void append_upward(struct pl_schedule *schedule, const struct pl_coll *coll, int first, struct pl_partial *partial)
+static void append_upward(struct pl_schedule *schedule, const struct pl_coll *coll, int first,
+                          struct pl_partial *partial)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
     for (int distance = 1; distance < size - first; distance *= 2) {
@@ -45,7 +46,8 @@ static void append_scan_linear(struct pl_schedule *schedule, const struct pl_col
 static void append_exscan_doubling(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
-    struct pl_partial partial = { pl_coll_received(coll), pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype) };
+    struct pl_partial partial = { pl_coll_received(coll),
+                                  pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype) };
     struct pl_block input = pl_coll_input(coll, coll->recvcount);
 
     if (pl_coll_in_place(coll)) {
@@ -64,7 +66,8 @@ static void append_exscan_doubling(struct pl_schedule *schedule, const struct pl
 static void append_exscan_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
-    struct pl_block result = pl_coll_received(coll), sum = pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype);
+    struct pl_block result = pl_coll_received(coll),
+                    sum = pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype);
 
     pl_schedule_copy(schedule, pl_coll_input(coll, coll->recvcount), sum);
     if (rank > 0) {
@@ -78,8 +81,7 @@ static void append_exscan_linear(struct pl_schedule *schedule, const struct pl_c
     }
 }
 
-const struct pl_algorithm
-    pl_scan_doubling = { PL_COLL_SCAN, "doubling", append_scan_doubling, NULL },
-    pl_scan_linear = { PL_COLL_SCAN, "linear", append_scan_linear, NULL },
-    pl_exscan_doubling = { PL_COLL_EXSCAN, "doubling", append_exscan_doubling, NULL },
-    pl_exscan_linear = { PL_COLL_EXSCAN, "linear", append_exscan_linear, NULL };
+const struct pl_algorithm pl_scan_doubling = { PL_COLL_SCAN, "doubling", append_scan_doubling, NULL };
+const struct pl_algorithm pl_scan_linear = { PL_COLL_SCAN, "linear", append_scan_linear, NULL };
+const struct pl_algorithm pl_exscan_doubling = { PL_COLL_EXSCAN, "doubling", append_exscan_doubling, NULL };
+const struct pl_algorithm pl_exscan_linear = { PL_COLL_EXSCAN, "linear", append_exscan_linear, NULL };

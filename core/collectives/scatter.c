@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scatter: gather the other way round. Linear: the root to everybody. Binomial: packed blocks for a whole subtree in one
- * message, for short blocks and many ranks.
+ * Scatter: gather the other way round. Linear: the root to everybody. Binomial: packed blocks for a whole subtree in
+ * one message, for short blocks and many ranks.
  */
 #include "core/collectives/algorithm.h"
 
@@ -35,21 +35,19 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
     if (root) {
         for (int i = 0; i < size; i++)
             pl_schedule_copy(schedule, pl_send_block(coll, pl_rank_back(coll->root, i, size)),
-                             pl_block_bytes(pl_address(blocks, (MPI_Aint)(i * each)), each));
+                             pl_packed(blocks, each, i, 1));
     } else {
-        pl_schedule_recv(schedule, pl_block_bytes(blocks, (size_t)below * each), parent);
+        pl_schedule_recv(schedule, pl_packed(blocks, each, 0, below), parent);
         pl_schedule_wait(schedule);
     }
     for (bit = below > 1 ? pl_power_below(below - 1) : 0; bit > 0; bit /= 2) {
         int theirs = bit < below - bit ? bit : below - bit;
-        pl_schedule_send(schedule, pl_block_bytes(pl_address(blocks, (MPI_Aint)(bit * each)), theirs * each),
-                         pl_rank_back(coll->root, me + bit, size));
+        pl_schedule_send(schedule, pl_packed(blocks, each, bit, theirs), pl_rank_back(coll->root, me + bit, size));
     }
     if (!(root && in_place))
-        pl_schedule_copy(schedule, pl_block_bytes(blocks, each), pl_coll_received(coll));
+        pl_schedule_copy(schedule, pl_packed(blocks, each, 0, 1), pl_coll_received(coll));
 }
 
-const struct pl_algorithm
-    pl_scatter_linear = { PL_COLL_SCATTER, "linear", append_linear, NULL },
-    pl_scatter_binomial = { PL_COLL_SCATTER, "binomial", append_binomial, NULL },
-    pl_scatterv_linear = { PL_COLL_SCATTERV, "linear", append_linear, NULL };
+const struct pl_algorithm pl_scatter_linear = { PL_COLL_SCATTER, "linear", append_linear, NULL };
+const struct pl_algorithm pl_scatter_binomial = { PL_COLL_SCATTER, "binomial", append_binomial, NULL };
+const struct pl_algorithm pl_scatterv_linear = { PL_COLL_SCATTERV, "linear", append_linear, NULL };

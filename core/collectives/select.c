@@ -11,10 +11,10 @@
 
 #define ANY_RANKS INT_MAX
 #define ANY_BYTES SIZE_MAX
-#define K ((size_t)1024)
+#define K         ((size_t)1024)
 
-/* For up to so many ranks and so many bytes: of the whole vector in bcast, reductions and scans, of one block in gather, scatter
- * and alltoall, of all blocks in allgather. The last rules of a kind together serve every call. */
+/* For up to so many ranks and so many bytes: of the whole vector in bcast, reductions and scans, of one block in
+ * gather, scatter and alltoall, of all blocks in allgather. The last rules of a kind together serve every call. */
 static const struct rule {
     int ranks;
     size_t bytes;
@@ -78,22 +78,10 @@ static const struct rule {
     { ANY_RANKS, ANY_BYTES, &pl_exscan_doubling },
 };
 
-/* All there are, for the configuration to choose from. */
 static const struct pl_algorithm *const algorithms[] = {
-    &pl_barrier_dissemination,
-    &pl_bcast_binomial, &pl_bcast_scatter_allgather, &pl_bcast_chain,
-    &pl_gather_linear, &pl_gather_binomial, &pl_gatherv_linear,
-    &pl_scatter_linear, &pl_scatter_binomial, &pl_scatterv_linear,
-    &pl_allgather_recursive_doubling, &pl_allgather_bruck, &pl_allgather_ring,
-    &pl_allgatherv_bruck, &pl_allgatherv_ring,
-    &pl_alltoall_bruck, &pl_alltoall_pairwise, &pl_alltoall_linear, &pl_alltoall_exchange,
-    &pl_alltoallv_pairwise, &pl_alltoallv_linear, &pl_alltoallv_exchange,
-    &pl_alltoallw_pairwise, &pl_alltoallw_linear, &pl_alltoallw_exchange,
-    &pl_reduce_binomial, &pl_reduce_in_order, &pl_reduce_rabenseifner,
-    &pl_allreduce_recursive_doubling, &pl_allreduce_ring, &pl_allreduce_rabenseifner, &pl_allreduce_reduce_bcast,
-    &pl_reduce_scatter_block_recursive_halving, &pl_reduce_scatter_block_pairwise, &pl_reduce_scatter_block_in_order,
-    &pl_reduce_scatter_recursive_halving, &pl_reduce_scatter_pairwise, &pl_reduce_scatter_in_order,
-    &pl_scan_doubling, &pl_scan_linear, &pl_exscan_doubling, &pl_exscan_linear,
+#define ADDRESS(name) &pl_##name,
+    PL_ALGORITHMS(ADDRESS)
+#undef ADDRESS
 };
 
 static const char *const variables[PL_COLL_KINDS] = {
@@ -126,8 +114,8 @@ const struct pl_algorithm *pl_coll_named(enum pl_coll_kind kind, const char *nam
     return NULL;
 }
 
-/* What the configuration forces, NULL: nothing. Looked up again when the configuration was read again; that two threads may
- * do so at once does no harm, as they find the same. */
+/* What the configuration forces, NULL: nothing. Looked up again when the configuration was read again; that two threads
+ * may do so at once does no harm, as they find the same. */
 static const struct pl_algorithm *forced(enum pl_coll_kind kind)
 {
     static _Atomic(const struct pl_algorithm *) found[PL_COLL_KINDS];
@@ -158,20 +146,16 @@ static size_t bytes_of(const struct pl_coll *coll)
     case PL_COLL_GATHERV:
     case PL_COLL_SCATTERV:
     case PL_COLL_ALLTOALLV:
-    case PL_COLL_ALLTOALLW:
-        return 0; /* nobody knows them all */
+    case PL_COLL_ALLTOALLW: return 0; /* nobody knows them all */
     case PL_COLL_GATHER:
         return pl_block_size(coll->comm->rank == coll->root ? pl_coll_received(coll) : pl_coll_sent(coll));
     case PL_COLL_SCATTER:
         return pl_block_size(coll->comm->rank == coll->root ? pl_coll_sent(coll) : pl_coll_received(coll));
     case PL_COLL_ALLGATHER:
-    case PL_COLL_REDUCE_SCATTER_BLOCK:
-        return (size_t)size * pl_block_size(pl_coll_received(coll));
+    case PL_COLL_REDUCE_SCATTER_BLOCK: return (size_t)size * pl_block_size(pl_coll_received(coll));
     case PL_COLL_ALLGATHERV:
-    case PL_COLL_REDUCE_SCATTER:
-        return sum_of(coll->recvcounts, size) * (size_t)coll->recvtype->size;
-    default:
-        return pl_block_size(pl_coll_received(coll));
+    case PL_COLL_REDUCE_SCATTER: return sum_of(coll->recvcounts, size) * (size_t)coll->recvtype->size;
+    default: return pl_block_size(pl_coll_received(coll));
     }
 }
 
@@ -190,7 +174,8 @@ const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
     size_t bytes = bytes_of(coll);
     for (int i = 0; i < RULES; i++) {
         const struct rule *rule = &rules[i];
-        if (rule->algorithm->kind == coll->kind && coll->comm->size <= rule->ranks && bytes <= rule->bytes && fits(rule->algorithm, coll))
+        if (rule->algorithm->kind == coll->kind && coll->comm->size <= rule->ranks && bytes <= rule->bytes &&
+            fits(rule->algorithm, coll))
             return rule->algorithm;
     }
     assert(!"the table has a rule for every call");

@@ -24,13 +24,17 @@
 #include "core/schedule.h"
 
 /* libcheck takes note of every check that passes; these are too many for that. */
-#define EXPECT(condition, ...) do { if (!(condition)) ck_abort_msg(__VA_ARGS__); } while (0)
+#define EXPECT(condition, ...)                                                                                         \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            ck_abort_msg(__VA_ARGS__);                                                                                 \
+    } while (0)
 
 enum { RANKS_MAX = 17, MESSAGES_MAX = 1 << 16 };
 
 struct message {
     bool send;
-    bool moved;                  /* a send whose data is delivered and that is not complete yet */
+    bool moved; /* a send whose data is delivered and that is not complete yet */
     int from, to, tag;
     struct pl_block data;
     struct pl_request *request;
@@ -41,8 +45,8 @@ static struct pl_comm ranks_comm[RANKS_MAX];
 static int ranks_size;
 static struct message messages[MESSAGES_MAX]; /* in order of their start */
 static int message_count;
-static bool ranks_strict = true;              /* sizes must be equal */
-static int ranks_failing = -1;                /* messages to and from this rank fail; -1: none */
+static bool ranks_strict = true;                   /* sizes must be equal */
+static int ranks_failing = -1;                     /* messages to and from this rank fail; -1: none */
 static const struct pl_algorithm *ranks_algorithm; /* to use; NULL: as selected */
 
 /* --- random numbers, the same in every run ----------------------------------------------------------------------- */
@@ -59,28 +63,33 @@ static inline unsigned random_below(unsigned n)
 
 /* --- what stands in for the library ------------------------------------------------------------------------------ */
 
-static int start_message(bool send, struct pl_comm *comm, struct pl_block data, int peer, int tag, struct pl_request **request)
+static int start_message(bool send, struct pl_comm *comm, struct pl_block data, int peer, int tag,
+                         struct pl_request **request)
 {
     struct pl_request *made = pl_request_create(send ? PL_REQ_SEND : PL_REQ_RECV, comm, NULL, true);
     if (!made)
         return MPI_ERR_NO_MEM;
     int rank = comm->rank;
     EXPECT(message_count < MESSAGES_MAX, "too many messages");
-    EXPECT(peer >= 0 && peer < ranks_size && peer != rank, "rank %d of %d has rank %d as its peer", rank, ranks_size, peer);
+    EXPECT(peer >= 0 && peer < ranks_size && peer != rank, "rank %d of %d has rank %d as its peer", rank, ranks_size,
+           peer);
     made->peer_rank = peer;
     pl_engine_enter(&comm->instance->engine); /* as the real ones do: the caller must not hold it */
     pl_engine_leave(&comm->instance->engine);
-    messages[message_count++] = (struct message){ send, false, send ? rank : peer, send ? peer : rank, tag, data, made };
+    messages[message_count++] =
+        (struct message){ send, false, send ? rank : peer, send ? peer : rank, tag, data, made };
     *request = made;
     return MPI_SUCCESS;
 }
 
-static int ranks_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest, int tag, struct pl_request **request)
+static int ranks_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
+                       int tag, struct pl_request **request)
 {
     return start_message(true, comm, pl_block(buf, count, type), dest, tag, request);
 }
 
-static int ranks_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source, int tag, struct pl_request **request)
+static int ranks_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
+                       int tag, struct pl_request **request)
 {
     return start_message(false, comm, pl_block(buf, count, type), source, tag, request);
 }
@@ -103,10 +112,12 @@ static int ranks_cancel(struct pl_request *request)
 }
 
 /* The user's function only: predefined operations are another test's. No lock may be held. */
-static void ranks_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type)
+static void ranks_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count count,
+                        const struct pl_type *type)
 {
     for (int rank = 0; rank < ranks_size; rank++)
-        EXPECT(!pl_lock_held(&ranks_instance[rank].engine.lock), "an operation runs with the lock of rank %d's engine held", rank);
+        EXPECT(!pl_lock_held(&ranks_instance[rank].engine.lock),
+               "an operation runs with the lock of rank %d's engine held", rank);
     int n = (int)count;
     MPI_Datatype handle = (MPI_Datatype)type;
     op->user((void *)in, inout, &n, &handle);
@@ -119,11 +130,11 @@ static const struct pl_algorithm *ranks_select(const struct pl_coll *coll)
 
 static int ranks_wait(struct pl_request *request);
 
-#define pl_coll_isend ranks_isend
-#define pl_coll_irecv ranks_irecv
-#define pl_cancel ranks_cancel
-#define pl_op_apply ranks_apply
-#define pl_coll_select ranks_select
+#define pl_coll_isend   ranks_isend
+#define pl_coll_irecv   ranks_irecv
+#define pl_cancel       ranks_cancel
+#define pl_op_apply     ranks_apply
+#define pl_coll_select  ranks_select
 #define pl_request_wait ranks_wait
 #include "core/schedule.c"
 #include "core/collective.c"
@@ -142,7 +153,8 @@ static void ranks_open(int size)
         pl_list_init(&engine->graveyard);
         pl_list_init(&engine->chores);
         pl_list_init(&engine->hooks);
-        ranks_comm[rank] = (struct pl_comm){ .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size };
+        ranks_comm[rank] =
+            (struct pl_comm){ .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size };
     }
 }
 
@@ -151,7 +163,8 @@ static void deliver(int send, int receive)
     struct message *from = &messages[send], *to = &messages[receive];
     size_t bytes = pl_block_size(from->data), room = pl_block_size(to->data);
     int error = MPI_SUCCESS;
-    EXPECT(!ranks_strict || bytes == room, "%zu bytes from rank %d meet a receive of %zu at rank %d", bytes, from->from, room, from->to);
+    EXPECT(!ranks_strict || bytes == room, "%zu bytes from rank %d meet a receive of %zu at rank %d", bytes, from->from,
+           room, from->to);
     if (bytes > room)
         error = MPI_ERR_TRUNCATE;
     pl_type_copy(from->data.buf, from->data.count, from->data.type, to->data.buf, to->data.count, to->data.type);
@@ -197,7 +210,7 @@ static bool run_hooks(int rank)
     struct pl_engine *engine = &ranks_instance[rank].engine;
     int events = 0;
     pl_engine_enter(engine);
-    PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
+    PL_LIST_EACH (hook, &engine->hooks, struct pl_hook, link)
         events += hook->run(hook);
     struct pl_list chores;
     pl_list_move(&chores, &engine->chores);

@@ -46,7 +46,8 @@ static int per_element(const struct pl_type *type)
     return (int)(type->size / 8);
 }
 
-/* --- buffers: what is there, and what should be in the end --------------------------------------------------------- */
+/* --- buffers: what is there, and what should be in the end ---------------------------------------------------------
+ */
 
 struct buffer {
     const struct pl_type *type;
@@ -78,7 +79,8 @@ static void buffer_put(struct buffer *buffer, MPI_Count first, const int64_t *va
     unsigned char *memories[2] = { buffer->wanted, buffer->memory };
     for (int i = 0; i < 1 + both; i++) {
         struct pl_cursor cursor;
-        pl_cursor_init(&cursor, memories[i] + buffer->skew + first * buffer->type->extent, n / per_element(buffer->type), buffer->type);
+        pl_cursor_init(&cursor, memories[i] + buffer->skew + first * buffer->type->extent,
+                       n / per_element(buffer->type), buffer->type);
         pl_cursor_unpack(&cursor, values, (size_t)n * 8);
     }
 }
@@ -92,15 +94,16 @@ static void buffer_check(struct buffer *buffer, const char *what)
     free(buffer->wanted);
 }
 
-/* --- moving data ----------------------------------------------------------------------------------------------------- */
+/* --- moving data -----------------------------------------------------------------------------------------------------
+ */
 
 /* Where the blocks of one side are; in elements. */
 struct side {
-    bool used, each;               /* a block for each rank, or one block */
+    bool used, each; /* a block for each rank, or one block */
     struct buffer buffer;
     MPI_Count count[RANKS_MAX];
     MPI_Aint displ[RANKS_MAX];
-    MPI_Aint bytes[RANKS_MAX];     /* displacements of alltoallw */
+    MPI_Aint bytes[RANKS_MAX]; /* displacements of alltoallw */
     MPI_Datatype types[RANKS_MAX];
 };
 
@@ -119,7 +122,8 @@ static bool is_rooted(enum pl_coll_kind kind)
 
 static bool is_varied(enum pl_coll_kind kind)
 {
-    return kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV || kind == PL_COLL_ALLGATHERV || kind == PL_COLL_ALLTOALLV || kind == PL_COLL_ALLTOALLW;
+    return kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV || kind == PL_COLL_ALLGATHERV ||
+           kind == PL_COLL_ALLTOALLV || kind == PL_COLL_ALLTOALLW;
 }
 
 static bool is_alltoall(enum pl_coll_kind kind)
@@ -176,14 +180,18 @@ static void draw_call(struct draw *draw)
     draw->to_each = is_alltoall(draw->kind) || scatter;
     for (int i = 0; i < size; i++)
         for (int j = 0; j < size; j++)
-            draw->units[i][j] = !draw->varied ? same : draw->in_place && j < i ? draw->units[j][i] : draw->to_each || j == 0 ? draw_units(draw) : draw->units[i][0];
+            draw->units[i][j] = !draw->varied             ? same
+                                : draw->in_place && j < i ? draw->units[j][i]
+                                : draw->to_each || j == 0 ? draw_units(draw)
+                                                          : draw->units[i][0];
     for (int rank = 0; rank < size; rank++) {
         int column[RANKS_MAX];
         bool root = rank == draw->root;
         for (int i = 0; i < size; i++)
             column[i] = draw->units[i][rank];
         make_side(&draw->send[rank], bcast ? false : scatter ? root : true, draw->to_each, size, draw->units[rank]);
-        make_side(&draw->recv[rank], gather ? root : true, !(scatter || bcast), size, bcast || scatter ? column + draw->root : column);
+        make_side(&draw->recv[rank], gather ? root : true, !(scatter || bcast), size,
+                  bcast || scatter ? column + draw->root : column);
         if (!draw->varied && draw->send[rank].used && draw->send[rank].each)
             make_regular(&draw->send[rank], size);
         if (!draw->varied && draw->recv[rank].used && draw->recv[rank].each)
@@ -204,7 +212,9 @@ static void fill(struct draw *draw)
         for (int i = 0; i < (recv->each ? draw->size : recv->used); i++) {
             int from = recv->each ? i : draw->root;
             MPI_Count n = recv->count[i] * per_element(recv->buffer.type);
-            bool there = draw->kind == PL_COLL_BCAST ? rank == draw->root : draw->in_place && !is_alltoall(draw->kind) && recv->each && i == rank;
+            bool there = draw->kind == PL_COLL_BCAST
+                             ? rank == draw->root
+                             : draw->in_place && !is_alltoall(draw->kind) && recv->each && i == rank;
             if (draw->in_place && is_alltoall(draw->kind)) {
                 values_of(values, draw, rank, i, n); /* goes to i, and is then replaced */
                 buffer_put(&recv->buffer, recv->displ[i], values, n, true);
@@ -221,9 +231,15 @@ static void describe(struct draw *draw, int rank, struct pl_coll *coll)
     struct side *send = &draw->send[rank], *recv = &draw->recv[rank];
     bool root = rank == draw->root;
     *coll = (struct pl_coll){
-        .kind = draw->kind, .comm = &ranks_comm[rank], .root = draw->root,
-        .sendbuf = buffer_base(&send->buffer), .sendcount = send->count[0], .sendtype = send->buffer.type,
-        .recvbuf = buffer_base(&recv->buffer), .recvcount = recv->count[0], .recvtype = recv->buffer.type,
+        .kind = draw->kind,
+        .comm = &ranks_comm[rank],
+        .root = draw->root,
+        .sendbuf = buffer_base(&send->buffer),
+        .sendcount = send->count[0],
+        .sendtype = send->buffer.type,
+        .recvbuf = buffer_base(&recv->buffer),
+        .recvcount = recv->count[0],
+        .recvtype = recv->buffer.type,
     };
     if (draw->varied && send->each && send->used) {
         coll->sendcounts.wide = send->count;
@@ -279,7 +295,8 @@ static void check_moving(const struct pl_algorithm *algorithm, int size, bool lo
     }
 }
 
-/* --- reductions -------------------------------------------------------------------------------------------------------- */
+/* --- reductions
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* An interval of ranks of one element: [low, high), which only the adjacent one may join. Does not commute. */
 static int64_t interval(int low, int high, MPI_Count index)
@@ -304,8 +321,10 @@ static void apply(const void *in, void *inout, int *len, MPI_Datatype *datatype,
     const struct pl_type *type = (const struct pl_type *)*datatype;
     for (int i = 0; i < *len; i++) {
         int64_t a[UNIT], b[UNIT];
-        struct pl_block bytes_a = pl_block_bytes(a, (size_t)type->size), bytes_b = pl_block_bytes(b, (size_t)type->size);
-        struct pl_block left = pl_block_slice(pl_block(in, *len, type), i, 1), right = pl_block_slice(pl_block(inout, *len, type), i, 1);
+        struct pl_block bytes_a = pl_block_bytes(a, (size_t)type->size),
+                        bytes_b = pl_block_bytes(b, (size_t)type->size);
+        struct pl_block left = pl_block_slice(pl_block(in, *len, type), i, 1),
+                        right = pl_block_slice(pl_block(inout, *len, type), i, 1);
         pl_type_copy(left.buf, 1, type, a, bytes_a.count, bytes_a.type);
         pl_type_copy(right.buf, 1, type, b, bytes_b.count, bytes_b.type);
         for (int k = 0; k < per_element(type); k++)
@@ -346,7 +365,8 @@ struct share {
     MPI_Count first, count;
 };
 
-static struct share share_of(enum pl_coll_kind kind, int rank, int size, int root, MPI_Count total, const MPI_Count *counts)
+static struct share share_of(enum pl_coll_kind kind, int rank, int size, int root, MPI_Count total,
+                             const MPI_Count *counts)
 {
     struct share share = { 0, size, 0, total };
     if (kind == PL_COLL_REDUCE && rank != root)
@@ -363,7 +383,8 @@ static struct share share_of(enum pl_coll_kind kind, int rank, int size, int roo
     return share;
 }
 
-static void put_reduced(struct buffer *buffer, const struct pl_op *op, int low, int high, MPI_Count first, MPI_Count count, bool both)
+static void put_reduced(struct buffer *buffer, const struct pl_op *op, int low, int high, MPI_Count first,
+                        MPI_Count count, bool both)
 {
     int k = per_element(buffer->type);
     int64_t *values = malloc((size_t)(count * k + 1) * sizeof *values);
@@ -398,9 +419,15 @@ static void check_reducing(const struct pl_algorithm *algorithm, int size, bool 
         if (share.high > share.low)
             put_reduced(&recv[rank], op, share.low, share.high, share.first, share.count, false);
         coll[rank] = (struct pl_coll){
-            .kind = kind, .comm = &ranks_comm[rank], .root = root, .op = op,
-            .sendbuf = here ? MPI_IN_PLACE : buffer_base(&send[rank]), .recvbuf = buffer_base(&recv[rank]),
-            .recvcount = parts ? same : total, .recvtype = type, .recvcounts.wide = kind == PL_COLL_REDUCE_SCATTER ? counts : NULL,
+            .kind = kind,
+            .comm = &ranks_comm[rank],
+            .root = root,
+            .op = op,
+            .sendbuf = here ? MPI_IN_PLACE : buffer_base(&send[rank]),
+            .recvbuf = buffer_base(&recv[rank]),
+            .recvcount = parts ? same : total,
+            .recvtype = type,
+            .recvcounts.wide = kind == PL_COLL_REDUCE_SCATTER ? counts : NULL,
         };
     }
     ranks_algorithm = algorithm;
@@ -412,7 +439,8 @@ static void check_reducing(const struct pl_algorithm *algorithm, int size, bool 
     }
 }
 
-/* --- all of them ------------------------------------------------------------------------------------------------------- */
+/* --- all of them
+ * ------------------------------------------------------------------------------------------------------- */
 
 /* The algorithms of a kind are those that the configuration offers. */
 static int algorithms_of(enum pl_coll_kind kind, const char *collective, const struct pl_algorithm **found)
@@ -438,8 +466,9 @@ static int algorithms_of(enum pl_coll_kind kind, const char *collective, const s
 }
 
 static const char *const names[PL_COLL_KINDS] = {
-    "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
-    "alltoallw", "reduce", "allreduce", "reduce_scatter_block", "reduce_scatter", "scan", "exscan",
+    "barrier",        "bcast",    "gather",    "gatherv",   "scatter", "scatterv",  "allgather",
+    "allgatherv",     "alltoall", "alltoallv", "alltoallw", "reduce",  "allreduce", "reduce_scatter_block",
+    "reduce_scatter", "scan",     "exscan",
 };
 
 static void check_barrier(const struct pl_algorithm *algorithm, int size)

@@ -83,12 +83,18 @@ START_TEST(test_temporary_memory)
 }
 END_TEST
 
-/* --- running -------------------------------------------------------------------------------------------------------- */
+/* --- running --------------------------------------------------------------------------------------------------------
+ */
 
 static void allreduce_of(struct pl_coll *coll, int rank, const int64_t *in, int64_t *out, int count)
 {
-    *coll = (struct pl_coll){ .kind = PL_COLL_ALLREDUCE, .comm = &ranks_comm[rank], .sendbuf = in, .recvbuf = out,
-                              .recvcount = count, .recvtype = int64(), .op = &sum_op };
+    *coll = (struct pl_coll){ .kind = PL_COLL_ALLREDUCE,
+                              .comm = &ranks_comm[rank],
+                              .sendbuf = in,
+                              .recvbuf = out,
+                              .recvcount = count,
+                              .recvtype = int64(),
+                              .op = &sum_op };
 }
 
 START_TEST(test_blocking_among_nonblocking)
@@ -181,8 +187,11 @@ static void add_doubles(void *in, void *inout, int *len, MPI_Datatype *datatype)
 START_TEST(test_same_bits)
 {
     enum { SIZE = 7, COUNT = 300, RUNS = 20 };
-    static const struct pl_op op = { .obj = { .predefined = true }, .commute = true, .user = add_doubles, .name = "add" };
-    static const struct pl_algorithm *const algorithms[] = { &pl_allreduce_recursive_doubling, &pl_allreduce_ring, &pl_allreduce_rabenseifner };
+    static const struct pl_op op = {
+        .obj = { .predefined = true }, .commute = true, .user = add_doubles, .name = "add"
+    };
+    static const struct pl_algorithm *const algorithms[] = { &pl_allreduce_recursive_doubling, &pl_allreduce_ring,
+                                                             &pl_allreduce_rabenseifner };
     static double in[SIZE][COUNT], out[SIZE][COUNT], first[COUNT];
     const struct pl_type *type = pl_type_predefined((uintptr_t)MPI_DOUBLE);
     for (int i = 0; i < SIZE * COUNT; i++)
@@ -193,8 +202,13 @@ START_TEST(test_same_bits)
         ranks_open(SIZE);
         ranks_algorithm = algorithms[run / RUNS];
         for (int rank = 0; rank < SIZE; rank++)
-            coll[rank] = (struct pl_coll){ .kind = PL_COLL_ALLREDUCE, .comm = &ranks_comm[rank], .sendbuf = in[rank], .recvbuf = out[rank],
-                                           .recvcount = COUNT, .recvtype = type, .op = &op };
+            coll[rank] = (struct pl_coll){ .kind = PL_COLL_ALLREDUCE,
+                                           .comm = &ranks_comm[rank],
+                                           .sendbuf = in[rank],
+                                           .recvbuf = out[rank],
+                                           .recvcount = COUNT,
+                                           .recvtype = type,
+                                           .op = &op };
         ranks_run(coll, errors);
         if (run % RUNS == 0)
             memcpy(first, out[0], sizeof first);
@@ -205,10 +219,11 @@ START_TEST(test_same_bits)
 }
 END_TEST
 
-/* --- failures ------------------------------------------------------------------------------------------------------- */
+/* --- failures -------------------------------------------------------------------------------------------------------
+ */
 
-/* One rank is lost: whoever exchanges with it gets the error; the others may wait for those, who have given up, so they are
- * made to fail in turn. Nobody leaves a message behind. */
+/* One rank is lost: whoever exchanges with it gets the error; the others may wait for those, who have given up, so they
+ * are made to fail in turn. Nobody leaves a message behind. */
 START_TEST(test_lost_rank)
 {
     enum { SIZE = 8, COUNT = 4000 };
@@ -243,7 +258,9 @@ START_TEST(test_truncation)
     struct pl_request *root;
     ranks_open(2);
     ranks_strict = false;
-    struct pl_coll coll = { .kind = PL_COLL_BCAST, .comm = &ranks_comm[0], .recvbuf = data[0], .recvcount = 4, .recvtype = int64() };
+    struct pl_coll coll = {
+        .kind = PL_COLL_BCAST, .comm = &ranks_comm[0], .recvbuf = data[0], .recvcount = 4, .recvtype = int64()
+    };
     ck_assert_int_eq(pl_coll_start(&coll, &root), MPI_SUCCESS);
     coll.comm = &ranks_comm[1];
     coll.recvbuf = data[1];
@@ -264,8 +281,15 @@ START_TEST(test_out_of_memory)
     int n;
     for (n = 1; n < FAR; n++) {
         struct pl_request *request = NULL;
-        struct pl_coll coll = { .kind = (enum pl_coll_kind)_i, .comm = &ranks_comm[0], .sendbuf = in, .sendcount = 10, .sendtype = int64(),
-                                .recvbuf = out, .recvcount = 10, .recvtype = int64(), .op = &sum_op };
+        struct pl_coll coll = { .kind = (enum pl_coll_kind)_i,
+                                .comm = &ranks_comm[0],
+                                .sendbuf = in,
+                                .sendcount = 10,
+                                .sendtype = int64(),
+                                .recvbuf = out,
+                                .recvcount = 10,
+                                .recvtype = int64(),
+                                .op = &sum_op };
         ranks_open(SIZE);
         pl_memory_fail_at(n);
         int rc = pl_coll_prepare(&coll, &request);
@@ -287,10 +311,11 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        test_straight_line, test_many_steps, test_temporary_memory, test_blocking_among_nonblocking, test_several_at_once,
-        test_persistent, test_same_bits, test_truncation,
+        test_straight_line,   test_many_steps, test_temporary_memory, test_blocking_among_nonblocking,
+        test_several_at_once, test_persistent, test_same_bits,        test_truncation,
     };
-    static const enum pl_coll_kind kinds[] = { PL_COLL_BARRIER, PL_COLL_GATHER, PL_COLL_ALLGATHER, PL_COLL_ALLTOALL, PL_COLL_REDUCE, PL_COLL_SCAN };
+    static const enum pl_coll_kind kinds[] = { PL_COLL_BARRIER,  PL_COLL_GATHER, PL_COLL_ALLGATHER,
+                                               PL_COLL_ALLTOALL, PL_COLL_REDUCE, PL_COLL_SCAN };
     Suite *suite = suite_create("schedule");
     TCase *tcase = tcase_create("schedule");
     tcase_set_timeout(tcase, 120);

@@ -12,21 +12,21 @@
 enum form { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 
 /* Does `Name` on `comm` in the given form; `name` is the same in small letters. Errors are checked. */
-#define COLL(form, comm, Name, name, ...)                                                              \
-    do {                                                                                               \
-        MPI_Request request_ = MPI_REQUEST_NULL;                                                       \
-        if ((form) == BLOCKING) {                                                                      \
-            CHECK_OK(MPI_##Name(__VA_ARGS__, comm));                                                   \
-        } else if ((form) == NONBLOCKING) {                                                            \
-            CHECK_OK(MPI_I##name(__VA_ARGS__, comm, &request_));                                       \
-            CHECK_OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                                          \
-        } else {                                                                                       \
-            CHECK_OK(MPI_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, &request_));                  \
-            CHECK_OK(MPI_Start(&request_));                                                            \
-            CHECK_OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                                          \
-            CHECK_OK(MPI_Request_free(&request_));                                                     \
-        }                                                                                              \
-        CHECK(request_ == MPI_REQUEST_NULL);                                                           \
+#define COLL(form, comm, Name, name, ...)                                                                              \
+    do {                                                                                                               \
+        MPI_Request request_ = MPI_REQUEST_NULL;                                                                       \
+        if ((form) == BLOCKING) {                                                                                      \
+            CHECK_OK(MPI_##Name(__VA_ARGS__, comm));                                                                   \
+        } else if ((form) == NONBLOCKING) {                                                                            \
+            CHECK_OK(MPI_I##name(__VA_ARGS__, comm, &request_));                                                       \
+            CHECK_OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                                                          \
+        } else {                                                                                                       \
+            CHECK_OK(MPI_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, &request_));                                  \
+            CHECK_OK(MPI_Start(&request_));                                                                            \
+            CHECK_OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                                                          \
+            CHECK_OK(MPI_Request_free(&request_));                                                                     \
+        }                                                                                                              \
+        CHECK(request_ == MPI_REQUEST_NULL);                                                                           \
     } while (0)
 
 /* --- a session for each algorithm ------------------------------------------------------------------------------ */
@@ -125,7 +125,8 @@ static inline void memory_put(struct memory *memory, int element, const int *val
     unsigned char *sides[2] = { memory->wanted, memory->start };
     for (int i = 0; i < 1 + there; i++) {
         int position = 0, bytes = count * PER_TYPE * (int)sizeof(int);
-        CHECK_OK(MPI_Unpack(values, bytes, &position, sides[i] + memory->zero + element * memory->extent, count, memory->type, coll_comm));
+        CHECK_OK(MPI_Unpack(values, bytes, &position, sides[i] + memory->zero + element * memory->extent, count,
+                            memory->type, coll_comm));
     }
 }
 

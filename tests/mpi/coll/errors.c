@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Arguments that collectives must refuse (MPI-5.0 chapter 6), with the class and through the communicator's handler. All
- * ranks make the same mistake, so that nobody waits; a correct call afterwards works.
+ * Arguments that collectives must refuse (MPI-5.0 chapter 6), with the class and through the communicator's handler.
+ * All ranks make the same mistake, so that nobody waits; a correct call afterwards works.
  */
 #include "mtest.h"
 
@@ -30,7 +30,8 @@ static void test_roots(void)
     CHECK_CLASS(MPI_Bcast(in, 1, MPI_INT, -1, comm), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Gather(in, 1, MPI_INT, out, 1, MPI_INT, MPI_ROOT, comm), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Reduce(in, out, 1, MPI_INT, MPI_SUM, MPI_PROC_NULL, comm), MPI_ERR_ROOT);
-    CHECK_CLASS(MPI_Scatter_init(in, 1, MPI_INT, out, 1, MPI_INT, mtest_size, comm, MPI_INFO_NULL, &request), MPI_ERR_ROOT);
+    CHECK_CLASS(MPI_Scatter_init(in, 1, MPI_INT, out, 1, MPI_INT, mtest_size, comm, MPI_INFO_NULL, &request),
+                MPI_ERR_ROOT);
 }
 
 static void test_counts(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives over more than 2^31 bytes: through the _c form, and through a contiguous datatype of 64 KiB with a small count.
- * Every word knows its place.
+ * Collectives over more than 2^31 bytes: through the _c form, and through a contiguous datatype of 64 KiB with a small
+ * count. Every word knows its place.
  */
 /* ranks: 2 */
 /* seconds: 600 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives on an intercommunicator (MPI-5.0 section 6.2.3): all kinds, both groups as root, in all forms, with groups
- * of different sizes.
+ * Collectives on an intercommunicator (MPI-5.0 section 6.2.3): all kinds, both groups as root, in all forms, with
+ * groups of different sizes.
  */
 /* ranks: 2 3 4 7 16 */
 #include "coll.h"
@@ -114,7 +114,8 @@ static void test_barrier(enum form form)
     if (form == BLOCKING) {
         CHECK_OK(MPI_Barrier(inter));
     } else {
-        CHECK_OK(form == NONBLOCKING ? MPI_Ibarrier(inter, &request) : MPI_Barrier_init(inter, MPI_INFO_NULL, &request));
+        CHECK_OK(form == NONBLOCKING ? MPI_Ibarrier(inter, &request)
+                                     : MPI_Barrier_init(inter, MPI_INFO_NULL, &request));
         if (form == PERSISTENT)
             CHECK_OK(MPI_Start(&request));
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));

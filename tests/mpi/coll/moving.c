@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives that move data (MPI-5.0 sections 6.4 to 6.8): each algorithm, forced one by one, in the blocking, nonblocking
- * and persistent form, with random counts, roots, datatypes and MPI_IN_PLACE. Every byte of the buffers is compared.
+ * Collectives that move data (MPI-5.0 sections 6.4 to 6.8): each algorithm, forced one by one, in the blocking,
+ * nonblocking and persistent form, with random counts, roots, datatypes and MPI_IN_PLACE. Every byte of the buffers is
+ * compared.
  */
 /* seconds: 400 */
 #include "coll.h"
@@ -72,8 +73,8 @@ static void test_gather(const struct draw *draw)
     memory_put(&send, 0, data_of(world.rank, -1, n), n, 1);
     for (int i = 0; root && i < world.size; i++)
         memory_put(&recv, i * n, data_of(i, -1, n), n, draw->in_place && i == world.rank);
-    COLL(draw->form, world.comm, Gather, gather, root && draw->in_place ? MPI_IN_PLACE : memory_at(&send, 0), n, draw->sendtype,
-         memory_at(&recv, 0), n, draw->recvtype, draw->root);
+    COLL(draw->form, world.comm, Gather, gather, root && draw->in_place ? MPI_IN_PLACE : memory_at(&send, 0), n,
+         draw->sendtype, memory_at(&recv, 0), n, draw->recvtype, draw->root);
     CHECK(memory_check(&send) & memory_check(&recv));
 }
 
@@ -85,8 +86,8 @@ static void test_scatter(const struct draw *draw)
         memory_put(&send, i * n, data_of(draw->root, i, n), n, 1);
     if (!in_place)
         memory_put(&recv, 0, data_of(draw->root, world.rank, n), n, 0);
-    COLL(draw->form, world.comm, Scatter, scatter, memory_at(&send, 0), n, draw->sendtype, in_place ? MPI_IN_PLACE : memory_at(&recv, 0), n,
-         draw->recvtype, draw->root);
+    COLL(draw->form, world.comm, Scatter, scatter, memory_at(&send, 0), n, draw->sendtype,
+         in_place ? MPI_IN_PLACE : memory_at(&recv, 0), n, draw->recvtype, draw->root);
     CHECK(memory_check(&send) & memory_check(&recv));
 }
 
@@ -97,25 +98,27 @@ static void test_allgather(const struct draw *draw)
     memory_put(&send, 0, data_of(world.rank, -1, n), n, 1);
     for (int i = 0; i < world.size; i++)
         memory_put(&recv, i * n, data_of(i, -1, n), n, draw->in_place && i == world.rank);
-    COLL(draw->form, world.comm, Allgather, allgather, draw->in_place ? MPI_IN_PLACE : memory_at(&send, 0), n, draw->sendtype,
-         memory_at(&recv, 0), n, draw->recvtype);
+    COLL(draw->form, world.comm, Allgather, allgather, draw->in_place ? MPI_IN_PLACE : memory_at(&send, 0), n,
+         draw->sendtype, memory_at(&recv, 0), n, draw->recvtype);
     CHECK(memory_check(&send) & memory_check(&recv));
 }
 
 static void test_alltoall(const struct draw *draw)
 {
     int n = draw->count;
-    struct memory send = memory_make(draw->sendtype, n * world.size), recv = memory_make(draw->recvtype, n * world.size);
+    struct memory send = memory_make(draw->sendtype, n * world.size),
+                  recv = memory_make(draw->recvtype, n * world.size);
     for (int i = 0; i < world.size; i++) {
         memory_put(draw->in_place ? &recv : &send, i * n, data_of(world.rank, i, n), n, 1);
         memory_put(&recv, i * n, data_of(i, world.rank, n), n, 0);
     }
-    COLL(draw->form, world.comm, Alltoall, alltoall, draw->in_place ? MPI_IN_PLACE : memory_at(&send, 0), n, draw->sendtype,
-         memory_at(&recv, 0), n, draw->recvtype);
+    COLL(draw->form, world.comm, Alltoall, alltoall, draw->in_place ? MPI_IN_PLACE : memory_at(&send, 0), n,
+         draw->sendtype, memory_at(&recv, 0), n, draw->recvtype);
     CHECK(memory_check(&send) & memory_check(&recv));
 }
 
-/* --- blocks of any length, with gaps between them, from the last to the first --------------------------------------- */
+/* --- blocks of any length, with gaps between them, from the last to the first ---------------------------------------
+ */
 
 struct layout {
     int count[RANKS_MAX], displ[RANKS_MAX], bytes[RANKS_MAX], total;
@@ -151,9 +154,10 @@ static void test_gatherv(const struct draw *draw)
     struct memory send = memory_make(draw->sendtype, n), recv = memory_make(draw->recvtype, from.total);
     memory_put(&send, 0, data_of(world.rank, -1, n), n, 1);
     for (int i = 0; root && i < world.size; i++)
-        memory_put(&recv, from.displ[i], data_of(i, -1, from.count[i]), from.count[i], draw->in_place && i == world.rank);
-    COLL(draw->form, world.comm, Gatherv, gatherv, root && draw->in_place ? MPI_IN_PLACE : memory_at(&send, 0), n, draw->sendtype,
-         memory_at(&recv, 0), from.count, from.displ, draw->recvtype, draw->root);
+        memory_put(&recv, from.displ[i], data_of(i, -1, from.count[i]), from.count[i],
+                   draw->in_place && i == world.rank);
+    COLL(draw->form, world.comm, Gatherv, gatherv, root && draw->in_place ? MPI_IN_PLACE : memory_at(&send, 0), n,
+         draw->sendtype, memory_at(&recv, 0), from.count, from.displ, draw->recvtype, draw->root);
     CHECK(memory_check(&send) & memory_check(&recv));
 }
 
@@ -178,26 +182,31 @@ static void test_allgatherv(const struct draw *draw)
     struct memory send = memory_make(draw->sendtype, n), recv = memory_make(draw->recvtype, from.total);
     memory_put(&send, 0, data_of(world.rank, -1, n), n, 1);
     for (int i = 0; i < world.size; i++)
-        memory_put(&recv, from.displ[i], data_of(i, -1, from.count[i]), from.count[i], draw->in_place && i == world.rank);
-    COLL(draw->form, world.comm, Allgatherv, allgatherv, draw->in_place ? MPI_IN_PLACE : memory_at(&send, 0), n, draw->sendtype,
-         memory_at(&recv, 0), from.count, from.displ, draw->recvtype);
+        memory_put(&recv, from.displ[i], data_of(i, -1, from.count[i]), from.count[i],
+                   draw->in_place && i == world.rank);
+    COLL(draw->form, world.comm, Allgatherv, allgatherv, draw->in_place ? MPI_IN_PLACE : memory_at(&send, 0), n,
+         draw->sendtype, memory_at(&recv, 0), from.count, from.displ, draw->recvtype);
     CHECK(memory_check(&send) & memory_check(&recv));
 }
 
 static void exchange(const struct draw *draw, int w)
 {
-    struct layout to = layout_make(draw, draw->sendtype, 0, world.rank), from = layout_make(draw, draw->recvtype, 1, world.rank);
+    struct layout to = layout_make(draw, draw->sendtype, 0, world.rank),
+                  from = layout_make(draw, draw->recvtype, 1, world.rank);
     struct memory send = memory_make(draw->sendtype, to.total), recv = memory_make(draw->recvtype, from.total);
     for (int i = 0; i < world.size; i++) {
         struct memory *out = draw->in_place ? &recv : &send;
-        memory_put(out, draw->in_place ? from.displ[i] : to.displ[i], data_of(world.rank, i, to.count[i]), to.count[i], 1);
+        memory_put(out, draw->in_place ? from.displ[i] : to.displ[i], data_of(world.rank, i, to.count[i]), to.count[i],
+                   1);
         memory_put(&recv, from.displ[i], data_of(i, world.rank, from.count[i]), from.count[i], 0);
     }
     const void *sendbuf = draw->in_place ? MPI_IN_PLACE : memory_at(&send, 0);
     if (w)
-        COLL(draw->form, world.comm, Alltoallw, alltoallw, sendbuf, to.count, to.bytes, to.type, memory_at(&recv, 0), from.count, from.bytes, from.type);
+        COLL(draw->form, world.comm, Alltoallw, alltoallw, sendbuf, to.count, to.bytes, to.type, memory_at(&recv, 0),
+             from.count, from.bytes, from.type);
     else
-        COLL(draw->form, world.comm, Alltoallv, alltoallv, sendbuf, to.count, to.displ, draw->sendtype, memory_at(&recv, 0), from.count, from.displ, draw->recvtype);
+        COLL(draw->form, world.comm, Alltoallv, alltoallv, sendbuf, to.count, to.displ, draw->sendtype,
+             memory_at(&recv, 0), from.count, from.displ, draw->recvtype);
     CHECK(memory_check(&send) & memory_check(&recv));
 }
 
@@ -211,7 +220,8 @@ static void test_alltoallw(const struct draw *draw)
     exchange(draw, 1);
 }
 
-/* --- all of them ------------------------------------------------------------------------------------------------------ */
+/* --- all of them
+ * ------------------------------------------------------------------------------------------------------ */
 
 static const struct family {
     const char *name;

@@ -66,7 +66,8 @@ static void complete(MPI_Request *requests, int round)
 {
     int flag = 0, index, next = mtest_rank, partner = mtest_rank ^ 1, token = round, other = -1;
     if (partner < mtest_size) {
-        CHECK_OK(MPI_Sendrecv(&token, 1, MPI_INT, partner, 5, &other, 1, MPI_INT, partner, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Sendrecv(&token, 1, MPI_INT, partner, 5, &other, 1, MPI_INT, partner, 5, MPI_COMM_WORLD,
+                              MPI_STATUS_IGNORE));
         CHECK(other == round);
     }
     if (round % 3 == 0) {

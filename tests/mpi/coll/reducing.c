@@ -35,7 +35,8 @@ static void multiply_all(void *in, void *inout, int *count, MPI_Datatype *dataty
         ((struct matrix *)inout)[i] = multiply(((struct matrix *)in)[i], ((struct matrix *)inout)[i]);
 }
 
-/* --- what each rank has, by operation ------------------------------------------------------------------------------ */
+/* --- what each rank has, by operation ------------------------------------------------------------------------------
+ */
 
 enum what { PRODUCT, SUM, MAXLOC, WHATS };
 
@@ -53,7 +54,8 @@ static void element(enum what what, int rank, int i, void *out)
 {
     memset(out, 0, width(what));
     if (what == PRODUCT)
-        *(struct matrix *)out = (struct matrix){ (rank * 17 + i) % 97 + 1, (rank + i * 3) % 89, (rank * 5 + i) % 83, (rank + i) % 79 + 1 };
+        *(struct matrix *)out =
+            (struct matrix){ (rank * 17 + i) % 97 + 1, (rank + i * 3) % 89, (rank * 5 + i) % 83, (rank + i) % 79 + 1 };
     else if (what == SUM)
         *(long long *)out = rank * 1000003ll + i * 7ll - 500000;
     else
@@ -63,7 +65,11 @@ static void element(enum what what, int rank, int i, void *out)
 /* The plain reference: ranks low to high - 1, from the left. */
 static void reduced(enum what what, int low, int high, int i, void *out)
 {
-    union { struct matrix matrix; long long sum; struct pair pair; } total, next;
+    union {
+        struct matrix matrix;
+        long long sum;
+        struct pair pair;
+    } total, next;
     element(what, low, i, &total);
     for (int rank = low + 1; rank < high; rank++) {
         element(what, rank, i, &next);
@@ -87,7 +93,8 @@ static MPI_Op op_of(enum what what)
     return what == PRODUCT ? product : what == SUM ? MPI_SUM : MPI_MAXLOC;
 }
 
-/* --- one call --------------------------------------------------------------------------------------------------------- */
+/* --- one call
+ * --------------------------------------------------------------------------------------------------------- */
 
 struct draw {
     enum form form;
@@ -148,8 +155,10 @@ static void test_reduce(const struct draw *draw)
 {
     int n = draw->count, root = world.rank == draw->root;
     struct buffers buffers = buffers_make(draw, n, root && draw->in_place);
-    COLL(draw->form, world.comm, Reduce, reduce, buffers.sendbuf, buffers.out, n, type_of(draw->what), op_of(draw->what), draw->root);
-    CHECK(root ? holds(draw, buffers.out, 0, world.size, 0, n) : pattern_untouched(buffers.out, (size_t)n * width(draw->what), 0x77));
+    COLL(draw->form, world.comm, Reduce, reduce, buffers.sendbuf, buffers.out, n, type_of(draw->what),
+         op_of(draw->what), draw->root);
+    CHECK(root ? holds(draw, buffers.out, 0, world.size, 0, n)
+               : pattern_untouched(buffers.out, (size_t)n * width(draw->what), 0x77));
     buffers_free(draw, &buffers, n);
 }
 
@@ -157,7 +166,8 @@ static void test_allreduce(const struct draw *draw)
 {
     int n = draw->count;
     struct buffers buffers = buffers_make(draw, n, draw->in_place);
-    COLL(draw->form, world.comm, Allreduce, allreduce, buffers.sendbuf, buffers.out, n, type_of(draw->what), op_of(draw->what));
+    COLL(draw->form, world.comm, Allreduce, allreduce, buffers.sendbuf, buffers.out, n, type_of(draw->what),
+         op_of(draw->what));
     CHECK(holds(draw, buffers.out, 0, world.size, 0, n));
     buffers_free(draw, &buffers, n);
 }
@@ -175,11 +185,13 @@ static void test_exscan(const struct draw *draw)
 {
     int n = draw->count;
     struct buffers buffers = buffers_make(draw, n, draw->in_place);
-    COLL(draw->form, world.comm, Exscan, exscan, buffers.sendbuf, buffers.out, n, type_of(draw->what), op_of(draw->what));
+    COLL(draw->form, world.comm, Exscan, exscan, buffers.sendbuf, buffers.out, n, type_of(draw->what),
+         op_of(draw->what));
     if (world.rank > 0)
         CHECK(holds(draw, buffers.out, 0, world.rank, 0, n));
     else
-        CHECK(draw->in_place ? holds(draw, buffers.out, 0, 1, 0, n) : pattern_untouched(buffers.out, (size_t)n * width(draw->what), 0x77));
+        CHECK(draw->in_place ? holds(draw, buffers.out, 0, 1, 0, n)
+                             : pattern_untouched(buffers.out, (size_t)n * width(draw->what), 0x77));
     buffers_free(draw, &buffers, n);
 }
 
@@ -187,7 +199,8 @@ static void test_reduce_scatter_block(const struct draw *draw)
 {
     int n = draw->count / world.size, total = n * world.size;
     struct buffers buffers = buffers_make(draw, total, draw->in_place);
-    COLL(draw->form, world.comm, Reduce_scatter_block, reduce_scatter_block, buffers.sendbuf, buffers.out, n, type_of(draw->what), op_of(draw->what));
+    COLL(draw->form, world.comm, Reduce_scatter_block, reduce_scatter_block, buffers.sendbuf, buffers.out, n,
+         type_of(draw->what), op_of(draw->what));
     CHECK(holds(draw, buffers.out, 0, world.size, world.rank * n, n));
     buffers_free(draw, &buffers, total);
 }
@@ -202,12 +215,14 @@ static void test_reduce_scatter(const struct draw *draw)
         total += counts[i];
     }
     struct buffers buffers = buffers_make(draw, total, draw->in_place);
-    COLL(draw->form, world.comm, Reduce_scatter, reduce_scatter, buffers.sendbuf, buffers.out, counts, type_of(draw->what), op_of(draw->what));
+    COLL(draw->form, world.comm, Reduce_scatter, reduce_scatter, buffers.sendbuf, buffers.out, counts,
+         type_of(draw->what), op_of(draw->what));
     CHECK(holds(draw, buffers.out, 0, world.size, first, counts[world.rank]));
     buffers_free(draw, &buffers, total);
 }
 
-/* --- all of them --------------------------------------------------------------------------------------------------------- */
+/* --- all of them
+ * --------------------------------------------------------------------------------------------------------- */
 
 static const struct family {
     const char *name;
@@ -231,7 +246,8 @@ static void test_algorithm(const struct family *family, const char *algorithm)
     CHECK_OK(MPI_Op_create(multiply_all, 0, &product));
     for (int form = 0; form < FORMS; form++)
         for (int i = 0; i < DRAWS + (world.size <= 4); i++) {
-            struct draw draw = { (enum form)form, (enum what)(i % WHATS), i == DRAWS ? MOST + below(9) : below(40), below(world.size), below(2) };
+            struct draw draw = { (enum form)form, (enum what)(i % WHATS), i == DRAWS ? MOST + below(9) : below(40),
+                                 below(world.size), below(2) };
             family->test(&draw);
         }
     CHECK_OK(MPI_Op_free(&product));

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The _c forms (MPI-5.0 section 19.2) of all collectives, in all forms of call: wide counts and displacements are read as such. */
+/* The _c forms (MPI-5.0 section 19.2) of all collectives, in all forms of call: wide counts and displacements are read
+ * as such. */
 #include "coll.h"
 
 enum { COUNT = 3, RANKS_MAX = 64 };
 
 /* Like COLL(), of the _c functions. */
-#define COLL_C(form, Name, name, ...)                                                                  \
-    do {                                                                                               \
-        MPI_Request request_;                                                                          \
-        if ((form) == BLOCKING) {                                                                      \
-            CHECK_OK(MPI_##Name##_c(__VA_ARGS__, MPI_COMM_WORLD));                                     \
-        } else if ((form) == NONBLOCKING) {                                                            \
-            CHECK_OK(MPI_I##name##_c(__VA_ARGS__, MPI_COMM_WORLD, &request_));                         \
-            CHECK_OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                                          \
-        } else {                                                                                       \
-            CHECK_OK(MPI_##Name##_init_c(__VA_ARGS__, MPI_COMM_WORLD, MPI_INFO_NULL, &request_));      \
-            CHECK_OK(MPI_Start(&request_));                                                            \
-            CHECK_OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                                          \
-            CHECK_OK(MPI_Request_free(&request_));                                                     \
-        }                                                                                              \
+#define COLL_C(form, Name, name, ...)                                                                                  \
+    do {                                                                                                               \
+        MPI_Request request_;                                                                                          \
+        if ((form) == BLOCKING) {                                                                                      \
+            CHECK_OK(MPI_##Name##_c(__VA_ARGS__, MPI_COMM_WORLD));                                                     \
+        } else if ((form) == NONBLOCKING) {                                                                            \
+            CHECK_OK(MPI_I##name##_c(__VA_ARGS__, MPI_COMM_WORLD, &request_));                                         \
+            CHECK_OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                                                          \
+        } else {                                                                                                       \
+            CHECK_OK(MPI_##Name##_init_c(__VA_ARGS__, MPI_COMM_WORLD, MPI_INFO_NULL, &request_));                      \
+            CHECK_OK(MPI_Start(&request_));                                                                            \
+            CHECK_OK(MPI_Wait(&request_, MPI_STATUS_IGNORE));                                                          \
+            CHECK_OK(MPI_Request_free(&request_));                                                                     \
+        }                                                                                                              \
     } while (0)
 
 static int in[RANKS_MAX * COUNT], out[RANKS_MAX * COUNT];
