@@ -5,6 +5,8 @@
 #include <limits.h>
 
 #include "api/call.h"
+#include "api/plenum.h"
+#include "core/version.h"
 
 /* A check on a fresh call record: its class and message. */
 #define EXPECT(check, class, text)                                                          \
@@ -194,7 +196,8 @@ START_TEST(environment_functions)
     ck_assert(version == 5 && subversion == 0);
     ck_assert_int_eq(MPI_Get_library_version(text, &length), MPI_SUCCESS);
     ck_assert_int_eq((int)strlen(text), length);
-    ck_assert_ptr_eq(strstr(text, "Plenum "), text);
+    ck_assert_ptr_eq(strstr(text, "Plenum " PLENUM_VERSION ", MPI 5.0"), text);
+    ck_assert_str_eq(PL_VERSION, PLENUM_VERSION);
     ck_assert_int_eq(MPI_Get_processor_name(text, &length), MPI_SUCCESS);
     ck_assert_int_eq((int)strlen(text), length);
     double before = MPI_Wtime(), after = MPI_Wtime();
