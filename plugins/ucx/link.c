@@ -13,8 +13,13 @@
 
 #include "plugins/ucx/ucx.h"
 
-/* How long close() waits for a farewell to get out while nothing at all happens. */
-enum { PATIENCE_MS = 50 };
+/*
+ * How long close() waits while nothing happens: for farewells to get out (a peer that computes does not answer, and
+ * must not hold this process), and, when all are out, before the worker is destroyed. UCX 1.13, where it is built with
+ * assertions, aborts when a worker is destroyed, or a peer dies, while the answer to a connection request still waits
+ * to be sent; a moment of silence makes that unlikely.
+ */
+enum { PATIENCE_MS = 50, QUIET_MS = 2 };
 
 /* --- finding --------------------------------------------------------------------------------------------------- */
 
@@ -223,7 +228,7 @@ static long now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool all_closed(struct ucx *ucx)
+bool ucx_link_all_closed(struct ucx *ucx)
 {
     bool all = true;
     PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry)
@@ -231,37 +236,27 @@ static bool all_closed(struct ucx *ucx)
     return all;
 }
 
-/* Lets the farewells out. Bounded: a peer that has died, or does not listen, must not hold this process. */
+/* Progress until all connections have ended and nothing has happened for a moment; not for ever. */
 static void drain(struct ucx *ucx)
 {
     long last = now_ms();
-    while (!all_closed(ucx)) {
+    for (;;) {
         if (ucp_worker_progress(ucx->worker)) {
             last = now_ms();
             continue;
         }
-        if (now_ms() - last > PATIENCE_MS)
+        if (now_ms() - last > (ucx_link_all_closed(ucx) ? QUIET_MS : PATIENCE_MS))
             return;
         if (ucp_worker_arm(ucx->worker) == UCS_OK)
-            poll(&(struct pollfd){ .fd = ucx->event_fd, .events = POLLIN }, 1, 10);
-    }
-}
-
-/* UCX may go on with a close that was not waited for, until its worker ends. */
-static void release_closing(struct ucx *ucx)
-{
-    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
-        if (link->closing)
-            ucp_request_free(link->closing);
-        link->closing = NULL;
+            poll(&(struct pollfd){ .fd = ucx->event_fd, .events = POLLIN }, 1, 1);
     }
 }
 
 /*
  * Tells everybody who knows this engine that it goes in good order, so that the end of the connection is not taken for
- * a failure; also those who only sent to it, to whom a connection is made for the purpose.
+ * a failure; also those who only sent to it: UCX has a connection to them already.
  */
-void ucx_link_close_all(struct ucx *ucx)
+bool ucx_link_close_all(struct ucx *ucx)
 {
     ucx->ending = true;
     PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
@@ -277,7 +272,7 @@ void ucx_link_close_all(struct ucx *ucx)
         if (link->ep)
             start_close(link, link->error || link->left);
     drain(ucx);
-    release_closing(ucx);
+    return ucx_link_all_closed(ucx);
 }
 
 void ucx_link_free_all(struct ucx *ucx)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,8 +122,61 @@ static uint64_t node_of(void)
     return node;
 }
 
+static void destroy(struct ucx *ucx)
+{
+    ucp_worker_destroy(ucx->worker);
+    ucx_link_free_all(ucx);
+    ucx_receive_fini(ucx);
+    ucx_send_fini(ucx);
+    ucp_cleanup(ucx->context);
+    close(ucx->wake_fd);
+    free(ucx->bucket);
+    ucx_log_close();
+    free(ucx);
+}
+
+/*
+ * A worker with connections that have not ended must not be destroyed (UCX aborts the process), and it may not be waited
+ * for (their other ends may compute for hours). It is put aside instead, and destroyed when a later opening or closing
+ * finds that its connections have ended.
+ */
+static struct pl_list retired = { &retired, &retired };
+static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void retire(struct ucx *ucx)
+{
+    pthread_mutex_lock(&retired_lock);
+    pl_list_append(&retired, &ucx->retired);
+    pthread_mutex_unlock(&retired_lock);
+}
+
+static void sweep_retired(void)
+{
+    pthread_mutex_lock(&retired_lock);
+    PL_LIST_EACH(ucx, &retired, struct ucx, retired) {
+        while (ucp_worker_progress(ucx->worker))
+            continue;
+        if (ucx_link_all_closed(ucx)) {
+            pl_list_remove(&ucx->retired);
+            destroy(ucx);
+        }
+    }
+    pthread_mutex_unlock(&retired_lock);
+}
+
+static void close_transport(void *self)
+{
+    struct ucx *ucx = self;
+    sweep_retired();
+    if (ucx_link_close_all(ucx))
+        destroy(ucx);
+    else
+        retire(ucx);
+}
+
 static int open_transport(struct pl_engine *engine, const struct pl_host *host, void **self)
 {
+    sweep_retired();
     struct ucx *ucx = calloc(1, sizeof *ucx);
     if (!ucx)
         return host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
@@ -171,21 +225,6 @@ free_self:
     ucx_log_close();
     free(ucx);
     return err;
-}
-
-static void close_transport(void *self)
-{
-    struct ucx *ucx = self;
-    ucx_link_close_all(ucx);
-    ucp_worker_destroy(ucx->worker);
-    ucx_link_free_all(ucx);
-    ucx_receive_fini(ucx);
-    ucx_send_fini(ucx);
-    ucp_cleanup(ucx->context);
-    close(ucx->wake_fd);
-    free(ucx->bucket);
-    ucx_log_close();
-    free(ucx);
 }
 
 /* --- address and connection ------------------------------------------------------------------------------------ */

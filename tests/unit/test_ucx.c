@@ -310,9 +310,11 @@ START_TEST(test_bad_address)
     ck_assert_int_eq(ops->connect(a->self, card, sizeof card, NULL, &endpoint), PL_UNREACHABLE);
     card[0] ^= 1;
     endpoint = node_connect(a, card, b->card_length);
-    struct message *stray = message_send(a, endpoint, 1, 8, &node_solid); /* perhaps never out of UCX's hands */
-    one_message(8, 2, &node_solid, &node_solid);
-    ck_assert_uint_eq(b->arrived, 1);
+    struct message *stray = message_send(a, endpoint, 1, 8, &node_solid);
+    NODE_UNTIL(a, b, node_logged > 0);
+    for (unsigned n = 1; n <= 1000; n++)
+        one_message(n, n, &node_solid, &node_solid);
+    ck_assert_uint_eq(b->arrived, 1000);
     node_close(a);
     node_close(b);
     message_free(stray);
@@ -507,6 +509,9 @@ static void add(Suite *suite, const char *name, const TTest *test, int loops)
 
 int main(void)
 {
+#ifdef __SANITIZE_THREAD__
+    setenv("UCX_MEM_EVENTS", "n", 0); /* UCX's patches of mmap() and its like call the sanitizer where it is not ready */
+#endif
     Suite *suite = suite_create("ucx");
     add(suite, "test_sizes", test_sizes, CHOICES);
     add(suite, "test_order", test_order, CHOICES);

@@ -46,6 +46,7 @@ static long node_eager = 65536;
 static long node_ring = 65536;             /* shm */
 static const char *node_bulk = "auto";     /* shm */
 static char node_detail[512];
+static unsigned long node_logged; /* lines of level "warning" or worse */
 
 /* --- the host -------------------------------------------------------------------------------------------------- */
 
@@ -181,6 +182,7 @@ static const char *node_config_text(const char *name)
 __attribute__((format(printf, 3, 4)))
 static inline void node_log(const char *subsystem, int level, const char *format, ...)
 {
+    node_logged += level <= 1;
     if (!getenv("TEST_LOG"))
         return;
     va_list arguments;
