@@ -325,7 +325,7 @@ int MPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     }
     if (!call.err) {
         type->committed = old->committed;
-        call.err = pl_attrs_copy(old->attrs, oldtype, &type->attrs);
+        call.err = pl_attrs_copy(&old->attrs, oldtype, &type->attrs);
         if (call.err)
             pl_handle_drop(type);
     }

@@ -321,20 +321,20 @@ struct snapshot {
     void *value;
 };
 
-static int snapshot_take(struct pl_attrs *from, struct snapshot **list, int *count)
+static int snapshot_take(struct pl_attrs *const *from, struct snapshot **list, int *count)
 {
     int i = 0, err = MPI_SUCCESS;
     *list = NULL;
     *count = 0;
     pl_lock_take(&lock);
-    if (from) {
-        PL_LIST_EACH(attr, &from->list, struct attr, link)
+    if (*from) {
+        PL_LIST_EACH(attr, &(*from)->list, struct attr, link)
             i++;
         *list = pl_malloc(((size_t)i + 1) * sizeof **list);
         if (!*list)
             err = pl_fail_memory("attributes");
         else
-            PL_LIST_EACH(attr, &from->list, struct attr, link) {
+            PL_LIST_EACH(attr, &(*from)->list, struct attr, link) {
                 attr->keyval->refs++;
                 (*list)[(*count)++] = (struct snapshot){ attr->keyval, attr->value };
             }
@@ -373,7 +373,7 @@ static int copy_one(const struct snapshot *one, const void *handle, struct pl_at
     return err;
 }
 
-int pl_attrs_copy(struct pl_attrs *from, const void *handle, struct pl_attrs **to)
+int pl_attrs_copy(struct pl_attrs *const *from, const void *handle, struct pl_attrs **to)
 {
     struct snapshot *list;
     int count, err = snapshot_take(from, &list, &count);

@@ -12,7 +12,7 @@ struct pl_attrs;
 /* Copies to the new object what the copy callbacks allow (MPI_Comm_dup, MPI_Type_dup), in the order in which it was set.
  * `handle` is the old object's handle as the callback sees it. On failure nothing stays copied: what was is deleted
  * again, the callbacks being told of the old object, since the new one never came to be. */
-int pl_attrs_copy(struct pl_attrs *from, const void *from_handle, struct pl_attrs **to);
+int pl_attrs_copy(struct pl_attrs *const *from, const void *from_handle, struct pl_attrs **to);
 
 /* Calls the delete callbacks, the attribute set last first, and frees. Stops and returns the error of a callback that
  * fails, leaving the rest in place. `handle` is what the callbacks get. */

@@ -51,11 +51,11 @@ int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, bool copy_info, st
     struct pl_comm_id id;
     struct pl_attrs *attrs = NULL;
     struct pl_comm *made;
-    int rc = agree_dup(parent, pl_attrs_copy(parent->attrs, pl_comm_handle(parent), &attrs), &id);
+    int rc = agree_dup(parent, pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &attrs), &id);
     if (rc == MPI_SUCCESS)
         rc = pl_comm_create(parent->instance, parent, parent->group, parent->remote, id, &made);
     if (rc) {
-        pl_attrs_delete(&attrs, pl_comm_handle(parent));
+        pl_attrs_discard(&attrs, pl_comm_handle(parent));
         return rc;
     }
     made->attrs = attrs;
@@ -127,7 +127,7 @@ int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, bool copy_info, s
     int rc = pl_comm_build(parent->instance, parent, parent->group, parent->remote, &made);
     if (rc)
         return rc;
-    rc = pl_attrs_copy(parent->attrs, pl_comm_handle(parent), &made->attrs);
+    rc = pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &made->attrs);
     if (rc == MPI_SUCCESS)
         rc = inherit(parent, info, copy_info, made);
     if (rc == MPI_SUCCESS)

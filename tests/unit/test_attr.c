@@ -140,7 +140,7 @@ START_TEST(copying)
     MPI_Comm_set_attr(comm, mine, &cells[2]);
     MPI_Comm_set_attr(comm, same, &cells[4]);
     MPI_Comm_set_attr(comm, never, &cells[6]);
-    ck_assert_int_eq(pl_attrs_copy(c->attrs, comm, &d->attrs), MPI_SUCCESS);
+    ck_assert_int_eq(pl_attrs_copy(&c->attrs, comm, &d->attrs), MPI_SUCCESS);
     expect_events("refuse refuse;copy mine;");
     ck_assert_ptr_eq(seen_handle, comm);
     ck_assert_int_eq(value_of(dup, mine), 3);
@@ -151,7 +151,8 @@ START_TEST(copying)
     pl_attrs_delete(&c->attrs, comm);
     pl_attrs_delete(&d->attrs, dup);
     expect_events("delete mine;delete refuse;delete mine;");
-    ck_assert_int_eq(pl_attrs_copy(NULL, comm, &d->attrs), MPI_SUCCESS);
+    ck_assert_ptr_null(c->attrs);
+    ck_assert_int_eq(pl_attrs_copy(&c->attrs, comm, &d->attrs), MPI_SUCCESS);
     ck_assert_ptr_null(d->attrs);
     MPI_Comm_free_keyval(&mine);
     MPI_Comm_free_keyval(&refuse);
@@ -190,7 +191,7 @@ START_TEST(failing_callbacks)
     int class;
     MPI_Add_error_class(&class);
     fail_code = class;
-    ck_assert_int_eq(pl_attrs_copy(c->attrs, comm, &d->attrs), class);
+    ck_assert_int_eq(pl_attrs_copy(&c->attrs, comm, &d->attrs), class);
     ck_assert_ptr_null(d->attrs);
     expect_events("copy a;");
     fail_code = 0;
@@ -220,7 +221,7 @@ START_TEST(half_a_copy)
     MPI_Comm_set_attr(comm, a, &cells[1]);
     MPI_Comm_set_attr(comm, b, &cells[2]);
     MPI_Comm_set_attr(comm, bad, &cells[3]);
-    ck_assert_int_eq(pl_attrs_copy(c->attrs, comm, &d->attrs), 12345);
+    ck_assert_int_eq(pl_attrs_copy(&c->attrs, comm, &d->attrs), 12345);
     expect_events("copy a;copy b;fail bad;delete b;delete a;");
     ck_assert_ptr_null(d->attrs);
     fail_code = 5;
@@ -251,7 +252,7 @@ START_TEST(freed_keyval)
     ck_assert_int_eq(MPI_Comm_set_attr(comm, number, &cells[2]), MPI_ERR_KEYVAL);
     int other = make_keyval(on_copy, "other");
     ck_assert_int_ne(other, number);
-    ck_assert_int_eq(pl_attrs_copy(c->attrs, comm, &d->attrs), MPI_SUCCESS);
+    ck_assert_int_eq(pl_attrs_copy(&c->attrs, comm, &d->attrs), MPI_SUCCESS);
     ck_assert_int_eq(MPI_Comm_delete_attr(comm, number), MPI_SUCCESS);
     expect_events("copy a;delete a;");
     ck_assert_int_eq(value_of((MPI_Comm)d, number), 2);
@@ -445,7 +446,7 @@ START_TEST(out_of_memory)
     }
     for (int n = 1;; n++) {
         pl_memory_fail_at(n);
-        int err = pl_attrs_copy(c->attrs, comm, &d->attrs);
+        int err = pl_attrs_copy(&c->attrs, comm, &d->attrs);
         bool failed = pl_memory_failed();
         pl_memory_fail_at(0);
         ck_assert_int_eq(err, failed ? MPI_ERR_NO_MEM : MPI_SUCCESS);
@@ -502,7 +503,7 @@ static void *juggle(void *argument)
             MPI_Comm_get_attr((MPI_Comm)busy, key, &value, &flag);
             break;
         default:
-            if (pl_attrs_copy(busy->attrs, busy, &copy) == MPI_SUCCESS)
+            if (pl_attrs_copy(&busy->attrs, busy, &copy) == MPI_SUCCESS)
                 pl_attrs_delete(&copy, busy);
         }
     }
@@ -517,8 +518,6 @@ START_TEST(threads)
     busy = fake_comm("busy", 0, 1);
     for (int i = 0; i < 3; i++)
         MPI_Comm_create_keyval(count_copy, count_delete, &busy_keys[i], NULL);
-    MPI_Comm_set_attr((MPI_Comm)busy, busy_keys[0], &cells[0]);
-    sets = 1;
     for (uintptr_t i = 0; i < 3; i++)
         pthread_create(&thread[i], NULL, juggle, (void *)(i + 1));
     for (int i = 0; i < 3; i++)
