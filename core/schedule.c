@@ -213,8 +213,11 @@ static int settle(struct pl_schedule *schedule, int end)
         if (is_message(step) && step->request) {
             if (!pl_request_done(step->request))
                 return PL_PENDING;
-            if (step->request->outcome.error)
+            if (step->request->outcome.error) {
                 error = pl_request_report(step->request);
+                if (schedule->request)
+                    schedule->request->peer_rank = step->peer; /* whom its report names */
+            }
             pl_object_release(step->request);
             step->request = NULL;
         }

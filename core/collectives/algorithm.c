@@ -92,11 +92,16 @@ void pl_fold_out(struct pl_schedule *schedule, const struct pl_fold *fold, struc
 
 /* --- partial results ------------------------------------------------------------------------------------------- */
 
+struct pl_block pl_partial_room(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    return pl_schedule_temp_block(schedule, coll->comm->size > 1 ? coll->recvcount : 0, coll->recvtype);
+}
+
 struct pl_partial pl_partial_make(struct pl_schedule *schedule, const struct pl_coll *coll, void *result)
 {
     struct pl_partial partial = {
         .value = pl_block(result, coll->recvcount, coll->recvtype),
-        .room = pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype),
+        .room = pl_partial_room(schedule, coll),
     };
     struct pl_block input = pl_coll_input(coll, coll->recvcount);
     if (input.buf != result)

@@ -132,6 +132,9 @@ struct pl_partial {
     struct pl_block value, room;
 };
 
+/* Room for a vector of this call; none for a single rank, to which nothing comes. */
+struct pl_block pl_partial_room(struct pl_schedule *schedule, const struct pl_coll *coll);
+
 /* Starts with this rank's input, copied into its result buffer. */
 struct pl_partial pl_partial_make(struct pl_schedule *schedule, const struct pl_coll *coll, void *result);
 

@@ -58,8 +58,7 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
 static void append_in_order(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size, bit;
-    struct pl_partial partial = { accumulator(schedule, coll),
-                                  pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype) };
+    struct pl_partial partial = { accumulator(schedule, coll), pl_partial_room(schedule, coll) };
     struct pl_block result = partial.value;
 
     append_input(schedule, coll, partial.value);
@@ -102,8 +101,7 @@ static void append_gather_parts(struct pl_schedule *schedule, const struct pl_fo
 static void append_rabenseifner(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, coll->root);
-    struct pl_partial partial = { accumulator(schedule, coll),
-                                  pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype) };
+    struct pl_partial partial = { accumulator(schedule, coll), pl_partial_room(schedule, coll) };
 
     append_input(schedule, coll, partial.value);
     pl_fold_in_pieces(schedule, &fold, coll->op, &partial);

@@ -46,8 +46,7 @@ static void append_scan_linear(struct pl_schedule *schedule, const struct pl_col
 static void append_exscan_doubling(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
-    struct pl_partial partial = { pl_coll_received(coll),
-                                  pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype) };
+    struct pl_partial partial = { pl_coll_received(coll), pl_partial_room(schedule, coll) };
     struct pl_block input = pl_coll_input(coll, coll->recvcount);
 
     if (pl_coll_in_place(coll)) {
