@@ -37,13 +37,10 @@ void pl_book_release(struct pl_book *book)
     free(book);
 }
 
-int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote, struct pl_comm **comm)
+/* All but the id. What it holds when it fails is for pl_comm_destroy(). */
+static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote, struct pl_comm *made)
 {
-    int targets = remote ? remote->size : group->size;
-    struct pl_comm *made = pl_object_create(PL_COMM);
-    if (!made)
-        return MPI_ERR_NO_MEM;
-    made->instance = instance;
+    made->instance = pl_object_retain(instance);
     made->rank = group->rank;
     made->size = group->size;
     made->topology = MPI_UNDEFINED;
@@ -53,11 +50,9 @@ int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct p
         pl_list_init(&made->queues[i].posted);
         pl_list_init(&made->queues[i].unexpected);
     }
-    made->peers = pl_calloc((size_t)targets, sizeof *made->peers);
-    if (!made->peers) {
-        pl_object_release(made);
+    made->peers = pl_calloc((size_t)(remote ? remote->size : group->size), sizeof *made->peers);
+    if (!made->peers)
         return pl_fail_memory("a communicator");
-    }
     made->group = pl_object_retain(group);
     made->remote = remote ? pl_object_retain(remote) : NULL;
     if (parent) {
@@ -73,33 +68,56 @@ int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct p
     pl_lock_take(&instance->lock);
     pl_list_append(&instance->comms, &made->siblings);
     pl_lock_drop(&instance->lock);
-    *comm = made;
     return MPI_SUCCESS;
+}
+
+static void enroll(struct pl_comm *comm, struct pl_comm_id id)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    comm->id = id;
+    pl_engine_enter(engine);
+    pl_engine_add_comm(engine, comm);
+    pl_engine_leave(engine);
+}
+
+int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote, struct pl_comm **comm)
+{
+    struct pl_comm *made = pl_object_create(PL_COMM);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    int rc = fill(instance, parent, group, remote, made);
+    if (rc)
+        pl_object_release(made);
+    else
+        *comm = made;
+    return rc;
 }
 
 int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
                    struct pl_comm_id id, struct pl_comm **comm)
 {
     int rc = pl_comm_build(instance, parent, group, remote, comm);
+    if (rc == MPI_SUCCESS)
+        enroll(*comm, id);
+    return rc;
+}
+
+int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id, struct pl_comm *comm)
+{
+    *comm = (struct pl_comm){ .obj = comm->obj }; /* an initialization may have failed before */
+    int rc = fill(instance, NULL, group, NULL, comm);
     if (rc)
-        return rc;
-    (*comm)->id = id;
-    pl_engine_enter(&instance->engine);
-    pl_engine_add_comm(&instance->engine, *comm);
-    pl_engine_leave(&instance->engine);
-    return MPI_SUCCESS;
+        pl_comm_destroy(comm);
+    else
+        enroll(comm, id);
+    return rc;
 }
 
 void pl_comm_destroy(void *object)
 {
     struct pl_comm *comm = object;
-    if (!comm->group) { /* never finished */
-        free(comm->peers);
-        pl_lock_fini(&comm->lock);
-        return;
-    }
     struct pl_instance *instance = comm->instance;
-    if (instance) {
+    if (!comm->orphan && comm->group) { /* else it was taken out, or never came in */
         pl_engine_enter(&instance->engine);
         pl_engine_remove_comm(&instance->engine, comm);
         pl_engine_leave(&instance->engine);
@@ -107,17 +125,16 @@ void pl_comm_destroy(void *object)
         pl_list_remove(&comm->siblings);
         pl_lock_drop(&instance->lock);
     }
-    if (comm->local)
-        pl_handle_drop(comm->local);
+    pl_object_release(comm->local);
     pl_topology_release(comm);
-    if (comm->info)
-        pl_object_release(comm->info);
+    pl_object_release(comm->info);
     pl_object_release(comm->errhandler);
     pl_object_release(comm->group);
     pl_object_release(comm->remote);
     pl_book_release(comm->book);
     free(comm->peers);
     pl_lock_fini(&comm->lock);
+    pl_object_release(instance);
 }
 
 void pl_comm_orphan(struct pl_comm *comm)
@@ -131,11 +148,10 @@ void pl_comm_orphan(struct pl_comm *comm)
             pl_request_complete(request, MPI_SUCCESS);
         }
     pl_engine_remove_comm(engine, comm);
+    comm->orphan = true;
     pl_engine_leave(engine);
     pl_attrs_delete(&comm->attrs, pl_comm_handle(comm));
-    comm->instance = NULL;
-    comm->obj.predefined = false;
-    while (atomic_load(&comm->obj.handles) > 0)
+    while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
         pl_handle_drop(comm);
 }
 

@@ -46,7 +46,7 @@ void pl_book_release(struct pl_book *book);
 
 struct pl_comm {
     struct pl_object obj;
-    struct pl_instance *instance;
+    struct pl_instance *instance; /* retained */
     struct pl_comm_id id;
     int rank, size;            /* in `group` */
     struct pl_group *group;    /* retained */
@@ -68,7 +68,7 @@ struct pl_comm {
     int topology;              /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED */
     void *topo;                /* topology.c */
     struct pl_bsend *bsend;    /* attached buffer; NULL: none */
-    bool disconnected;
+    bool orphan;               /* its instance is closed: nothing can be started */
 };
 
 static inline bool pl_comm_is_inter(const struct pl_comm *comm)
@@ -111,6 +111,9 @@ static inline int pl_comm_user_tag(int tag)
 /* The id of a communicator of which this process is the first member. */
 struct pl_comm_id pl_comm_new_id(void);
 
+/* The World's own, in static memory: never freed, so that what outlives the World may still point at it. */
+int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id, struct pl_comm *comm);
+
 /* Agrees on a new id among `group`, which is a part of `comm` to which the caller belongs: the group's first member
  * chooses. `tag` sets it apart from others at the same time (in the collectives' queues). Collective over the group. */
 int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, struct pl_comm_id *id);
@@ -119,7 +122,7 @@ int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, s
 int pl_comm_free(struct pl_comm *comm);
 
 /* The instance closes while the user still holds the communicator: pending receives are cancelled, attributes deleted,
- * and its handles are no longer valid. The caller holds a reference. */
+ * and its handles are no longer valid. Sends go on. The caller holds a reference. */
 void pl_comm_orphan(struct pl_comm *comm);
 
 /*

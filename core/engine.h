@@ -82,6 +82,8 @@ struct pl_engine {
     _Atomic int crowd;             /* above 0: others wanted to run when a waiting thread yielded lately */
     unsigned long lost_messages;   /* thrown away: out of memory, or of an unknown kind */
     bool patient;                  /* more runnable ranks than cores: yield early */
+    bool closing;                  /* no communicator will be made any more */
+    bool closed;                   /* nothing is left but the lock */
 };
 
 /* Opens the transports that PLENUM_TRANSPORT and the job ask for. Above MPI_THREAD_FUNNELED the lock is real. */
@@ -109,7 +111,8 @@ void pl_engine_do(struct pl_list *chores);
  * stop the others' messages. Lock not held. */
 int pl_engine_nudge_others(struct pl_engine *engine);
 
-/* Waits until all that was sent has been taken or its receivers are gone, then gives everything back. */
+/* Waits until all that was sent has been taken or its receivers are gone, then gives everything back but the lock, which
+ * the owner gives back when nobody can come any more. */
 void pl_engine_close(struct pl_engine *engine);
 
 /* One round: transports, pending sends, hooks. Lock held. Returns the number of events. */

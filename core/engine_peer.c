@@ -203,17 +203,31 @@ static void flush(struct pl_engine *engine)
     }
 }
 
+static void drop_orphans(struct pl_engine *engine)
+{
+    PL_LIST_EACH(unexpected, &engine->orphans, struct pl_unexpected, link) {
+        pl_list_remove(&unexpected->link);
+        pl_match_drop(engine, unexpected, false);
+    }
+}
+
+/* Two processes that close while each has a long message for the other that nobody will receive must not wait for each
+ * other: what arrives now is dropped. */
 void pl_engine_close(struct pl_engine *engine)
 {
+    pl_engine_enter(engine);
+    engine->closing = true;
+    drop_orphans(engine);
+    pl_engine_leave(engine);
     flush(engine);
     pl_lock_take(&engines_lock);
     pl_list_remove(&engine->siblings);
     pl_lock_drop(&engines_lock);
 
     pl_engine_enter(engine);
-    PL_LIST_EACH(unexpected, &engine->orphans, struct pl_unexpected, link) {
-        pl_list_remove(&unexpected->link);
-        pl_match_drop(engine, unexpected, false);
+    PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link) {
+        pl_list_remove(&request->link);
+        pl_request_complete(request, MPI_ERR_OTHER);
     }
     for (size_t i = 0; i < engine->peer_buckets; i++)
         for (struct pl_peer *peer = engine->peers[i], *next; peer; peer = next) {
@@ -223,10 +237,10 @@ void pl_engine_close(struct pl_engine *engine)
             free(peer);
         }
     close_transports(engine);
-    pl_engine_leave(engine);
     free(engine->peers);
     free(engine->comms);
-    pl_lock_fini(&engine->lock);
+    engine->closed = true;
+    pl_engine_leave(engine);
 }
 
 /* --- peers ----------------------------------------------------------------------------------------------------- */

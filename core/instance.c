@@ -15,11 +15,15 @@ _Atomic int pl_world_state = PL_WORLD_BEFORE;
 
 static _Atomic uint64_t serials;
 
+/* The World's, which lives once. */
+static struct pl_instance world_instance = { .obj = PL_OBJECT_PREDEFINED(PL_SESSION, 0) };
+
 int pl_instance_open(bool world, int thread_level, struct pl_instance **instance)
 {
-    struct pl_instance *made = world ? pl_object_create_hidden(PL_SESSION) : pl_object_create(PL_SESSION);
+    struct pl_instance *made = world ? &world_instance : pl_object_create(PL_SESSION);
     if (!made)
         return MPI_ERR_NO_MEM;
+    *made = (struct pl_instance){ .obj = made->obj }; /* an initialization of the World may have failed before */
     int rc = pl_process_open();
     if (rc)
         goto object;
@@ -54,7 +58,6 @@ static struct pl_comm *first_comm(struct pl_instance *instance)
     if (!pl_list_empty(&instance->comms)) {
         comm = PL_CONTAINER(instance->comms.next, struct pl_comm, siblings);
         pl_list_remove(&comm->siblings);
-        comm->obj.predefined = false; /* the World's are counted like the others from here on */
         pl_object_retain(comm);
     }
     pl_lock_drop(&instance->lock);
@@ -80,11 +83,14 @@ void pl_instance_close(struct pl_instance *instance)
     pl_object_release(instance->errhandler);
     instance->info = NULL;
     instance->errhandler = NULL;
-    pl_lock_fini(&instance->lock);
 }
 
-/* Only the memory is left when the last reference goes: pl_instance_close() did the rest. */
+/* The rest, with the last reference: a request or a communicator that the user forgot may have outlived the session. */
 void pl_session_destroy(void *session)
 {
-    (void)session;
+    struct pl_instance *instance = session;
+    if (!instance->engine.closed) /* it was never opened */
+        return;
+    pl_lock_fini(&instance->engine.lock);
+    pl_lock_fini(&instance->lock);
 }

@@ -33,7 +33,8 @@ struct pl_instance {
 /* Opens one; reference counts the process (core/process.h). Never waits for another process. */
 int pl_instance_open(bool world, int thread_level, struct pl_instance **instance);
 
-/* Completes what must be, frees all communicators that are left, gives every resource back. Does not release. */
+/* Completes what must be, frees all communicators that are left, gives every resource back but the locks, which what the
+ * user still holds may take. Does not release. */
 void pl_instance_close(struct pl_instance *instance);
 
 void pl_session_destroy(void *session);

@@ -135,7 +135,11 @@ static int shadow(struct pl_comm *comm, struct pl_comm **made)
 {
     struct pl_comm_id id;
     int rc = pl_comm_agree(comm, comm->group, pl_comm_next_tag(comm), &id);
-    return rc ? rc : pl_comm_create(comm->instance, comm, comm->group, NULL, id, made);
+    if (rc == MPI_SUCCESS)
+        rc = pl_comm_create(comm->instance, comm, comm->group, NULL, id, made);
+    if (rc == MPI_SUCCESS)
+        pl_handle_drop(pl_object_retain(*made)); /* a reference without a handle */
+    return rc;
 }
 
 static int disjoint(const struct pl_group *a, const struct pl_group *b)

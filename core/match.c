@@ -112,6 +112,11 @@ static void arrived_message(struct pl_engine *engine, const struct pl_origin *fr
             }
         }
     }
+    if (__builtin_expect(!comm && engine->closing, 0)) {
+        if (bulk)
+            bulk->ops->drop(transport_self(engine, bulk->ops), bulk, false);
+        return;
+    }
     struct pl_unexpected *unexpected = keep(from, header, data, bulk);
     if (!unexpected) {
         engine->lost_messages++;
@@ -273,7 +278,10 @@ void pl_message_destroy(void *object)
     if (message->unexpected) {
         struct pl_engine *engine = &message->comm->instance->engine;
         pl_engine_enter(engine);
-        pl_match_drop(engine, message->unexpected, false);
+        if (engine->closed)
+            free(message->unexpected); /* its data went with the transport */
+        else
+            pl_match_drop(engine, message->unexpected, false);
         pl_engine_leave(engine);
     }
     pl_object_release(message->comm);

@@ -124,8 +124,15 @@ int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_
     return prepare(PL_REQ_RECV, comm, buf, count, type, source, tag, request);
 }
 
+static int __attribute__((cold)) fail_orphan(void)
+{
+    return pl_fail(MPI_ERR_REQUEST, "the communicator is gone: its session, or the World, is finalized");
+}
+
 int pl_p2p_start(struct pl_request *request)
 {
+    if (__builtin_expect(request->comm->orphan, 0))
+        return fail_orphan();
     request->active = true;
     request->outcome = outcome_of_nobody;
     if (request->peer_rank == MPI_PROC_NULL) {
@@ -348,6 +355,8 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
 int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type, struct pl_request **request)
 {
     struct pl_request *made;
+    if (message->comm->orphan)
+        return fail_orphan();
     int rc = prepare(PL_REQ_RECV, message->comm, buf, count, type, message->unexpected->header.source, message->unexpected->header.tag, &made);
     if (rc)
         return rc;

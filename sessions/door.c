@@ -16,6 +16,7 @@ static void close_door(void)
 {
     pl_process_publish(PL_CARD_DOOR, NULL, 0);
     pl_engine_close(&door_engine);
+    pl_lock_fini(&door_engine.lock);
     pl_rendezvous_forget();
     door_is_open = false;
 }
@@ -32,6 +33,7 @@ int pl_door_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, c
         rc = pl_process_publish(PL_CARD_DOOR, door_engine.card, door_engine.card_length);
         if (rc) {
             pl_engine_close(&door_engine);
+            pl_lock_fini(&door_engine.lock);
             goto out;
         }
         door_is_open = true;

@@ -12,6 +12,8 @@
 #include "core/process.h"
 
 static pthread_t main_thread;
+static struct pl_comm comm_world = { .obj = PL_OBJECT_PREDEFINED(PL_COMM, (int32_t)(uintptr_t)MPI_COMM_WORLD) };
+static struct pl_comm comm_self = { .obj = PL_OBJECT_PREDEFINED(PL_COMM, (int32_t)(uintptr_t)MPI_COMM_SELF) };
 
 static int level_of(int required)
 {
@@ -22,19 +24,18 @@ static int level_of(int required)
     return MPI_THREAD_MULTIPLE;
 }
 
-/* A predefined communicator: handles are its ABI constant, and it is not counted. */
-static int make_comm(struct pl_instance *world, int size, uint64_t first, uint32_t serial, MPI_Comm constant, const char *name, struct pl_comm **comm)
+static int make_comm(struct pl_instance *world, int size, uint64_t first, uint32_t serial, const char *name, struct pl_comm *comm,
+                     struct pl_comm **made)
 {
     struct pl_group *group = pl_group_create_range(world, size, first, 1);
     if (!group)
         return MPI_ERR_NO_MEM;
-    int rc = pl_comm_create(world, NULL, group, NULL, (struct pl_comm_id){ 0, serial }, comm);
+    int rc = pl_comm_create_predefined(world, group, (struct pl_comm_id){ 0, serial }, comm);
     pl_handle_drop(group);
     if (rc)
         return rc;
-    (*comm)->obj.predefined = true;
-    (*comm)->obj.abi = (int32_t)(uintptr_t)constant;
-    strcpy((*comm)->name, name);
+    strcpy(comm->name, name);
+    *made = comm;
     return MPI_SUCCESS;
 }
 
@@ -42,9 +43,13 @@ static void close_world(struct pl_instance *world)
 {
     pl_process_publish(PL_CARD_WORLD, NULL, 0);
     pl_instance_close(world);
+    if (pl_world_comm)
+        pl_comm_destroy(pl_world_comm);
+    if (pl_self_comm)
+        pl_comm_destroy(pl_self_comm);
     pl_world_comm = pl_self_comm = NULL;
     pl_world = NULL;
-    pl_object_release(world);
+    pl_object_trim();
 }
 
 int pl_world_init(int required, int *provided)
@@ -56,9 +61,9 @@ int pl_world_init(int required, int *provided)
     if (rc)
         return rc;
     const struct pl_place *place = &pl_process.place;
-    rc = make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, MPI_COMM_SELF, "MPI_COMM_SELF", &pl_self_comm);
+    rc = make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, "MPI_COMM_SELF", &comm_self, &pl_self_comm);
     if (rc == MPI_SUCCESS)
-        rc = make_comm(world, place->size, PL_PROC(0, 0), PL_WORLD_SERIAL, MPI_COMM_WORLD, "MPI_COMM_WORLD", &pl_world_comm);
+        rc = make_comm(world, place->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world, &pl_world_comm);
     if (rc == MPI_SUCCESS)
         rc = pl_process_publish(PL_CARD_WORLD, world->engine.card, world->engine.card_length);
     if (rc) {

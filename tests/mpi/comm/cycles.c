@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Thousands of communicators are made and freed, by every constructor: the process does not grow. */
-#include <unistd.h>
-
 #include "mtest.h"
+#include "usage.h"
 
 enum { WARM_UP = 200, CYCLES = 2000 };
-
-static long resident_kib(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%*d %ld", &pages) != 1)
-        pages = -1;
-    if (file)
-        fclose(file);
-    return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
 
 static void cycle(int n)
 {
@@ -53,10 +41,10 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     for (int n = 0; n < WARM_UP; n++)
         cycle(n);
-    long before = resident_kib();
+    long before = usage_now().resident_kib;
     for (int n = 0; n < CYCLES; n++)
         cycle(n);
-    long grown = resident_kib() - before;
+    long grown = usage_now().resident_kib - before;
     if (!CHECK(grown < CYCLES / 2)) /* not even half a KiB each */
         fprintf(stderr, "rank %d: grown by %ld KiB in %d cycles\n", mtest_rank, grown, CYCLES);
     MTEST_END;

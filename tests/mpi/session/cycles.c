@@ -5,45 +5,10 @@
  * first ones.
  */
 /* seconds: 600 */
-#include <dirent.h>
-#include <unistd.h>
-
 #include "mtest.h"
+#include "usage.h"
 
 enum { WARM_UP = 30, CYCLES = 1000 };
-
-struct usage {
-    int descriptors, threads, mappings;
-    long resident_kib;
-};
-
-static int entries(const char *path)
-{
-    int count = 0;
-    DIR *dir = opendir(path);
-    while (dir && readdir(dir))
-        count++;
-    if (dir)
-        closedir(dir);
-    return count;
-}
-
-static struct usage usage(void)
-{
-    struct usage now = { entries("/proc/self/fd"), entries("/proc/self/task"), 0, 0 };
-    FILE *file = fopen("/proc/self/maps", "r");
-    for (int c; file && (c = fgetc(file)) != EOF;)
-        now.mappings += c == '\n';
-    if (file)
-        fclose(file);
-    file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%*d %ld", &now.resident_kib) != 1)
-        now.resident_kib = -1;
-    if (file)
-        fclose(file);
-    now.resident_kib *= sysconf(_SC_PAGESIZE) / 1024;
-    return now;
-}
 
 static void cycle(int n)
 {
@@ -71,10 +36,10 @@ int main(void)
     for (int n = 0; n < WARM_UP; n++)
         cycle(n);
     int cycles = mtest_size > 4 || getenv("PLENUM_TRANSPORT") ? CYCLES / 10 : CYCLES; /* where one takes its time */
-    struct usage before = usage();
+    struct usage before = usage_now();
     for (int n = 0; n < cycles; n++)
         cycle(n);
-    struct usage after = usage();
+    struct usage after = usage_now();
     CHECK(after.descriptors == before.descriptors);
     CHECK(after.threads == before.threads);
     CHECK(after.mappings <= before.mappings + 2); /* the allocator may still settle */

@@ -4,24 +4,14 @@
  * persistent requests, receives that never matched. Their handles are dead then, and using one is an error and no crash.
  * The process has the descriptors and threads it had before MPI_Init.
  */
-#include <dirent.h>
-
 #include "mtest.h"
-
-static int entries(const char *path)
-{
-    int count = 0;
-    DIR *dir = opendir(path);
-    while (dir && readdir(dir))
-        count++;
-    if (dir)
-        closedir(dir);
-    return count;
-}
+#include "usage.h"
 
 int main(int argc, char **argv)
 {
-    int descriptors = entries("/proc/self/fd"), threads = entries("/proc/self/task"), value = 0, flag;
+    struct usage before = usage_now(), after;
+    int value = 0, flag, size;
+    setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_return", 1); /* for the errors after MPI_Finalize */
     MTEST_INIT(argc, argv);
     MPI_Comm comm;
     MPI_Request inactive, posted;
@@ -34,9 +24,14 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Cancel(&posted));
     CHECK_OK(MPI_Finalize());
 
-    setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_return", 1);
-    CHECK(entries("/proc/self/fd") == descriptors);
-    CHECK(entries("/proc/self/task") == threads);
+    after = usage_now();
+    CHECK(after.descriptors == before.descriptors && after.threads == before.threads);
+    CHECK_CLASS(MPI_Comm_size(comm, &size), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_size(MPI_COMM_WORLD, &size), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Start(&inactive), MPI_ERR_REQUEST);
+    CHECK_OK(MPI_Request_free(&inactive));
+    CHECK_OK(MPI_Wait(&posted, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Group_free(&group));
     CHECK_OK(MPI_Finalized(&flag));
     CHECK(flag);
     MTEST_END;

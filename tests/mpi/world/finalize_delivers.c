@@ -14,10 +14,11 @@ enum { MESSAGES = 20, BUFFERED = 50000 };
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
-    unsigned char *big = malloc(BUFFERED);
+    unsigned char *big = malloc(BUFFERED), *buffer = NULL;
     if (mtest_rank != 0) {
         int room = BUFFERED + 2 * MPI_BSEND_OVERHEAD;
-        CHECK_OK(MPI_Buffer_attach(malloc((size_t)room), room)); /* MPI_Finalize gives it back to nobody */
+        buffer = malloc((size_t)room);
+        CHECK_OK(MPI_Buffer_attach(buffer, room));
         for (int n = 0; n < MESSAGES; n++) {
             int data[2] = { mtest_rank, n };
             CHECK_OK(MPI_Send(data, 2, MPI_INT, 0, 1, MPI_COMM_WORLD));
@@ -38,5 +39,6 @@ int main(int argc, char **argv)
     }
     free(big);
     CHECK_OK(MPI_Finalize()); /* not MTEST_END, which would communicate first */
+    free(buffer);
     MTEST_END;
 }

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a process holds: descriptors, threads, mappings, memory. */
+#ifndef PLENUM_TESTS_USAGE_H
+#define PLENUM_TESTS_USAGE_H
+
+#include <dirent.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct usage {
+    int descriptors, threads, mappings;
+    long resident_kib;
+};
+
+/* The sanitizers keep freed memory for a while, and map what they like: nothing is said of it then. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { USAGE_OF_MEMORY = 0 };
+#else
+enum { USAGE_OF_MEMORY = 1 };
+#endif
+
+static inline int usage_entries(const char *path)
+{
+    int count = 0;
+    DIR *dir = opendir(path);
+    while (dir && readdir(dir))
+        count++;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static inline struct usage usage_now(void)
+{
+    struct usage now = { usage_entries("/proc/self/fd"), usage_entries("/proc/self/task"), 0, 0 };
+    FILE *file = USAGE_OF_MEMORY ? fopen("/proc/self/maps", "r") : NULL;
+    for (int c; file && (c = fgetc(file)) != EOF;)
+        now.mappings += c == '\n';
+    if (file)
+        fclose(file);
+    file = USAGE_OF_MEMORY ? fopen("/proc/self/statm", "r") : NULL;
+    if (file && fscanf(file, "%*d %ld", &now.resident_kib) != 1)
+        now.resident_kib = -1;
+    if (file)
+        fclose(file);
+    now.resident_kib *= sysconf(_SC_PAGESIZE) / 1024;
+    return now;
+}
+
+#endif
