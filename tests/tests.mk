@@ -143,3 +143,13 @@ $(B)/demo/sample.mtx: $(B)/demo/sample
 .PHONY: bench
 bench: deps-tests all
 	$(Q)python3 tests/bench/run.py --plenum $(B)/bin --work $(B)/bench
+
+# The node transport by itself beside what the machine can do: docs/SHM.md.
+.PHONY: bench-shm
+bench-shm: $(B)/tests/bench/bench_shm
+	$(Q)$<
+	$(Q)$< 10 one
+$(B)/tests/bench/bench_shm: tests/bench/bench_shm.c $(B)/lib/libmpi_abi.a
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(ALL_LDFLAGS) -ldl -lm

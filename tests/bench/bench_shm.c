@@ -179,7 +179,7 @@ static long host_config_long(const char *name)
     const char *ring = getenv("SHM_RING"), *eager = getenv("SHM_EAGER");
     if (strcmp(name, "shm_ring") == 0)
         return ring ? atol(ring) : 65536;
-    return eager ? atol(eager) : 8192;
+    return eager ? atol(eager) : 16384;
 }
 
 static const char *host_config_text(const char *name)

@@ -99,8 +99,9 @@ static void flood(struct node *node, struct pl_endpoint *endpoint, int count)
 
 START_TEST(sleeps_until_there_is_room)
 {
+    static struct node *y; /* the child keeps a copy that it must not close */
     int status;
-    struct node *y = node_new(2);
+    y = node_new(2);
     pid_t child = fork();
     if (child == 0) {
         struct node *x = node_new(1);
