@@ -50,7 +50,8 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
         if (rank == MPI_PROC_NULL)
             ranks2[i] = MPI_PROC_NULL;
         else if (rank < 0 || rank >= from->size)
-            pl_call_error(&call, MPI_ERR_RANK, "ranks1[%d] is %d, which is not in group1 of %d processes", i, rank, from->size);
+            pl_call_error(&call, MPI_ERR_RANK, "ranks1[%d] is %d, which is not in group1 of %d processes", i, rank,
+                          from->size);
         else
             ranks2[i] = pl_group_find(to, pl_group_proc(from, rank));
     }

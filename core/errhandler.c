@@ -17,9 +17,11 @@
 #include "core/lock.h"
 #include "core/process.h"
 
-static struct pl_errhandler are_fatal = { .obj = PL_OBJECT_PREDEFINED(PL_ERRHANDLER, (int32_t)(uintptr_t)MPI_ERRORS_ARE_FATAL) };
-static struct pl_errhandler errors_abort = { .obj = PL_OBJECT_PREDEFINED(PL_ERRHANDLER, (int32_t)(uintptr_t)MPI_ERRORS_ABORT) };
-static struct pl_errhandler errors_return = { .obj = PL_OBJECT_PREDEFINED(PL_ERRHANDLER, (int32_t)(uintptr_t)MPI_ERRORS_RETURN) };
+#define PREDEFINED(constant) { .obj = PL_OBJECT_PREDEFINED(PL_ERRHANDLER, (int32_t)(uintptr_t)(constant)) }
+
+static struct pl_errhandler are_fatal = PREDEFINED(MPI_ERRORS_ARE_FATAL);
+static struct pl_errhandler errors_abort = PREDEFINED(MPI_ERRORS_ABORT);
+static struct pl_errhandler errors_return = PREDEFINED(MPI_ERRORS_RETURN);
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_OBJECT);
 static struct pl_errhandler *of_file_null = &errors_return;

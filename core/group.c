@@ -109,7 +109,8 @@ static uint64_t *list_create(int size)
 
 struct pl_group *pl_group_create(const struct pl_instance *instance, int size, const uint64_t *procs)
 {
-    struct pl_group like = { .instance = (struct pl_instance *)instance, .instance_serial = instance ? instance->serial : 0 };
+    uint64_t serial = instance ? instance->serial : 0;
+    struct pl_group like = { .instance = (struct pl_instance *)instance, .instance_serial = serial };
     struct pl_group *group;
     uint64_t *list = list_create(size);
     if (!list)
@@ -252,7 +253,8 @@ static int mark(const struct pl_group *group, int n, const int ranks[], bool **m
     int err = MPI_SUCCESS;
     for (int i = 0; i < n && !err; i++) {
         if (ranks[i] < 0 || ranks[i] >= group->size)
-            err = pl_fail(MPI_ERR_RANK, "rank %d (at place %d) is not in the group of %d processes", ranks[i], i, group->size);
+            err = pl_fail(MPI_ERR_RANK, "rank %d (at place %d) is not in the group of %d processes", ranks[i], i,
+                          group->size);
         else if (marked[ranks[i]])
             err = pl_fail(MPI_ERR_RANK, "rank %d (at place %d) is there twice", ranks[i], i);
         else
