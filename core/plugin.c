@@ -8,8 +8,10 @@
 #include "core/plugin.h"
 
 #include <dlfcn.h>
-#include <errno.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -115,6 +117,38 @@ static void *load_quietly(const char *path)
     return handle;
 }
 
+/*
+ * Does the file hold all that its program headers promise? The dynamic loader maps what they say and touches it: a copy
+ * that was cut short would end the process with a bus error.
+ */
+static bool is_whole(int fd)
+{
+    ElfW(Ehdr) head;
+    ElfW(Phdr) part;
+    struct stat file;
+    if (fstat(fd, &file) != 0 || pread(fd, &head, sizeof head, 0) != sizeof head)
+        return false;
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof part || head.e_phnum == 0)
+        return false;
+    for (unsigned i = 0; i < head.e_phnum; i++) {
+        if (pread(fd, &part, sizeof part, (off_t)(head.e_phoff + i * sizeof part)) != sizeof part)
+            return false;
+        if (part.p_filesz > (size_t)file.st_size || part.p_offset > (size_t)file.st_size - part.p_filesz)
+            return false;
+    }
+    return true;
+}
+
+static int check_whole(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return pl_fail_errno(MPI_ERR_OTHER, "cannot read plugin %s", path);
+    bool whole = is_whole(fd);
+    close(fd);
+    return whole ? MPI_SUCCESS : pl_fail(MPI_ERR_OTHER, "plugin not loaded: %s is damaged or no shared object", path);
+}
+
 /* The path of a plugin's file, when it may be loaded. */
 static int find_file(const char *name, char *path, size_t room)
 {
@@ -124,9 +158,9 @@ static int find_file(const char *name, char *path, size_t room)
         return err;
     if ((size_t)snprintf(path, room, "%s/%s.so", directory, name) >= room)
         return pl_fail(MPI_ERR_OTHER, "the path of plugin %s is longer than %zu bytes", name, room - 1);
-    if ((err = check_owner(directory)))
+    if ((err = check_owner(directory)) || (err = check_owner(path)))
         return err;
-    return check_owner(path);
+    return check_whole(path);
 }
 
 const void *pl_plugin_load(const char *name, const char *symbol)
