@@ -34,11 +34,15 @@ int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm co
 int MPI_Comm_disconnect(MPI_Comm *comm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_disconnect);
-
     pl_arg_output(&call, comm, "comm");
+    struct pl_comm *c = call.err ? NULL : pl_arg_comm(&call, *comm);
+    if (c && c->obj.predefined)
+        pl_call_error(&call, MPI_ERR_COMM, "%s is not the user's to disconnect", pl_comm_label(c));
     if (!call.err)
-        pl_arg_comm(&call, *comm);
-    return pl_call_unsupported(&call);
+        call.err = pl_comm_disconnect(c);
+    if (!call.err)
+        *comm = MPI_COMM_NULL;
+    return pl_call_leave(&call);
 }
 
 int MPI_Comm_get_parent(MPI_Comm *parent)

@@ -8,6 +8,7 @@
 
 #include "core/attr.h"
 #include "core/bsend.h"
+#include "core/collective.h"
 #include "core/errhandler.h"
 #include "core/error.h"
 #include "core/info.h"
@@ -165,6 +166,21 @@ int pl_comm_free(struct pl_comm *comm)
     pl_bsend_detach(pl_bsend_of_comm(comm), &buffer, &size);
     pl_handle_drop(comm);
     return MPI_SUCCESS;
+}
+
+int pl_comm_disconnect(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    unsigned rounds = 0;
+    while (atomic_load_explicit(&comm->detached, memory_order_acquire) > 0) {
+        pl_engine_enter(engine);
+        int events = pl_engine_progress(engine);
+        pl_engine_leave(engine);
+        rounds = events ? 0 : rounds;
+        pl_engine_idle(engine, &rounds);
+    }
+    int rc = pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = comm });
+    return rc ? rc : pl_comm_free(comm);
 }
 
 MPI_Comm pl_comm_handle(const struct pl_comm *comm)

@@ -68,6 +68,7 @@ struct pl_comm {
     int topology;              /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED */
     void *topo;                /* topology.c */
     struct pl_bsend *bsend;    /* attached buffer; NULL: none */
+    _Atomic int detached;      /* requests that the user freed while they were under way */
     bool orphan;               /* its instance is closed: nothing can be started */
 };
 
@@ -120,6 +121,9 @@ int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, s
 
 /* The attributes' callbacks run, the user's handle goes; the object follows once nothing uses it. */
 int pl_comm_free(struct pl_comm *comm);
+
+/* The same after all that is under way has arrived. Collective, and waits. */
+int pl_comm_disconnect(struct pl_comm *comm);
 
 /* The instance closes while the user still holds the communicator: pending receives are cancelled, attributes deleted,
  * and its handles are no longer valid. Sends go on. The caller holds a reference. */

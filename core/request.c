@@ -33,8 +33,11 @@ void pl_request_destroy(void *object)
         request->destroyed(request);
     if (request->type)
         pl_object_release(request->type);
-    if (request->comm)
-        pl_object_release(request->comm);
+    if (!request->comm)
+        return;
+    if (request->detached)
+        atomic_fetch_sub_explicit(&request->comm->detached, 1, memory_order_release);
+    pl_object_release(request->comm);
 }
 
 void pl_request_complete(struct pl_request *request, int error)
@@ -62,8 +65,10 @@ void pl_request_let_go(struct pl_request *request)
         pl_engine_enter(engine);
         bool busy = !pl_request_done(request) && (!request->persistent || request->active);
         request->detached = busy;
-        if (busy)
+        if (busy) {
             pl_object_retain(request);
+            atomic_fetch_add_explicit(&request->comm->detached, 1, memory_order_relaxed);
+        }
         pl_engine_leave(engine);
     }
     pl_handle_drop(request);
