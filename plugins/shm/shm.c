@@ -63,7 +63,7 @@ static int make_head(struct pl_shm *shm)
     return MPI_SUCCESS;
 
 close_segment:
-    pl_shm_unmap(shm->head, shm->area.bytes); /* not emptied: peers that map it have yet to read that it is closed */
+    pl_shm_area_release(&shm->segment, &shm->area, false);
     pl_shm_segment_close(&shm->segment);
     return rc;
 }
@@ -102,7 +102,7 @@ static void shm_close(void *self)
         pl_shm_peer_free(peer);
     pl_shm_lanes_close(shm);
     pl_shm_tokens_fini(&shm->tokens);
-    pl_shm_unmap(shm->head, shm->area.bytes); /* not emptied: peers that map it have yet to read that it is closed */
+    pl_shm_area_release(&shm->segment, &shm->area, false);
     pl_shm_segment_close(&shm->segment);
     free(shm);
 }
