@@ -100,9 +100,8 @@ static int check_owner(const char *path)
  * dlopen() that leaves the process's signal handlers alone. Libraries that a plugin needs may install some when they
  * are loaded (libucs: SEGV, BUS, FPE, ILL and HUP); a guest in somebody's process must not.
  *
- * What is loaded stays mapped for good (RTLD_NODELETE): libucs has a thread, thread-specific data and exit handlers whose
- * code must not go away, libpmix the same, and both leak when they are loaded again after a real unload. An idle
- * mapping costs address space only.
+ * What is loaded stays mapped for good (RTLD_NODELETE): libucs keeps a thread, thread-specific data and exit handlers whose
+ * code must not go away, and no other library promises that it has none. An idle mapping costs address space only.
  */
 static void *load_quietly(const char *path)
 {
