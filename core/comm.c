@@ -151,7 +151,7 @@ void pl_comm_orphan(struct pl_comm *comm)
     pl_engine_remove_comm(engine, comm);
     comm->orphan = true;
     pl_engine_leave(engine);
-    pl_attrs_delete(&comm->attrs, pl_comm_handle(comm));
+    pl_attrs_discard(&comm->attrs, pl_comm_handle(comm));
     while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
         pl_handle_drop(comm);
 }

@@ -69,6 +69,7 @@ int pl_session_close(struct pl_instance *session)
 {
     pl_instance_close(session);
     pl_handle_drop(session);
+    pl_object_trim(); /* the session itself may have been the last object */
     return MPI_SUCCESS;
 }
 
