@@ -29,8 +29,8 @@ static void arg_selection(struct pl_call *call, int ndims, struct pl_counts size
         if (size < 1)
             pl_call_error(call, MPI_ERR_ARG, "dimension %d has size %lld; it must be positive", i, size);
         else if (subsize < 1 || subsize > size)
-            pl_call_error(call, MPI_ERR_ARG, "dimension %d has subsize %lld, not within 1 and its size %lld", i, subsize,
-                          size);
+            pl_call_error(call, MPI_ERR_ARG, "dimension %d has subsize %lld, not within 1 and its size %lld", i,
+                          subsize, size);
         else if (start < 0 || start > size - subsize)
             pl_call_error(call, MPI_ERR_ARG, "dimension %d starts at %lld, not within 0 and %lld", i, start,
                           size - subsize);

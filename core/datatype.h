@@ -104,7 +104,7 @@ size_t pl_cursor_run(struct pl_cursor *cursor, size_t max, void **address);
 void pl_type_copy(const void *from, MPI_Count from_count, const struct pl_type *from_type,
                   void *to, MPI_Count to_count, const struct pl_type *to_type);
 
-/* Number of basic elements in `bytes` of data of this type, MPI_UNDEFINED when it ends inside one (MPI_Get_elements). */
+/* Basic elements in `bytes` of data of this type, MPI_UNDEFINED when it ends inside one: MPI_Get_elements(). */
 MPI_Count pl_type_elements(const struct pl_type *type, MPI_Count bytes);
 
 /* The other way round: bytes of the first `elements` basic elements; -1: the type has none, or they are too many. */

@@ -66,7 +66,8 @@ ALWAYS_INLINE void spaced(size_t bytes, size_t n, char *restrict mem, MPI_Aint s
 }
 
 /* `n` runs of `bytes` bytes, `stride` apart in memory and `pitch` apart in the packed data. */
-ALWAYS_INLINE void move_runs_to(size_t bytes, size_t n, char *mem, MPI_Aint stride, char *packed, size_t pitch, bool pack)
+ALWAYS_INLINE void move_runs_to(size_t bytes, size_t n, char *mem, MPI_Aint stride, char *packed, size_t pitch,
+                                bool pack)
 {
     switch (bytes) {
     case 1: spaced(1, n, mem, stride, packed, pitch, pack); break;
@@ -203,7 +204,8 @@ static void move_many(const struct pl_type_layout *layout, size_t size, size_t n
 }
 
 /* The packed bytes from `offset` on, `bytes` of them, of one node: the rest of a piece, whole ones, a piece's start. */
-static void move_range(const struct pl_type_layout *node, char *mem, size_t offset, char *packed, size_t bytes, bool pack)
+static void move_range(const struct pl_type_layout *node, char *mem, size_t offset, char *packed, size_t bytes,
+                       bool pack)
 {
     if (!node) {
         move_block(mem + offset, packed, bytes, pack);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The unnamed predefined datatypes: Fortran's types by precision and range (MPI-5.0, 19.1.5), and the pairs of value and
- * index that have no name of their own (6.9.4). Asking twice with the same arguments gives the same object.
+ * The unnamed predefined datatypes: Fortran's types by precision and range (MPI-5.0, 19.1.5), and the pairs of value
+ * and index that have no name of their own (6.9.4). Asking twice with the same arguments gives the same object.
  *
  * Locking: the list has a lock of its own. An object once in it stays until pl_type_trim().
  */

@@ -150,8 +150,8 @@ MPI_Count pl_type_element_bytes(const struct pl_type *type, MPI_Count elements)
         return -1;
     struct pl_signature_item own = item_of(type, 1);
     const struct pl_signature_item *item = &own;
-    MPI_Count bytes = 0, step;
-    if (__builtin_mul_overflow(elements / item_elements(item) + 1, item_size(item), &step))
+    MPI_Count bytes = 0;
+    if (elements / item_elements(item) >= INT64_MAX / item_size(item))
         return -1;
     for (;;) {
         const struct pl_type_signature *inner = item->nested ? item->nested : item->element->signature;

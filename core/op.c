@@ -12,7 +12,8 @@
 static const MPI_Count CHUNK = INT_MAX;
 
 #define OPERATION(number, name_, kernels_) \
-    [number - FIRST] = { .obj = PL_OBJECT_PREDEFINED(PL_OP, number), .commute = true, .kernels = kernels_, .name = #name_ }
+    [number - FIRST] = { .obj = PL_OBJECT_PREDEFINED(PL_OP, number), \
+                         .commute = true, .kernels = kernels_, .name = #name_ }
 
 enum { FIRST = 0x20, NUMBERS = 0x20 };
 
@@ -69,7 +70,8 @@ int pl_op_check(const struct pl_op *op, const struct pl_type *type)
     if (!op->kernels)
         return pl_fail(MPI_ERR_OP, "%s is for one-sided communication, not for reductions", op->name);
     if (!type->obj.predefined && !type->permanent)
-        return pl_fail(MPI_ERR_OP, "%s takes predefined datatypes only, not \"%s\"", op->name, pl_type_label(type, label));
+        return pl_fail(MPI_ERR_OP, "%s takes predefined datatypes only, not %s", op->name,
+                       pl_type_label(type, label));
     if (type->basic == PL_P_CUSTOM && is_loc(op)) {
         if (pl_op_loc_comparable(type))
             return MPI_SUCCESS;

@@ -221,6 +221,7 @@ START_TEST(fortran_kinds)
     ck_assert(b[0] == 1.5 * 1.75 - 2 * 1 && b[1] == 1.5 * 1 + 2 * 1.75);
     ck_assert_int_eq(MPI_Reduce_local(&i, &j, 1, integer, MPI_SUM), MPI_SUCCESS);
     ck_assert_int_eq(j, 42);
+    pl_type_trim();
 }
 END_TEST
 
