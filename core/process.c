@@ -134,6 +134,6 @@ void pl_process_abort(int code, const char *object, const char *message)
         ops->abort(code, object, message);
     else if (!pl_inherited_abort_early(code, object, message))
         fprintf(stderr, "%s\n", message);
-    /* An exit status has 8 bits; a failure must not look like success. */
-    _exit((code & 0xff) ? code & 0xff : 1);
+    /* An exit status has 8 bits; a code that is not 0 must not look like success. */
+    _exit(code != 0 && (code & 0xff) == 0 ? 1 : code & 0xff);
 }
