@@ -28,13 +28,30 @@ struct pl_type_envelope *pl_envelope_create(int combiner, size_t ints, size_t ad
     return envelope;
 }
 
+/* The last reference to a type may go with its envelope, and with that type another envelope, and so on for as many
+ * types as the user has put upon each other: they queue up here instead of on the stack. */
+static _Thread_local struct {
+    struct pl_type_envelope *first;
+    bool busy;
+} to_free;
+
 void pl_envelope_free(const struct pl_type_envelope *envelope)
 {
-    if (!envelope)
+    struct pl_type_envelope *own = (struct pl_type_envelope *)envelope;
+    if (!own)
         return;
-    for (size_t i = 0; i < envelope->types_written; i++)
-        pl_object_release(envelope->type[i]);
-    free((void *)envelope);
+    own->next = to_free.first;
+    to_free.first = own;
+    if (to_free.busy)
+        return; /* called from the loop below */
+    to_free.busy = true;
+    while ((own = to_free.first)) {
+        to_free.first = own->next;
+        for (size_t i = 0; i < own->types_written; i++)
+            pl_object_release(own->type[i]);
+        free(own);
+    }
+    to_free.busy = false;
 }
 
 void pl_envelope_put(struct pl_type_envelope *envelope, MPI_Count value)

@@ -20,6 +20,7 @@ struct pl_type_envelope {
     MPI_Aint *address;       /* [addresses] */
     MPI_Count *count;        /* [counts] */
     struct pl_type **type;   /* [types], retained */
+    struct pl_type_envelope *next; /* while it waits to be freed */
 };
 
 /* Numbers of each kind, all still to be written. NULL: out of memory (recorded). */

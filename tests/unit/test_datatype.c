@@ -453,7 +453,7 @@ END_TEST
 /* Type upon type: neither the stack nor the memory may grow with the square of it. */
 START_TEST(deep)
 {
-    enum { LEVELS = 20000 };
+    enum { LEVELS = 200000 };
     typemap_errors_return();
     MPI_Datatype type = MPI_SHORT, next;
     for (int i = 0; i < LEVELS; i++) {
