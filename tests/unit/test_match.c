@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Matching and sending, driven from both ends without another process: messages arrive by pl_engine_host, and what the
+ * engine sends goes to a transport that does as it is told and keeps the headers.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "core/engine.h"
+#include "core/error.h"
+#include "core/instance.h"
+#include "core/match.h"
+#include "core/p2p.h"
+#include "core/request.h"
+
+/* --- the transport ------------------------------------------------------------------------------------------------ */
+
+enum { SENT_MAX = 64, PEER_ID = 4711 };
+
+static struct {
+    int result;                               /* of the next sends */
+    int sent;
+    struct pl_header header[SENT_MAX];        /* of those that were taken */
+    struct pl_outgoing *message[SENT_MAX];
+    bool withdraws;
+    int fetched, dropped, cancelled;
+    int fetch_result;
+    struct pl_incoming *fetching;
+} wire;
+
+static const struct pl_transport_ops wire_ops;
+static struct pl_endpoint endpoint = { .ops = &wire_ops };
+static struct pl_bulk bulk = { .ops = &wire_ops };
+
+static int wire_connect(void *self, const void *address, size_t length, struct pl_peer *peer, struct pl_endpoint **made)
+{
+    (void)self, (void)address, (void)length;
+    endpoint.peer = peer;
+    *made = &endpoint;
+    return MPI_SUCCESS;
+}
+
+static int wire_send(struct pl_endpoint *to, struct pl_outgoing *message)
+{
+    (void)to;
+    if (wire.result == PL_AGAIN)
+        return PL_AGAIN;
+    ck_assert_int_lt(wire.sent, SENT_MAX);
+    wire.header[wire.sent] = message->header;
+    wire.message[wire.sent++] = message;
+    return wire.result;
+}
+
+static int wire_fetch(void *self, struct pl_bulk *data, struct pl_incoming *message)
+{
+    (void)self, (void)data;
+    wire.fetched++;
+    wire.fetching = message;
+    return wire.fetch_result;
+}
+
+static void wire_drop(void *self, struct pl_bulk *data, bool cancelled)
+{
+    (void)self, (void)data;
+    wire.dropped++;
+    wire.cancelled += cancelled;
+}
+
+static bool wire_withdraw(struct pl_endpoint *to, struct pl_outgoing *message)
+{
+    (void)to, (void)message;
+    return wire.withdraws;
+}
+
+static int wire_progress(void *self)
+{
+    (void)self;
+    return 0;
+}
+
+static bool wire_flushed(void *self)
+{
+    (void)self;
+    return true;
+}
+
+static void wire_disconnect(struct pl_endpoint *from)
+{
+    (void)from;
+}
+
+static void wire_close(void *self)
+{
+    (void)self;
+}
+
+static const struct pl_transport_ops wire_ops = {
+    .abi = PL_TRANSPORT_ABI, .name = "wire", .connect = wire_connect, .send = wire_send, .fetch = wire_fetch,
+    .drop = wire_drop, .withdraw = wire_withdraw, .progress = wire_progress, .flushed = wire_flushed,
+    .disconnect = wire_disconnect, .close = wire_close,
+};
+
+/* --- an engine with two communicators of two processes: this one is rank 0 ------------------------------------------- */
+
+static struct pl_instance instance;
+static struct pl_engine *const engine = &instance.engine;
+static struct pl_comm *comms[2];
+static unsigned char card[16] = { [8] = 4, 'w', 'i', 'r', 'e', 0, 0 };
+static struct pl_origin origin = { .engine = PEER_ID, .card = card, .card_length = 15 };
+
+static struct pl_comm *make_comm(uint32_t serial)
+{
+    struct pl_comm *comm = pl_object_create(PL_COMM);
+    struct pl_peer *peer;
+    comm->instance = &instance;
+    comm->orphan = true; /* it is in no list of the instance */
+    comm->size = 2;
+    comm->id = (struct pl_comm_id){ 1, serial };
+    comm->peers = calloc(2, sizeof *comm->peers);
+    pl_lock_init(&comm->lock, PL_RANK_OBJECT, true);
+    for (int i = 0; i < 2; i++) {
+        pl_list_init(&comm->queues[i].posted);
+        pl_list_init(&comm->queues[i].unexpected);
+    }
+    pl_engine_enter(engine);
+    ck_assert_int_eq(pl_engine_peer(engine, card, 15, 1, &peer), MPI_SUCCESS);
+    comm->peers[1] = peer;
+    pl_engine_add_comm(engine, comm);
+    pl_engine_leave(engine);
+    comm->orphan = false; /* and is used like any other */
+    return comm;
+}
+
+static void set_up(void)
+{
+    uint64_t id = PEER_ID;
+    memset(&wire, 0, sizeof wire);
+    memcpy(card, &id, sizeof id);
+    instance.obj.predefined = true;
+    ck_assert_int_eq(pl_engine_open(engine, &instance, MPI_THREAD_MULTIPLE), MPI_SUCCESS);
+    engine->transport[engine->transports].ops = &wire_ops;
+    engine->transport[engine->transports++].self = &wire;
+    comms[0] = make_comm(1);
+    comms[1] = make_comm(2);
+}
+
+static void tear_down(void)
+{
+    for (int i = 0; i < 2; i++) {
+        pl_engine_enter(engine);
+        pl_engine_remove_comm(engine, comms[i]);
+        pl_engine_leave(engine);
+        comms[i]->orphan = true;
+        pl_handle_drop(comms[i]);
+    }
+    wire.result = MPI_SUCCESS;
+    pl_engine_close(engine);
+    ck_assert_int_eq(pl_object_count(PL_REQUEST), 0);
+    ck_assert_int_eq(pl_object_count(PL_COMM), 0);
+}
+
+static struct pl_header header_of(int kind, const struct pl_comm *comm, int source, int tag, size_t size)
+{
+    return (struct pl_header){ .home = comm->id.home, .serial = comm->id.serial, .source = source, .tag = tag, .kind = (uint8_t)kind, .size = size };
+}
+
+static void arrive(const struct pl_header *header, const void *data, struct pl_bulk *waiting)
+{
+    pl_engine_enter(engine);
+    pl_engine_host.arrived(engine, &origin, header, data, waiting);
+    pl_engine_leave(engine);
+}
+
+static void arrive_int(struct pl_comm *comm, int source, int tag, int value)
+{
+    struct pl_header header = header_of(PL_MSG_P2P, comm, source, tag, sizeof value);
+    arrive(&header, &value, NULL);
+}
+
+static struct pl_request *post(struct pl_comm *comm, void *buf, size_t bytes, int source, int tag)
+{
+    struct pl_request *request;
+    ck_assert_int_eq(pl_recv_prepare(comm, buf, (MPI_Count)bytes, (struct pl_type *)PL_TYPE_BYTE, source, tag, &request), MPI_SUCCESS);
+    ck_assert_int_eq(pl_p2p_start(request), MPI_SUCCESS);
+    return request;
+}
+
+static struct pl_request *start_send(const void *buf, size_t bytes, int tag, int mode)
+{
+    struct pl_request *request;
+    ck_assert_int_eq(pl_send_prepare(comms[0], buf, (MPI_Count)bytes, (struct pl_type *)PL_TYPE_BYTE, 1, tag, mode, &request), MPI_SUCCESS);
+    ck_assert_int_eq(pl_p2p_start(request), MPI_SUCCESS);
+    return request;
+}
+
+/* The request is done, with this error; lets go of it. */
+static void finish(struct pl_request *request, int error)
+{
+    UNIT_CHECK(pl_request_done(request));
+    ck_assert_int_eq(request->outcome.error, error);
+    pl_handle_drop(request);
+}
+
+static void progress(void)
+{
+    pl_engine_enter(engine);
+    pl_engine_progress(engine);
+    pl_engine_leave(engine);
+}
+
+/* --- who gets what -------------------------------------------------------------------------------------------------- */
+
+/* Random receives and arrivals, beside a model that keeps both as plain arrays in order. */
+START_TEST(order_is_that_of_a_plain_model)
+{
+    enum { STEPS = 40000, PENDING = 300 };
+    static struct { int source, tag, value; } arrived[PENDING];
+    static struct { int source, tag, value; struct pl_request *request; } posted[PENDING];
+    static int slots[PENDING];
+    int arrivals = 0, posts = 0, next = 0;
+    uint64_t random = 42;
+    set_up();
+    for (int step = 0; step < STEPS; step++) {
+        int source = unit_below(&random, 3), tag = unit_below(&random, 3), found = 0;
+        if (unit_below(&random, 2)) {
+            while (found < posts && !((posted[found].source == source || posted[found].source == MPI_ANY_SOURCE) &&
+                                      (posted[found].tag == tag || posted[found].tag == MPI_ANY_TAG)))
+                found++;
+            if (found == posts && arrivals == PENDING)
+                continue;
+            int value = next++;
+            arrive_int(comms[0], source, tag, value);
+            if (found == posts) {
+                arrived[arrivals].source = source, arrived[arrivals].tag = tag, arrived[arrivals++].value = value;
+                continue;
+            }
+            UNIT_CHECK(pl_request_done(posted[found].request) && slots[posted[found].value] == value);
+            UNIT_CHECK(posted[found].request->outcome.source == source && posted[found].request->outcome.tag == tag);
+            pl_handle_drop(posted[found].request);
+            int slot = posted[found].value;
+            memmove(&posted[found], &posted[found + 1], (size_t)(--posts - found) * sizeof posted[0]);
+            posted[posts].value = slot; /* free again */
+            continue;
+        }
+        source = unit_below(&random, 3) ? source : MPI_ANY_SOURCE;
+        tag = unit_below(&random, 3) ? tag : MPI_ANY_TAG;
+        while (found < arrivals && !((arrived[found].source == source || source == MPI_ANY_SOURCE) &&
+                                     (arrived[found].tag == tag || tag == MPI_ANY_TAG)))
+            found++;
+        if (found < arrivals) {
+            int got = -1;
+            struct pl_request *request = post(comms[0], &got, sizeof got, source, tag);
+            UNIT_CHECK(pl_request_done(request) && got == arrived[found].value);
+            pl_handle_drop(request);
+            memmove(&arrived[found], &arrived[found + 1], (size_t)(--arrivals - found) * sizeof arrived[0]);
+        } else if (posts < PENDING) {
+            static bool numbered;
+            for (int i = 0; !numbered && i < PENDING; i++)
+                posted[i].value = i;
+            numbered = true;
+            posted[posts].source = source, posted[posts].tag = tag;
+            posted[posts].request = post(comms[0], &slots[posted[posts].value], sizeof(int), source, tag);
+            UNIT_CHECK(!pl_request_done(posted[posts].request));
+            posts++;
+        }
+    }
+    while (posts > 0) {
+        ck_assert_int_eq(pl_cancel(posted[--posts].request), MPI_SUCCESS);
+        UNIT_CHECK(posted[posts].request->outcome.cancelled);
+        finish(posted[posts].request, MPI_SUCCESS);
+    }
+    tear_down();
+}
+END_TEST
+
+START_TEST(communicators_and_contexts_do_not_mix)
+{
+    int value[4] = { -1, -1, -1, -1 };
+    struct pl_request *collective;
+    set_up();
+    ck_assert_int_eq(pl_coll_irecv(comms[0], &value[2], sizeof(int), PL_TYPE_BYTE, 1, 5, &collective), MPI_SUCCESS);
+    struct pl_request *other = post(comms[1], &value[1], sizeof(int), MPI_ANY_SOURCE, MPI_ANY_TAG);
+    struct pl_header header = header_of(PL_MSG_COLL, comms[0], 1, 5, sizeof(int));
+    arrive_int(comms[0], 1, 5, 10);
+    UNIT_CHECK(!pl_request_done(other) && !pl_request_done(collective));
+    arrive(&header, &(int){ 20 }, NULL);
+    arrive_int(comms[1], 1, 5, 30);
+    UNIT_CHECK(pl_request_done(collective));
+    pl_object_release(collective); /* a hidden one has no handle */
+    finish(other, MPI_SUCCESS);
+    finish(post(comms[0], &value[0], sizeof(int), 1, 5), MPI_SUCCESS);
+    UNIT_CHECK(value[0] == 10 && value[1] == 30 && value[2] == 20);
+    tear_down();
+}
+END_TEST
+
+/* Messages that come before their communicator exists here wait for it, in order. */
+START_TEST(early_messages_find_their_communicator)
+{
+    int got = -1;
+    set_up();
+    struct pl_comm later = { .id = { 1, 99 } };
+    for (int i = 0; i < 5; i++)
+        arrive_int(&later, 1, 3, i);
+    struct pl_comm *comm = make_comm(99);
+    for (int i = 0; i < 5; i++) {
+        finish(post(comm, &got, sizeof got, 1, MPI_ANY_TAG), MPI_SUCCESS);
+        ck_assert_int_eq(got, i);
+    }
+    pl_engine_enter(engine);
+    pl_engine_remove_comm(engine, comm);
+    pl_engine_leave(engine);
+    comm->orphan = true;
+    pl_handle_drop(comm);
+    tear_down();
+}
+END_TEST
+
+/* --- data ------------------------------------------------------------------------------------------------------------- */
+
+START_TEST(a_long_message_is_cut_and_reported)
+{
+    unsigned char data[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, in[8] = { 0 };
+    set_up();
+    struct pl_header header = header_of(PL_MSG_P2P, comms[0], 1, 1, 8);
+    struct pl_request *request = post(comms[0], in, 3, 1, 1);
+    arrive(&header, data, NULL);
+    UNIT_CHECK(in[2] == 3 && in[3] == 0);
+    ck_assert_int_eq((int)request->outcome.bytes, 3);
+    ck_assert_int_eq(pl_request_report(request), MPI_ERR_TRUNCATE);
+    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "8 bytes"));
+    finish(request, MPI_ERR_TRUNCATE);
+    tear_down();
+}
+END_TEST
+
+/* Bulk is fetched once it is matched; the receive is complete when the transport says so; what nobody wants is dropped. */
+START_TEST(bulk_is_fetched_or_dropped)
+{
+    char in[10];
+    set_up();
+    struct pl_header header = header_of(PL_MSG_P2P, comms[0], 1, 1, 1000);
+    wire.fetch_result = PL_PENDING;
+    arrive(&header, NULL, &bulk);
+    ck_assert_int_eq(wire.fetched, 0);
+    struct pl_request *request = post(comms[0], in, sizeof in, 1, 1);
+    ck_assert_int_eq(wire.fetched, 1);
+    UNIT_CHECK(!pl_request_done(request) && wire.fetching->size == 1000 && wire.fetching->data.total == sizeof in);
+    pl_engine_enter(engine);
+    pl_engine_host.fetched(engine, wire.fetching, MPI_SUCCESS);
+    pl_engine_leave(engine);
+    finish(request, MPI_ERR_TRUNCATE);
+    arrive(&header, NULL, &bulk);
+    tear_down();
+    ck_assert_int_eq(wire.dropped, 1);
+    ck_assert_int_eq(wire.cancelled, 0);
+}
+END_TEST
+
+/* --- sending ---------------------------------------------------------------------------------------------------------- */
+
+/* A transport without room keeps nobody's place: order holds, also when one in the middle is cancelled. */
+START_TEST(queued_sends_keep_their_order)
+{
+    struct pl_request *requests[6];
+    set_up();
+    for (int round = 0; round < 2; round++) {
+        wire.result = PL_AGAIN;
+        wire.sent = 0;
+        for (int i = 0; i < 6; i++)
+            requests[i] = start_send(&i, 0, i, PL_SEND_STANDARD);
+        ck_assert_int_eq(pl_cancel(requests[2]), MPI_SUCCESS);
+        progress();
+        ck_assert_int_eq(wire.sent, 0);
+        wire.result = MPI_SUCCESS;
+        progress();
+        ck_assert_int_eq(wire.sent, 5);
+        for (int i = 0, at = 0; i < 6; i++) {
+            ck_assert_int_eq(requests[i]->outcome.cancelled, i == 2);
+            if (i != 2)
+                ck_assert_int_eq(wire.header[at++].tag, i);
+            finish(requests[i], MPI_SUCCESS);
+        }
+        /* All that was queued is cancelled: the next one that finds no room is queued all the same. */
+        wire.result = PL_AGAIN;
+        requests[0] = start_send(NULL, 0, 7, PL_SEND_STANDARD);
+        pl_cancel(requests[0]);
+        finish(requests[0], MPI_SUCCESS);
+        requests[0] = start_send(NULL, 0, 8, PL_SEND_STANDARD);
+        wire.result = MPI_SUCCESS;
+        progress();
+        ck_assert_int_eq(wire.header[wire.sent - 1].tag, 8);
+        finish(requests[0], MPI_SUCCESS);
+    }
+    tear_down();
+}
+END_TEST
+
+/* A synchronous send is complete when both the transport and the receiver have said so, in either order. */
+START_TEST(synchronous_sends_wait_for_the_receiver)
+{
+    set_up();
+    struct pl_request *first = start_send(NULL, 0, 1, PL_SEND_SYNC);
+    wire.result = PL_PENDING;
+    struct pl_request *second = start_send(NULL, 0, 2, PL_SEND_SYNC);
+    wire.result = MPI_SUCCESS;
+    UNIT_CHECK(!pl_request_done(first) && !pl_request_done(second));
+    UNIT_CHECK((wire.header[0].flags & PL_FLAG_SYNC) && wire.header[0].token != wire.header[1].token);
+
+    struct pl_header ack = { .kind = PL_MSG_ACK, .token = wire.header[1].token };
+    arrive(&ack, NULL, NULL);
+    UNIT_CHECK(!pl_request_done(second)); /* the transport still has it */
+    pl_engine_enter(engine);
+    pl_engine_host.sent(engine, wire.message[1], MPI_SUCCESS);
+    pl_engine_leave(engine);
+    finish(second, MPI_SUCCESS);
+    arrive(&ack, NULL, NULL); /* once more: nobody is meant */
+    ack.token = wire.header[0].token;
+    arrive(&ack, NULL, NULL);
+    finish(first, MPI_SUCCESS);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_synchronous_message_is_acknowledged_when_it_is_matched)
+{
+    int got;
+    set_up();
+    struct pl_header header = header_of(PL_MSG_P2P, comms[0], 1, 1, sizeof got);
+    header.flags = PL_FLAG_SYNC;
+    header.token = 1234;
+    arrive(&header, &(int){ 5 }, NULL);
+    ck_assert_int_eq(wire.sent, 0);
+    finish(post(comms[0], &got, sizeof got, 1, 1), MPI_SUCCESS);
+    ck_assert_int_eq(wire.sent, 1);
+    UNIT_CHECK(wire.header[0].kind == PL_MSG_ACK && wire.header[0].token == 1234);
+    tear_down();
+}
+END_TEST
+
+/* --- cancelling ------------------------------------------------------------------------------------------------------- */
+
+START_TEST(a_peer_takes_back_what_is_not_matched)
+{
+    int got = -1;
+    set_up();
+    struct pl_header header = header_of(PL_MSG_P2P, comms[0], 1, 1, sizeof got);
+    for (int i = 1; i <= 3; i++) {
+        header.token = (uint64_t)i;
+        arrive(&header, &i, NULL);
+    }
+    struct pl_header cancel = header_of(PL_MSG_CANCEL, comms[0], 1, 1, 0);
+    cancel.token = 2;
+    for (int again = 0; again < 2; again++) {
+        arrive(&cancel, NULL, NULL);
+        UNIT_CHECK(wire.header[again].kind == PL_MSG_CANCELLED && wire.header[again].tag == !again && wire.header[again].token == 2);
+    }
+    finish(post(comms[0], &got, sizeof got, 1, 1), MPI_SUCCESS);
+    ck_assert_int_eq(got, 1);
+    finish(post(comms[0], &got, sizeof got, 1, 1), MPI_SUCCESS);
+    ck_assert_int_eq(got, 3);
+    tear_down();
+}
+END_TEST
+
+/* The answer decides; asking twice does no harm; one that is too late is ignored. */
+START_TEST(a_send_is_cancelled_by_the_answer)
+{
+    for (int withdrawn = 0; withdrawn < 2; withdrawn++) {
+        set_up();
+        wire.result = PL_PENDING;
+        wire.withdraws = true;
+        struct pl_request *request = start_send(NULL, 0, 1, PL_SEND_STANDARD);
+        struct pl_header answer = { .kind = PL_MSG_CANCELLED, .tag = withdrawn, .token = wire.header[0].token };
+        wire.result = MPI_SUCCESS;
+        pl_cancel(request);
+        pl_cancel(request);
+        UNIT_CHECK(wire.sent == 2 && wire.header[1].kind == PL_MSG_CANCEL && wire.header[1].token == wire.header[0].token);
+        UNIT_CHECK(!pl_request_done(request));
+        arrive(&answer, NULL, NULL);
+        UNIT_CHECK(pl_request_done(request) == withdrawn);
+        if (!withdrawn) {
+            pl_cancel(request);
+            pl_engine_enter(engine);
+            pl_engine_host.sent(engine, wire.message[0], MPI_SUCCESS);
+            pl_engine_leave(engine);
+            arrive(&answer, NULL, NULL);
+        }
+        ck_assert_int_eq(request->outcome.cancelled, withdrawn);
+        finish(request, MPI_SUCCESS);
+        tear_down();
+    }
+}
+END_TEST
+
+/* Tokens that a peer makes up, and kinds that do not exist, have no effect. */
+START_TEST(a_peers_word_is_not_followed)
+{
+    set_up();
+    for (int kind = PL_MSG_ACK; kind < 256; kind++) {
+        struct pl_header header = header_of(kind, comms[0], 1, 1, 0);
+        header.token = 0xdeadbeefdeadbeef;
+        if (kind != PL_MSG_CANCEL)
+            arrive(&header, "", NULL);
+    }
+    ck_assert_int_eq(wire.sent, 0);
+    ck_assert_int_eq((int)engine->lost_messages, 256 - PL_MSG_KINDS);
+    tear_down();
+}
+END_TEST
+
+/* A lost process ends what waits for it, and what is sent to it afterwards. */
+START_TEST(a_lost_peer_ends_its_sends)
+{
+    set_up();
+    struct pl_request *awaiting = start_send(NULL, 0, 1, PL_SEND_SYNC);
+    wire.result = PL_AGAIN;
+    struct pl_request *queued = start_send(NULL, 0, 2, PL_SEND_STANDARD);
+    pl_engine_enter(engine);
+    pl_engine_host.lost(engine, NULL, &origin);
+    pl_engine_leave(engine);
+    finish(awaiting, MPI_ERR_PROC_ABORTED);
+    finish(queued, MPI_ERR_PROC_ABORTED);
+    finish(start_send(NULL, 0, 3, PL_SEND_STANDARD), MPI_ERR_PROC_ABORTED);
+    progress();
+    tear_down();
+}
+END_TEST
+
+UNIT_MAIN("match", order_is_that_of_a_plain_model, communicators_and_contexts_do_not_mix, early_messages_find_their_communicator,
+          a_long_message_is_cut_and_reported, bulk_is_fetched_or_dropped, queued_sends_keep_their_order,
+          synchronous_sends_wait_for_the_receiver, a_synchronous_message_is_acknowledged_when_it_is_matched,
+          a_peer_takes_back_what_is_not_matched, a_send_is_cancelled_by_the_answer, a_peers_word_is_not_followed,
+          a_lost_peer_ends_its_sends)
