@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/config.h"
+#include "core/datatype.h"
 #include "core/error.h"
 #include "core/object.h"
 #include "core/plugin.h"
@@ -103,6 +104,7 @@ void pl_process_close(void)
         pl_process.closing = NULL;
         pl_process.bootstrap->close();
         pl_process.bootstrap = NULL;
+        pl_type_trim();
     }
     pl_lock_drop(&pl_process.lock);
     pl_object_trim();
