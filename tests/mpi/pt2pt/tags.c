@@ -16,8 +16,8 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
 
     tags[n++] = 0;
-    for (int bit = 1; bit > 0 && bit <= *upper; bit <<= 1)
-        tags[n++] = bit;
+    for (int bit = 0; bit < 31 && 1 << bit <= *upper; bit++)
+        tags[n++] = 1 << bit;
     tags[n++] = *upper;
     for (int i = 0; i < n; i++)
         CHECK_OK(MPI_Isend(&tags[i], 1, MPI_INT, to, tags[i], MPI_COMM_WORLD, &requests[i]));
