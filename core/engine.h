@@ -132,6 +132,10 @@ void pl_engine_wake(struct pl_engine *engine);
 /* The peer with this card; makes and connects it when it is new. Lock held. `proc` is for messages. */
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer);
 
+/* Lets go of a peer to which nothing more is to be said: what was sent to it and not taken may get lost. No communicator
+ * may hold it. Lock held. */
+void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer);
+
 /* Sends a control message (no data, or `bytes` of it, copied). Lock held. */
 int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data, size_t bytes);
 

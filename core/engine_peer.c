@@ -314,6 +314,22 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
     return MPI_SUCCESS;
 }
 
+void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer)
+{
+    struct pl_peer **at = &engine->peers[peer->engine & (engine->peer_buckets - 1)];
+    while (*at != peer)
+        at = &(*at)->next;
+    *at = peer->next;
+    engine->peer_count--;
+    struct pl_list *node;
+    while ((node = pl_list_pop(&peer->pending)) != NULL)
+        pl_request_complete(PL_CONTAINER(node, struct pl_request, link), MPI_ERR_PROC_ABORTED);
+    pl_list_remove(&peer->link);
+    if (peer->endpoint)
+        peer->endpoint->ops->disconnect(peer->endpoint);
+    free(peer);
+}
+
 /* The card of a communicator's rank: one's own, from the rendezvous that made it, or what the process published. */
 static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *length)
 {

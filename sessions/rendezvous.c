@@ -263,6 +263,8 @@ static int ask(struct pl_engine *door, struct meeting *meeting, uint32_t rank, c
         return MPI_SUCCESS;
     if (rc)
         return put_up_with(quest, rc);
+    if (quest->asked)
+        pl_engine_forget(door, quest->asked); /* that door has closed, and will not say that it got our request */
     quest->asked = peer;
     quest->failing = false;
     return send_join(door, peer, meeting, rank, engine);

@@ -273,11 +273,13 @@ static int connect_endpoint(void *self, const void *address, size_t length, stru
     return MPI_SUCCESS;
 }
 
-/* The link stays: the peer may still send to us, and what it has sent must be answered. */
+/* The link stays: the peer may still send to us, and what it has sent must be answered. What we have sent may get lost
+ * from now on: nobody asks the peer about it. */
 static void disconnect_endpoint(struct pl_endpoint *endpoint)
 {
     struct ucx_link *link = (struct ucx_link *)endpoint;
     endpoint->peer = NULL;
+    link->due = link->acked;
     PL_LIST_EACH(send, &link->sends, struct ucx_send, entry)
         send->message = NULL;
 }
