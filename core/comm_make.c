@@ -73,9 +73,10 @@ int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, bool copy_info, st
 
 /* --- duplicates without waiting ------------------------------------------------------------------------------------- */
 
-/* The broadcast of the id, and what follows when it has come. */
+/* The first member's choice of the id, and whether a member's attributes could not be copied, travel in a reduction: its
+ * maximum. Members without a choice, and without a failure, say 0. */
 struct idup {
-    struct pl_comm_id id;
+    struct { uint64_t failed, home, serial; } words;
     struct pl_comm *comm; /* retained */
     void (*destroyed)(struct pl_request *request);
 };
@@ -84,8 +85,10 @@ static void idup_completed(struct pl_request *request)
 {
     struct idup *idup = request->owner;
     int error = request->outcome.error;
+    if (error == MPI_SUCCESS && idup->words.failed)
+        error = MPI_ERR_OTHER;
     if (error == MPI_SUCCESS) {
-        idup->comm->id = idup->id;
+        idup->comm->id = (struct pl_comm_id){ idup->words.home, (uint32_t)idup->words.serial };
         pl_engine_add_comm(request->engine, idup->comm);
     }
     request->completed = NULL;
@@ -100,13 +103,21 @@ static void idup_destroyed(struct pl_request *request)
     free(idup);
 }
 
-static int start_idup(struct pl_comm *parent, struct pl_comm *made, struct pl_request **request)
+static int start_idup(struct pl_comm *parent, struct pl_comm *made, bool failed, struct pl_request **request)
 {
     struct idup *idup = pl_calloc(1, sizeof *idup);
     if (!idup)
         return pl_fail_memory("a duplicate");
-    idup->id = pl_comm_new_id();
-    int rc = pl_coll_prepare(&(struct pl_coll){ .kind = PL_COLL_BCAST, .comm = parent, .recvbuf = &idup->id, .recvcount = sizeof idup->id, .recvtype = PL_TYPE_BYTE }, request);
+    struct pl_comm_id id = parent->rank == 0 ? pl_comm_new_id() : (struct pl_comm_id){ 0 };
+    idup->words.failed = failed;
+    idup->words.home = id.home;
+    idup->words.serial = id.serial;
+    struct pl_coll reduction = {
+        .kind = PL_COLL_ALLREDUCE, .comm = parent, .sendbuf = MPI_IN_PLACE, .recvbuf = &idup->words,
+        .recvcount = sizeof idup->words / sizeof(uint64_t), .recvtype = pl_type_predefined((uintptr_t)MPI_UINT64_T),
+        .op = pl_op_predefined((uintptr_t)MPI_MAX),
+    };
+    int rc = pl_coll_prepare(&reduction, request);
     if (rc) {
         free(idup);
         return rc;
@@ -132,8 +143,11 @@ int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, bool copy_info, s
         rc = inherit(parent, info, copy_info, made);
     if (rc == MPI_SUCCESS)
         rc = pl_topology_copy(parent, made);
-    if (rc == MPI_SUCCESS)
-        rc = start_idup(parent, made, request);
+    /* Who has failed says so to the others, and does not wait for it. */
+    int started = start_idup(parent, made, rc != MPI_SUCCESS, request);
+    if (rc && started == MPI_SUCCESS)
+        pl_request_let_go(*request);
+    rc = rc ? rc : started;
     if (rc)
         pl_comm_free(made);
     else

@@ -433,7 +433,7 @@ int pl_engine_nudge_others(struct pl_engine *engine)
         events += pl_engine_progress(other);
         while ((node = pl_list_pop(&other->chores)) != NULL)
             pl_list_append(&chores, node);
-        pl_lock_drop(&other->lock); /* whoever leaves next does the chores */
+        pl_lock_drop(&other->lock); /* what lies in its graveyard is for whoever leaves it next */
     }
     pl_lock_drop(&engines_lock);
     pl_engine_do(&chores);

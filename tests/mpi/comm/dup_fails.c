@@ -27,6 +27,19 @@ int main(int argc, char **argv)
         CHECK_CLASS(rc, MPI_ERR_NO_MEM);
     else
         CHECK(rc != MPI_SUCCESS);
+
+    /* Without waiting: who fails knows at once, the others when the request completes. */
+    MPI_Request request = MPI_REQUEST_NULL;
+    rc = MPI_Comm_idup(parent, &child, &request);
+    if (mtest_rank == mtest_size - 1) {
+        CHECK_CLASS(rc, MPI_ERR_NO_MEM);
+    } else {
+        CHECK_OK(rc);
+        CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS);
+        CHECK_OK(MPI_Comm_free(&child));
+    }
+    CHECK_OK(MPI_Barrier(parent));
+
     MPI_Comm_delete_attr(parent, keyval);
     CHECK_OK(MPI_Comm_dup(parent, &child));
     CHECK_OK(MPI_Barrier(child));
