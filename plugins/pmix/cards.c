@@ -9,8 +9,10 @@
  * A card of the World is put once for each claim of the rank, under a key with the claim's number. A front door's card
  * changes each time that the door opens, and servers keep what they have fetched, whatever PMIX_GET_REFRESH_CACHE says.
  * What makes them fetch again is a key that they do not know: so a query for a door on another node asks for such a
- * key first (found to work with PMIx 4.2 under Open MPI's and Slurm's servers). On the own node the server has the
- * latest card, and would wait for an unknown key.
+ * key first (found to work with PMIx 4.2 under Open MPI's and Slurm's servers).
+ *
+ * The server of the own node has the latest card. It is asked for what it has now (PMIX_IMMEDIATE): it lets other
+ * questions wait, and forgets about them when the card's owner finalizes PMIx in the meantime.
  *
  * Locking: `lock` protects the queries; answers come in PMIx's own thread.
  */
@@ -25,6 +27,13 @@
 
 enum { ANSWER_SECONDS = 2, RETRY_FIRST_MS = 1, RETRY_LAST_MS = 100 };
 
+/* What is posted: always of the same size, since the store of PMIx 4.2 that lives in shared memory goes on giving out a
+ * value that was empty once. */
+struct posted {
+    uint32_t length; /* 0: withdrawn */
+    unsigned char card[PL_CARD_MAX];
+};
+
 enum query_state { REFRESHING, ASKING, ANSWERED, RESTING };
 
 struct query {
@@ -33,17 +42,17 @@ struct query {
     enum pl_card_slot slot;
     enum query_state state;
     bool waiting;                     /* PMIx has not answered yet */
-    pmix_info_t info[2];              /* PMIx reads them until it has answered */
+    bool orphan;                      /* closed meanwhile: freed by the answer */
+    pmix_info_t info[3];              /* PMIx reads them until it has answered */
     pmix_status_t status;
-    unsigned char card[PL_CARD_MAX];
-    size_t length;
+    struct posted answer;
     long rest_ms, again_at;           /* how long to rest after a miss, and until when */
 };
 
 static const struct pl_bootstrap_host *host;
 static pmix_proc_t self;
 static uint32_t generation;
-static char *local_ranks;
+static const char *local_ranks;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct query *queries;
 
@@ -56,47 +65,53 @@ static const char *key_of(enum pl_card_slot slot, char *key, size_t room)
     return key;
 }
 
-static bool is_local(int rank)
+enum locality { LOCAL, REMOTE, UNKNOWN };
+
+static enum locality locality_of(int rank)
 {
     for (const char *at = local_ranks; at && *at; at += *at == ',') {
         char *end;
         long found = strtol(at, &end, 10);
         if (end == at)
-            return false;
+            return UNKNOWN;
         if (found == rank)
-            return true;
+            return LOCAL;
         at = end;
     }
-    return false;
+    return local_ranks ? REMOTE : UNKNOWN;
 }
 
-int cards_open(const struct pl_bootstrap_host *library, const pmix_proc_t *proc, uint32_t number, const char *local)
+void cards_open(const struct pl_bootstrap_host *library, const pmix_proc_t *proc, uint32_t number, const char *local)
 {
     host = library;
     self = *proc;
     generation = number;
-    local_ranks = local ? strdup(local) : NULL;
-    return local && !local_ranks ? host->fail(MPI_ERR_NO_MEM, "out of memory for the ranks of this node") : MPI_SUCCESS;
+    local_ranks = local;
 }
 
 void cards_close(void)
 {
+    pthread_mutex_lock(&lock);
     while (queries) {
         struct query *query = queries;
         queries = query->next;
-        free(query);
+        query->orphan = query->waiting;
+        if (!query->waiting)
+            free(query);
     }
-    free(local_ranks);
-    local_ranks = NULL;
+    pthread_mutex_unlock(&lock);
 }
 
 int cards_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
     char key[PMIX_MAX_KEYLEN + 1];
+    struct posted posted = { .length = (uint32_t)length };
     pmix_value_t value = {
         .type = PMIX_BYTE_OBJECT,
-        .data.bo = { .bytes = (char *)card, .size = length },
+        .data.bo = { .bytes = (char *)&posted, .size = sizeof posted },
     };
+    if (length)
+        memcpy(posted.card, card, length);
     pmix_status_t status = PMIx_Put(PMIX_GLOBAL, key_of(slot, key, sizeof key), &value);
     if (status == PMIX_SUCCESS)
         status = PMIx_Commit();
@@ -119,17 +134,19 @@ static void answered(pmix_status_t status, pmix_value_t *value, void *argument)
 {
     struct query *query = argument;
     pthread_mutex_lock(&lock);
-    query->length = 0;
-    if (status == PMIX_SUCCESS && value && value->type == PMIX_BYTE_OBJECT && value->data.bo.size <= sizeof query->card) {
-        query->length = value->data.bo.size;
-        if (query->length)
-            memcpy(query->card, value->data.bo.bytes, query->length);
-    } else if (status == PMIX_SUCCESS) {
-        status = PMIX_ERR_BAD_PARAM;
+    if (status == PMIX_SUCCESS) {
+        bool good = value && value->type == PMIX_BYTE_OBJECT && value->data.bo.size == sizeof query->answer;
+        if (good)
+            memcpy(&query->answer, value->data.bo.bytes, sizeof query->answer);
+        if (!good || query->answer.length > PL_CARD_MAX)
+            status = PMIX_ERR_BAD_PARAM;
     }
     query->status = status;
     query->waiting = false;
+    bool orphan = query->orphan;
     pthread_mutex_unlock(&lock);
+    if (orphan)
+        free(query);
 }
 
 /* Asks PMIx; not with the lock held, since the answer may come at once. */
@@ -138,11 +155,13 @@ static void ask(struct query *query, const char *key)
     pmix_proc_t proc;
     PMIX_LOAD_PROCID(&proc, self.nspace, (pmix_rank_t)query->rank);
     int seconds = ANSWER_SECONDS;
-    bool refresh = true;
+    bool yes = true;
     PMIX_INFO_LOAD(&query->info[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
-    PMIX_INFO_LOAD(&query->info[1], PMIX_GET_REFRESH_CACHE, &refresh, PMIX_BOOL);
+    PMIX_INFO_LOAD(&query->info[1], PMIX_GET_REFRESH_CACHE, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&query->info[2], PMIX_IMMEDIATE, &yes, PMIX_BOOL);
+    size_t directives = locality_of(query->rank) == LOCAL ? 3 : 2;
     query->waiting = true;
-    pmix_status_t status = PMIx_Get_nb(&proc, key, query->info, 2, answered, query);
+    pmix_status_t status = PMIx_Get_nb(&proc, key, query->info, directives, answered, query);
     if (status != PMIX_SUCCESS) {
         pthread_mutex_lock(&lock);
         query->status = status;
@@ -151,10 +170,20 @@ static void ask(struct query *query, const char *key)
     }
 }
 
+/* Where the place of a rank is not known only now and then: its server, if it is ours, lets such a question wait. */
+static bool wants_refresh(const struct query *query)
+{
+    static unsigned questions;
+    if (query->slot != PL_CARD_DOOR || query->state == REFRESHING)
+        return false;
+    enum locality where = locality_of(query->rank);
+    return where == REMOTE || (where == UNKNOWN && ++questions % 8 == 0);
+}
+
 static void start(struct query *query)
 {
     char key[PMIX_MAX_KEYLEN + 1];
-    if (query->slot == PL_CARD_DOOR && !is_local(query->rank) && query->state != REFRESHING) {
+    if (wants_refresh(query)) {
         query->state = REFRESHING;
         ask(query, "plenum.refresh");
     } else {
@@ -185,10 +214,10 @@ static int judge(struct query *query, void *card, size_t *length)
 {
     switch (query->status) {
     case PMIX_SUCCESS:
-        if (query->length == 0)
+        if (query->answer.length == 0)
             break; /* withdrawn */
-        memcpy(card, query->card, query->length);
-        *length = query->length;
+        memcpy(card, query->answer.card, query->answer.length);
+        *length = query->answer.length;
         return MPI_SUCCESS;
     case PMIX_ERR_NOT_FOUND:
     case PMIX_ERR_TIMEOUT:

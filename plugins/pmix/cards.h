@@ -7,9 +7,9 @@
 
 #include "core/process.h"
 
-/* `local`: a rank list of this node as PMIx gives it ("0,1,2"), or NULL. */
-int cards_open(const struct pl_bootstrap_host *host, const pmix_proc_t *self, uint32_t generation, const char *local);
-void cards_close(void); /* after PMIx_Finalize(): no answer comes any more */
+/* `local`: the ranks of this node as PMIx lists them ("0,1,2"), or NULL; borrowed until cards_close(). */
+void cards_open(const struct pl_bootstrap_host *host, const pmix_proc_t *self, uint32_t generation, const char *local);
+void cards_close(void);
 int cards_publish(enum pl_card_slot slot, const void *card, size_t length);
 int cards_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length);
 

@@ -14,8 +14,7 @@
 #include <sys/types.h>
 
 /* Claims the rank in the directory (NULL: there is none, then the first claim is assumed). 0, and the number of the
- * claim, from 1; or the pid of the owner. A process that claims again after claim_release(), with nobody in between,
- * keeps its number. */
+ * claim, from 1; or the pid of the owner. */
 pid_t claim_take(const char *directory, const char *nspace, unsigned rank, uint32_t *number);
 void claim_release(void);
 

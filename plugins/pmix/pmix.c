@@ -2,9 +2,12 @@
 /*
  * Bootstrap through a PMIx server: Open MPI's mpirun, PRRTE, Slurm's `srun --mpi=pmix`.
  *
- * Opened and closed as often as the process opens; PMIx counts its users, so that an application that uses PMIx itself
- * is not disturbed. Nothing here waits for another process. What servers know differs, and so do the types in which they
- * say it: every value has a default, and any type that holds a number will do.
+ * Nothing here waits for another process. What servers know differs, and so do the types in which they say it: every
+ * value has a default, and any type that holds a number will do.
+ *
+ * PMIx stays initialized from the first opening to the end of the process, though the process closes and opens again:
+ * the server of PMIx 4.2 sometimes takes the end of the earlier connection for that of the new one, and then hands out
+ * nothing that this process publishes. PMIx counts its users, so that an application's own use is not disturbed.
  *
  * Locking: the caller's, as core/process.h says.
  */
@@ -47,8 +50,8 @@ static bool number_of(const pmix_value_t *value, long *number)
 }
 
 /*
- * A value of the job or of this process; NULL: not known. What was given to the process at its start is at hand
- * (PMIX_OPTIONAL: do not ask the server); when PMIx is initialized again it is not, and the server must be asked.
+ * A value of the job or of this process; NULL: not known. The first process in a rank was given them when it initialized
+ * PMIx (PMIX_OPTIONAL: the server is not asked); a later one must ask.
  */
 static pmix_value_t *get(pmix_rank_t rank, const char *key)
 {
@@ -77,13 +80,24 @@ static long get_number(pmix_rank_t rank, const char *key, long missing)
     return number;
 }
 
-/* The ranks of this node, as a list "0,1,2" to be freed; NULL: not known. */
+static bool lists(const char *ranks, pmix_rank_t rank)
+{
+    for (const char *at = ranks; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strtoul(at, NULL, 10) == rank)
+            return true;
+    return false;
+}
+
+/* The ranks of this node, as a list "0,1,2" to be freed; NULL: not known. A list without this process is another node's:
+ * Open MPI's server answers so when it is asked by a second process in a rank. */
 static char *get_local_ranks(void)
 {
     pmix_value_t *value = get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
     if (!value)
         return NULL;
-    char *ranks = value->type == PMIX_STRING && value->data.string ? strdup(value->data.string) : NULL;
+    char *ranks = NULL;
+    if (value->type == PMIX_STRING && value->data.string && lists(value->data.string, self.rank))
+        ranks = strdup(value->data.string);
     PMIX_VALUE_RELEASE(value);
     return ranks;
 }
@@ -97,20 +111,32 @@ static int cores(void)
     return (int)(given > 0 && given < online ? given : online);
 }
 
-static int fill_place(struct pl_place *place)
+/* What was learned when PMIx was initialized; it does not change. */
+static struct {
+    bool done;
+    pid_t pid;
+    struct pl_place place;
+    char *local_ranks;
+} known;
+
+static int learn(uint32_t generation)
 {
-    snprintf(place->nspace, sizeof place->nspace, "%s", self.nspace);
     long size = get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0);
     if (size <= 0 || size > INT32_MAX || self.rank >= (pmix_rank_t)size)
         return host->fail(MPI_ERR_OTHER, "the PMIx server says that this is rank %u of %ld", (unsigned)self.rank, size);
     long local = get_number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 1);
     long universe = get_number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, 0);
-    place->rank = (int)self.rank;
-    place->size = (int)size;
-    place->local_size = local >= 1 && local <= size ? (int)local : 1;
-    place->appnum = (int)get_number(self.rank, PMIX_APPNUM, -1);
-    place->universe = universe > 0 && universe <= INT32_MAX ? (int)universe : 0;
-    place->slots = cores();
+    known.place = (struct pl_place){
+        .rank = (int)self.rank,
+        .size = (int)size,
+        .local_size = local >= 1 && local <= size ? (int)local : 1,
+        .appnum = (int)get_number(self.rank, PMIX_APPNUM, -1),
+        .universe = universe > 0 && universe <= INT32_MAX ? (int)universe : 0,
+        .slots = cores(),
+        .generation = generation,
+    };
+    snprintf(known.place.nspace, sizeof known.place.nspace, "%s", self.nspace);
+    known.local_ranks = get_local_ranks();
     return MPI_SUCCESS;
 }
 
@@ -133,14 +159,19 @@ static int check_slurm(void)
                       "(for independent processes unset SLURM_STEP_NUM_TASKS)", tasks);
 }
 
-static int open_pmix(struct pl_place *place)
+/* Launchers take a process that ends without this for a failed one. Not for children made by fork(). */
+static void finalize_at_exit(void)
 {
-    if (!launched_by_pmix())
-        return check_slurm();
+    if (known.pid == getpid())
+        PMIx_Finalize(NULL, 0);
+}
 
+static int initialize(void)
+{
     const char *nspace = getenv("PMIX_NAMESPACE");
     unsigned rank = (unsigned)strtoul(getenv("PMIX_RANK"), NULL, 10);
-    pid_t owner = claim_take(getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &place->generation);
+    uint32_t generation;
+    pid_t owner = claim_take(getenv("PMIX_SERVER_TMPDIR"), nspace, rank, &generation);
     if (owner) {
         host->log("pmix", 1, "rank %u of %s belongs to process %d; starting alone", rank, nspace, (int)owner);
         return PL_UNREACHABLE;
@@ -157,13 +188,11 @@ static int open_pmix(struct pl_place *place)
         err = host->fail(MPI_ERR_OTHER, "the PMIx server does not accept this process: %s", PMIx_Error_string(status));
         goto release;
     }
-    if ((err = fill_place(place)))
+    if ((err = learn(generation)))
         goto finalize;
-    char *local = get_local_ranks();
-    err = cards_open(host, &self, place->generation, local);
-    free(local);
-    if (err)
-        goto finalize;
+    known.pid = getpid();
+    known.done = true;
+    atexit(finalize_at_exit);
     return MPI_SUCCESS;
 
 finalize:
@@ -173,11 +202,23 @@ release:
     return err;
 }
 
+static int open_pmix(struct pl_place *place)
+{
+    if (!known.done) {
+        int err = launched_by_pmix() ? initialize() : check_slurm();
+        if (err)
+            return err;
+    }
+    if (known.pid != getpid())
+        return PL_UNREACHABLE; /* a child made by fork() */
+    *place = known.place;
+    cards_open(host, &self, place->generation, known.local_ranks);
+    return MPI_SUCCESS;
+}
+
 static void close_pmix(void)
 {
-    PMIx_Finalize(NULL, 0);
     cards_close();
-    claim_release();
 }
 
 /* The server ends the job. It is told the reason, but few show it, so it is printed here too. */
