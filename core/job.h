@@ -44,9 +44,15 @@ struct pl_job_rank {
     struct pl_job_card card[PL_CARD_SLOTS];
 };
 
-enum pl_job_state { PL_JOB_STARTED, PL_JOB_INITIALIZED, PL_JOB_FINALIZED };
+enum pl_job_state {
+    PL_JOB_STARTED,
+    PL_JOB_INITIALIZED,
+    PL_JOB_FINALIZED,
+    PL_JOB_ABORTED, /* it ends by its own will, for the reason in `abort`, or one of its own if another rank was first */
+};
 
-/* The first process that aborts wins `claimed`, fills in the rest, then stores `set`. */
+/* A process that aborts stores PL_JOB_ABORTED as its state; the first one wins `claimed`, fills in the rest, then stores
+ * `set`. The runtime looks when a process with that state has ended. */
 struct pl_job_abort {
     _Atomic uint32_t claimed;
     _Atomic uint32_t set;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/config.h"
@@ -146,9 +147,42 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
     return PL_AGAIN;
 }
 
+/* Has another rank ended while it was at work? A zombie has; its parent will say so. */
+static bool another_died(int own_rank)
+{
+    for (uint32_t i = 0; i < job->size; i++) {
+        struct pl_job_rank *rank = &job->ranks[i];
+        int32_t pid = atomic_load(&rank->owner);
+        uint32_t at = atomic_load(&rank->state);
+        if ((int)i == own_rank || pid == 0 || at == PL_JOB_FINALIZED || at == PL_JOB_ABORTED)
+            continue;
+        char path[32], state = 'X';
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+        FILE *file = fopen(path, "re");
+        if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+            state = 'R';
+        if (file)
+            fclose(file);
+        if (state == 'X' || state == 'Z')
+            return true;
+    }
+    return false;
+}
+
+/* A failure for want of a rank that died is not what the user has to know: the launcher, which is about to end the job,
+ * tells of the death itself. */
+static void let_the_launcher_speak(int rank)
+{
+    struct timespec step = { .tv_nsec = 20000000 };
+    for (int i = 0; i < 50 && another_died(rank); i++)
+        nanosleep(&step, NULL);
+}
+
 static void tell(int rank, int code, const char *object, const char *message)
 {
     struct pl_job_abort *record = &job->abort;
+    let_the_launcher_speak(rank);
+    atomic_store(&job->ranks[rank].state, PL_JOB_ABORTED);
     if (atomic_exchange(&record->claimed, 1) != 0)
         return; /* another rank was first: its reason is the one to tell */
     record->rank = rank;

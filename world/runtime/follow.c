@@ -3,8 +3,8 @@
  * What becomes of a running job: the keeper's reports become events, failures end the job, and the exit code is
  * decided.
  *
- * The exit code is that of an abort if there was one, else that of the first failure: an exit code other than 0, 128
- * plus the signal, 1 for a process that left between MPI_Init and MPI_Finalize with 0, 124 for the time limit.
+ * The first failure decides the exit code: the code of an abort, an exit code other than 0, 128 plus the signal, 1 for
+ * a process that left between MPI_Init and MPI_Finalize with 0, 124 for the time limit.
  * What happens after the job is being ended decides nothing any more.
  */
 #include <errno.h>
@@ -153,17 +153,17 @@ void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object
         event->public.object = more > 1 ? text + length + 1 : NULL;
     }
     pl_event_queue(job->runtime, event);
-    job->failed = true;
-    job->code = exit_code_of(code);
+    decide(job, exit_code_of(code));
     pl_job_end(job);
 }
 
-/* Has a process left a reason in the job segment? */
-static void look_for_abort(struct plenum_job *job)
+/* Has the process that ended aborted? Others may have done so since, for want of it: that is looked at when they end,
+ * and counts only if nothing has ended the job before. */
+static void look_for_abort(struct plenum_job *job, uint32_t state)
 {
     const struct pl_job_abort *record = &job->segment->abort;
     char object[sizeof(record->object)], message[sizeof(record->message)];
-    if (job->aborted || !atomic_load_explicit(&record->set, memory_order_acquire))
+    if (job->aborted || job->phase != PL_JOB_RUNNING || state != PL_JOB_ABORTED || !atomic_load_explicit(&record->set, memory_order_acquire))
         return;
     memcpy(object, record->object, sizeof(object));
     memcpy(message, record->message, sizeof(message));
@@ -214,7 +214,7 @@ static void process_ended(struct plenum_job *job, int rank, int status)
     atomic_store(&slot->gone, 1);
     for (int s = 0; s < 2; s++)
         pl_stream_drain(&r->out[s]);
-    look_for_abort(job);
+    look_for_abort(job, state);
     unsigned flags = job->phase == PL_JOB_ENDING ? PLENUM_EVENT_EXPECTED : 0;
     if (WIFEXITED(status) && state == PL_JOB_INITIALIZED)
         flags |= PLENUM_EVENT_UNFINALIZED;

@@ -72,6 +72,7 @@ static void show(void)
 static void leave_abort(int code, const char *object, const char *message)
 {
     uint32_t free_ = 0;
+    atomic_store(&job->ranks[rank].state, PL_JOB_ABORTED);
     if (!atomic_compare_exchange_strong(&job->abort.claimed, &free_, 1))
         pause();
     job->abort.rank = rank;
