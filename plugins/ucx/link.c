@@ -13,13 +13,8 @@
 
 #include "plugins/ucx/ucx.h"
 
-/*
- * How long close() waits while nothing happens: for farewells to get out (a peer that computes does not answer, and
- * must not hold this process), and, when all are out, before the worker is destroyed. UCX 1.13, where it is built with
- * assertions, aborts when a worker is destroyed, or a peer dies, while the answer to a connection request still waits
- * to be sent; a moment of silence makes that unlikely.
- */
-enum { PATIENCE_MS = 50, QUIET_MS = 2 };
+/* How long close() waits while nothing happens: a peer that computes does not answer, and must not hold this process. */
+enum { PATIENCE_MS = 50 };
 
 /* --- finding --------------------------------------------------------------------------------------------------- */
 
@@ -228,7 +223,7 @@ static long now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-bool ucx_link_all_closed(struct ucx *ucx)
+static bool all_closed(struct ucx *ucx)
 {
     bool all = true;
     PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry)
@@ -236,20 +231,40 @@ bool ucx_link_all_closed(struct ucx *ucx)
     return all;
 }
 
-/* Progress until all connections have ended and nothing has happened for a moment; not for ever. */
-static void drain(struct ucx *ucx)
+/* Has everything left the worker that UCX itself has to say? Peers may be connecting without our knowing. */
+static bool nothing_pending(struct ucx *ucx)
+{
+    static const ucp_request_param_t none;
+    if (ucx->flush) {
+        if (ucp_request_check_status(ucx->flush) == UCS_INPROGRESS)
+            return false;
+        ucp_request_free(ucx->flush);
+    }
+    ucs_status_ptr_t request = ucp_worker_flush_nbx(ucx->worker, &none);
+    ucx->flush = UCS_PTR_IS_PTR(request) ? request : NULL;
+    return !ucx->flush;
+}
+
+bool ucx_link_settled(struct ucx *ucx)
+{
+    while (ucp_worker_progress(ucx->worker))
+        continue;
+    return all_closed(ucx) && nothing_pending(ucx);
+}
+
+/* Progress until it is settled; not for ever. */
+static bool drain(struct ucx *ucx)
 {
     long last = now_ms();
-    for (;;) {
-        if (ucp_worker_progress(ucx->worker)) {
-            last = now_ms();
-            continue;
-        }
-        if (now_ms() - last > (ucx_link_all_closed(ucx) ? QUIET_MS : PATIENCE_MS))
-            return;
+    while (!ucx_link_settled(ucx)) {
+        if (now_ms() - last > PATIENCE_MS)
+            return false;
         if (ucp_worker_arm(ucx->worker) == UCS_OK)
             poll(&(struct pollfd){ .fd = ucx->event_fd, .events = POLLIN }, 1, 1);
+        else
+            last = now_ms();
     }
+    return true;
 }
 
 /*
@@ -271,8 +286,7 @@ bool ucx_link_close_all(struct ucx *ucx)
     PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry)
         if (link->ep)
             start_close(link, link->error || link->left);
-    drain(ucx);
-    return ucx_link_all_closed(ucx);
+    return drain(ucx);
 }
 
 void ucx_link_free_all(struct ucx *ucx)

@@ -136,9 +136,9 @@ static void destroy(struct ucx *ucx)
 }
 
 /*
- * A worker with connections that have not ended must not be destroyed (UCX aborts the process), and it may not be waited
- * for (their other ends may compute for hours). It is put aside instead, and destroyed when a later opening or closing
- * finds that its connections have ended.
+ * A worker must not be destroyed while UCX itself has something to send: an answer to a peer that connects, say. UCX 1.13,
+ * built with assertions as Debian's is, aborts the process then. Nor may one wait for that: the other end may compute for
+ * hours. Such a worker is put aside, and destroyed when a later opening or closing finds that it has settled.
  */
 static struct pl_list retired = { &retired, &retired };
 static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -154,9 +154,7 @@ static void sweep_retired(void)
 {
     pthread_mutex_lock(&retired_lock);
     PL_LIST_EACH(ucx, &retired, struct ucx, retired) {
-        while (ucp_worker_progress(ucx->worker))
-            continue;
-        if (ucx_link_all_closed(ucx)) {
+        if (ucx_link_settled(ucx)) {
             pl_list_remove(&ucx->retired);
             destroy(ucx);
         }

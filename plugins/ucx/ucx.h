@@ -72,6 +72,7 @@ struct ucx {
     struct ucx_bulk *arriving;/* being handed to the engine right now */
     int events;               /* since progress() began */
     bool ending;              /* close() has begun: nothing more is handed to the engine */
+    ucs_status_ptr_t flush;   /* of the worker, when it closes */
     struct pl_list retired;   /* in the list of those that could not be destroyed yet */
 };
 
@@ -150,8 +151,11 @@ int ucx_link_learn(struct ucx_link *link, const void *address, size_t length); /
 int ucx_link_open(struct ucx_link *link);                                      /* connects if it is not, says hello */
 void ucx_link_fail(struct ucx_link *link, int error);                          /* reported in the next progress() */
 int ucx_link_report(struct ucx *ucx);                                          /* number of failures reported */
-bool ucx_link_close_all(struct ucx *ucx);                                      /* true: all have ended */
-bool ucx_link_all_closed(struct ucx *ucx);
+/* Leaves. True: settled; false: not yet. */
+bool ucx_link_close_all(struct ucx *ucx);
+/* Makes progress. True: all connections have ended and UCX has nothing more to send. The worker may be destroyed then,
+ * before any further progress. */
+bool ucx_link_settled(struct ucx *ucx);
 void ucx_link_free_all(struct ucx *ucx);                                       /* after the worker is gone */
 
 /* send.c */
