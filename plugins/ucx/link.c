@@ -252,11 +252,13 @@ bool ucx_link_settled(struct ucx *ucx)
     return all_closed(ucx) && nothing_pending(ucx);
 }
 
-/* Progress until it is settled; not for ever. */
+/* Progress until it is settled; not for ever. Workers that were put aside may be what the other end waits for. */
 static bool drain(struct ucx *ucx)
 {
     long last = now_ms();
+    ucx_sweep();
     while (!ucx_link_settled(ucx)) {
+        ucx_sweep();
         if (now_ms() - last > PATIENCE_MS)
             return false;
         if (ucp_worker_arm(ucx->worker) == UCS_OK)

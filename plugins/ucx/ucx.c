@@ -150,7 +150,7 @@ static void retire(struct ucx *ucx)
     pthread_mutex_unlock(&retired_lock);
 }
 
-static void sweep_retired(void)
+void ucx_sweep(void)
 {
     pthread_mutex_lock(&retired_lock);
     PL_LIST_EACH(ucx, &retired, struct ucx, retired) {
@@ -165,7 +165,6 @@ static void sweep_retired(void)
 static void close_transport(void *self)
 {
     struct ucx *ucx = self;
-    sweep_retired();
     if (ucx_link_close_all(ucx))
         destroy(ucx);
     else
@@ -174,7 +173,7 @@ static void close_transport(void *self)
 
 static int open_transport(struct pl_engine *engine, const struct pl_host *host, void **self)
 {
-    sweep_retired();
+    ucx_sweep();
     struct ucx *ucx = calloc(1, sizeof *ucx);
     if (!ucx)
         return host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");

@@ -139,6 +139,7 @@ struct ucx_early {
 /* ucx.c */
 extern const struct pl_transport_ops plenum_transport;
 int ucx_error(struct ucx *ucx, ucs_status_t status, const char *what);
+void ucx_sweep(void); /* progress of the workers that were put aside; destroys those that have settled */
 
 /* ucx_log.c: UCX's messages go to the library's log while at least one engine uses UCX. */
 void ucx_log_open(const struct pl_host *host);
