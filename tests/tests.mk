@@ -91,6 +91,7 @@ check-valgrind: deps-tests all $(call programs,$(UNIT_SRC))
 .PHONY: check-asan check-ubsan check-tsan check-sanitized
 check-asan check-ubsan check-tsan: check-%: deps-tests
 	$(Q)$(MAKE) MODE=$* B=$(B)-$* RUN_NAME=$* RANKS=3 SLOW=4 check-sanitized
+export TSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/tsan.supp
 export LSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
 # With the slow unwinder leaks are put down to those who lost them, through libraries without frame pointers.
 export ASAN_OPTIONS  ?= detect_stack_use_after_return=1:fast_unwind_on_malloc=0

@@ -43,7 +43,9 @@ struct query {
     enum query_state state;
     bool waiting;                     /* PMIx has not answered yet */
     bool orphan;                      /* closed meanwhile: freed by the answer */
-    pmix_info_t info[3];              /* PMIx reads them until it has answered */
+    pmix_proc_t proc;                 /* PMIx reads these until it has answered */
+    char key[PMIX_MAX_KEYLEN + 1];
+    pmix_info_t info[3];
     pmix_status_t status;
     struct posted answer;
     long rest_ms, again_at;           /* how long to rest after a miss, and until when */
@@ -150,10 +152,9 @@ static void answered(pmix_status_t status, pmix_value_t *value, void *argument)
 }
 
 /* Asks PMIx; not with the lock held, since the answer may come at once. */
-static void ask(struct query *query, const char *key)
+static void ask(struct query *query)
 {
-    pmix_proc_t proc;
-    PMIX_LOAD_PROCID(&proc, self.nspace, (pmix_rank_t)query->rank);
+    PMIX_LOAD_PROCID(&query->proc, self.nspace, (pmix_rank_t)query->rank);
     int seconds = ANSWER_SECONDS;
     bool yes = true;
     PMIX_INFO_LOAD(&query->info[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
@@ -161,7 +162,7 @@ static void ask(struct query *query, const char *key)
     PMIX_INFO_LOAD(&query->info[2], PMIX_IMMEDIATE, &yes, PMIX_BOOL);
     size_t directives = locality_of(query->rank) == LOCAL ? 3 : 2;
     query->waiting = true;
-    pmix_status_t status = PMIx_Get_nb(&proc, key, query->info, directives, answered, query);
+    pmix_status_t status = PMIx_Get_nb(&query->proc, query->key, query->info, directives, answered, query);
     if (status != PMIX_SUCCESS) {
         pthread_mutex_lock(&lock);
         query->status = status;
@@ -182,14 +183,14 @@ static bool wants_refresh(const struct query *query)
 
 static void start(struct query *query)
 {
-    char key[PMIX_MAX_KEYLEN + 1];
     if (wants_refresh(query)) {
         query->state = REFRESHING;
-        ask(query, "plenum.refresh");
+        snprintf(query->key, sizeof query->key, "plenum.refresh");
     } else {
         query->state = ASKING;
-        ask(query, key_of(query->slot, key, sizeof key));
+        key_of(query->slot, query->key, sizeof query->key);
     }
+    ask(query);
 }
 
 static struct query *find(int rank, enum pl_card_slot slot)
