@@ -4,8 +4,8 @@
  *
  * A rank has one owner. The first process that opens it moves the owner word to its pid; a child of it that inherited
  * the same environment finds the rank taken and becomes a singleton. A rank whose owner has let go, or is gone, may be
- * claimed again (`mpiexec sh -c "./a; ./b"`): every claim has a number, and only processes with the same number see
- * each other's cards.
+ * claimed again (`mpiexec sh -c "./a; ./b"`): every process that claims it has a number, and only those with
+ * the same number see each other's World.
  */
 #include <errno.h>
 #include <signal.h>
@@ -59,11 +59,14 @@ static bool process_lives(pid_t pid)
 /* True when the rank is now this process's. */
 static bool claim(struct pl_job_rank *rank)
 {
+    static int32_t claimed_by; /* this process, when it has had the rank before: it keeps its number */
     int32_t self = (int32_t)getpid(), owner = 0;
     while (!atomic_compare_exchange_strong(&rank->owner, &owner, self))
         if (owner == self || process_lives(owner))
             return false;
-    generation = atomic_fetch_add(&rank->claims, 1) + 1;
+    if (claimed_by != self)
+        generation = atomic_fetch_add(&rank->claims, 1) + 1;
+    claimed_by = self;
     return true;
 }
 
