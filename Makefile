@@ -73,7 +73,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 $(LIBMPI): $(call objs,$(MPI_SRC))
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs,-z,now -o $@ $^ $(ALL_LDFLAGS) -ldl -lm
+	$(Q)$(CC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs,-z,now -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm
 
 $(B)/lib/libmpi_abi.a: $(call objs,$(MPI_SRC))
 	@mkdir -p $(@D)
@@ -107,7 +107,7 @@ $(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(LIBRT) | $(B)/lib/libplenum.so
 $(B)/bin/plenum-info: $(call objs,$(INFO_SRC)) $(B)/lib/libmpi_abi.a
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(ALL_LDFLAGS)
+	$(Q)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm
 
 $(B)/bin/%: api/wrappers/%.in Makefile
 	@mkdir -p $(@D)
