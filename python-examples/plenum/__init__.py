@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plenum for Python: launching MPI jobs and following them, with the standard library alone.
+
+    import plenum
+
+    with plenum.Runtime() as runtime:
+        job = runtime.job()
+        job.add(["./ocean", "--days", "30"], ranks=4)
+        job.launch()
+        for event in runtime.events():
+            print(event.message)
+        print("exit code", job.wait())
+
+`plenum.AsyncRuntime` does the same inside asyncio; `plenum.mpi`, which is imported by itself, is the other side: what a
+process of a job needs to communicate. Errors are exceptions with the line that the library has for them.
+"""
+from ._native import find_tool, python_path
+from .aio import AsyncRuntime
+from .runtime import ALL, ErrorCode, Event, EventFlag, EventKind, Job, JobOption, PlenumError, PlenumTimeout, Runtime
+
+__all__ = ["ALL", "AsyncRuntime", "ErrorCode", "Event", "EventFlag", "EventKind", "Job", "JobOption", "PlenumError",
+           "PlenumTimeout", "Runtime", "find_tool", "python_path"]

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the libraries are, and what the functions of plenum.h look like.
+
+A library is looked for in the directory that PLENUM_LIB names, then in build/lib of the source tree that this file is a
+part of, then among the installed ones. One that PLENUM_LIB names and that is not there is an error.
+"""
+import ctypes
+import ctypes.util
+import os
+import shutil
+from ctypes import POINTER, c_char_p, c_int, c_long, c_size_t, c_uint, c_uint64, c_void_p
+from pathlib import Path
+
+HOME = Path(__file__).resolve().parent.parent
+"""The directory that holds this package."""
+
+
+def find_library(name: str, soname: str) -> str:
+    """The path of a library, or a name that the dynamic linker understands.
+
+    `name` is what ctypes.util.find_library() takes ("plenum"), `soname` the file ("libplenum.so.1").
+    """
+    named = os.environ.get("PLENUM_LIB")
+    if named:
+        return os.path.join(named, soname)
+    built = HOME.parent / "build" / "lib" / soname
+    if built.exists():
+        return str(built)
+    return ctypes.util.find_library(name) or soname
+
+
+def find_tool(name: str) -> str:
+    """The path of mpiexec, mpicc and so on: beside the library, else in PATH.
+
+    Raises FileNotFoundError when there is none.
+    """
+    library = find_library("plenum", "libplenum.so.1")
+    beside = Path(library).parent.parent / "bin" / name if os.sep in library else None
+    found = str(beside) if beside and os.access(beside, os.X_OK) else shutil.which(name)
+    if not found:
+        raise FileNotFoundError(f"there is no {name} beside {library} or in PATH; set PLENUM_LIB to Plenum's lib directory")
+    return found
+
+
+def python_path() -> str:
+    """A value of PYTHONPATH with which another Python finds this package, and all that this one's PYTHONPATH finds."""
+    inherited = os.environ.get("PYTHONPATH")
+    return f"{HOME}{os.pathsep}{inherited}" if inherited else str(HOME)
+
+
+def load(name: str, soname: str) -> ctypes.CDLL:
+    """Loads a library. Foreign calls give up the interpreter lock, so other threads run while one waits in them."""
+    path = find_library(name, soname)
+    try:
+        return ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(f"{path} cannot be loaded ({error}); run `make`, or set PLENUM_LIB to the directory that "
+                          f"holds {soname}") from error
+
+
+class NativeEvent(ctypes.Structure):
+    """struct plenum_event; test_module compares it with the compiler's."""
+    _fields_ = [("kind", c_int), ("flags", c_uint), ("job_id", c_uint64), ("job", c_void_p), ("user", c_void_p),
+                ("rank", c_int), ("pid", c_int), ("code", c_int), ("signal", c_int), ("stream", c_int),
+                ("text", c_void_p), ("length", c_size_t), ("object", c_char_p)]
+
+
+EventPointer = POINTER(NativeEvent)
+_PROTOTYPES = {
+    "plenum_error": (c_char_p,),
+    "plenum_runtime_open": (c_int, POINTER(c_void_p)),
+    "plenum_runtime_close": (None, c_void_p),
+    "plenum_runtime_fd": (c_int, c_void_p),
+    "plenum_runtime_next_event": (c_int, c_void_p, POINTER(EventPointer)),
+    "plenum_runtime_want_pmix": (c_int, c_void_p),
+    "plenum_event_free": (None, EventPointer),
+    "plenum_event_describe": (c_int, EventPointer, c_char_p, c_size_t),
+    "plenum_job_create": (c_int, c_void_p, POINTER(c_void_p)),
+    "plenum_job_close": (None, c_void_p),
+    "plenum_job_id": (c_uint64, c_void_p),
+    "plenum_job_size": (c_int, c_void_p),
+    "plenum_job_add_program": (c_int, c_void_p, c_int, POINTER(c_char_p), POINTER(c_int)),
+    "plenum_job_env": (c_int, c_void_p, c_int, c_char_p, c_char_p),
+    "plenum_job_env_clear": (c_int, c_void_p),
+    "plenum_job_wdir": (c_int, c_void_p, c_int, c_char_p),
+    "plenum_job_path": (c_int, c_void_p, c_int, c_char_p),
+    "plenum_job_pset": (c_int, c_void_p, c_char_p, POINTER(c_int * 2), c_int),
+    "plenum_job_redirect": (c_int, c_void_p, c_int, c_int, c_int),
+    "plenum_job_set": (c_int, c_void_p, c_int, c_long),
+    "plenum_job_launch": (c_int, c_void_p),
+    "plenum_job_signal": (c_int, c_void_p, c_int, c_int),
+    "plenum_job_cancel": (c_int, c_void_p),
+    "plenum_job_wait": (c_int, c_void_p, c_int, POINTER(c_int)),
+}
+
+
+def load_runtime() -> ctypes.CDLL:
+    """libplenum with the types of its functions."""
+    library = load("plenum", "libplenum.so.1")
+    for name, (result, *arguments) in _PROTOTYPES.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
