@@ -85,6 +85,13 @@ PLENUM_API void plenum_runtime_close(struct plenum_runtime *runtime);
  *  the host only polls it. */
 PLENUM_API int plenum_runtime_fd(const struct plenum_runtime *runtime);
 
+enum plenum_runtime_option {
+    PLENUM_RUNTIME_SLOTS = 1 /**< slots for all jobs together; 0 (default): as many as they like. See
+                                  plenum_job_launch() */
+};
+/** May be called at any time: jobs that fit now are started at once, those that run are left alone. */
+PLENUM_API int plenum_runtime_set(struct plenum_runtime *runtime, enum plenum_runtime_option option, long value);
+
 /* --- events ------------------------------------------------------------------------------------------------ */
 
 enum plenum_event_kind {
@@ -95,14 +102,16 @@ enum plenum_event_kind {
     PLENUM_EVENT_LOST,        /**< process `rank` (`pid`) was killed by `signal` */
     PLENUM_EVENT_ABORTED,     /**< `rank` ended the job with error `code`, on `object`, because of `text` */
     PLENUM_EVENT_TIMEOUT,     /**< the time limit is reached; the job is being ended */
-    PLENUM_EVENT_FINISHED     /**< no process is left; `code` is the job's exit code. The job's last event */
+    PLENUM_EVENT_FINISHED,    /**< no process is left; `code` is the job's exit code. The job's last event */
+    PLENUM_EVENT_QUEUED       /**< the job waits until slots are free; `code` jobs are before it in the queue */
 };
 
 enum plenum_event_flag {
     PLENUM_EVENT_EXPECTED = 1,    /**< EXITED, LOST: while the job was being ended anyway */
     PLENUM_EVENT_UNFINALIZED = 2, /**< EXITED: between initialization and finalization of MPI */
     PLENUM_EVENT_PARTIAL = 4,     /**< OUTPUT: the last line has no newline (a very long line, or the end) */
-    PLENUM_EVENT_CORE = 8         /**< LOST: it dumped core */
+    PLENUM_EVENT_CORE = 8,        /**< LOST: it dumped core */
+    PLENUM_EVENT_CANCELLED = 16   /**< FINISHED: because of plenum_job_cancel() */
 };
 
 /** What happened. Made by the library and only read by the host; new fields are added at the end. */
@@ -145,8 +154,17 @@ enum { PLENUM_ALL = -1 }; /**< all programs of a job, or all its ranks */
  *  @param[out] job  to be closed with plenum_job_close() */
 PLENUM_API int plenum_job_create(struct plenum_runtime *runtime, struct plenum_job **job);
 
-/** Gives the handle back. A job that runs goes on, and its events come with `job` NULL; one that was never launched
- *  is gone. NULL is ignored. */
+/** A new job described by JSON (docs/RUNTIME.md lists the keys). Nothing is launched, and calls may add to it.
+ *  A mistake gives PLENUM_ERR_ARGUMENT, and plenum_error() names the place in the text and what is allowed there.
+ *  @param text  one JSON object, NUL-terminated, UTF-8 */
+PLENUM_API int plenum_job_create_json(struct plenum_runtime *runtime, const char *text, struct plenum_job **job);
+
+/** The job as it is described, as JSON that plenum_job_create_json() takes; descriptors given by plenum_job_redirect()
+ *  cannot be said in it and are left out. To be freed with free(); NULL when memory is short. */
+PLENUM_API char *plenum_job_json(const struct plenum_job *job);
+
+/** Gives the handle back. A job that runs or waits goes on, and its events come with `job` NULL; one that was never
+ *  launched is gone. NULL is ignored. */
 PLENUM_API void plenum_job_close(struct plenum_job *job);
 
 /** A number that no other job of this process has had. */
@@ -184,16 +202,43 @@ PLENUM_API int plenum_job_pset(struct plenum_job *job, const char *name, const i
  *  @param fd  duplicated; -1: /dev/null */
 PLENUM_API int plenum_job_redirect(struct plenum_job *job, int rank, int stream, int fd);
 
+/** The same with a file, which is opened when the job starts: read (stream 0) or written anew (1 and 2).
+ *  @param file  its name, relative to the host's working directory; "%r" stands for the rank, "%%" for a percent sign.
+ *               Ranks that share a name share the file, and each write is appended */
+PLENUM_API int plenum_job_redirect_file(struct plenum_job *job, int rank, int stream, const char *file);
+
+/** Values of PLENUM_JOB_BIND: what a rank is bound to. */
+enum plenum_bind {
+    PLENUM_BIND_NONE,
+    PLENUM_BIND_CORE,   /**< one core, with all its hardware threads */
+    PLENUM_BIND_SOCKET, /**< the cores of one socket */
+    PLENUM_BIND_NUMA,   /**< the cores of one NUMA node */
+    PLENUM_BIND_THREAD  /**< one hardware thread */
+};
+
+/** Values of PLENUM_JOB_MAP: in which order the ranks take what they are bound to. */
+enum plenum_map {
+    PLENUM_MAP_SLOT,   /**< one after the other */
+    PLENUM_MAP_SOCKET, /**< from each socket in turn */
+    PLENUM_MAP_NUMA    /**< from each NUMA node in turn */
+};
+
 enum plenum_job_option {
-    PLENUM_JOB_TIME_LIMIT = 1, /**< milliseconds from the launch until the job is ended; 0 (default): none */
+    PLENUM_JOB_TIME_LIMIT = 1, /**< milliseconds from the start until the job is ended; 0 (default): none */
     PLENUM_JOB_GRACE,          /**< milliseconds between SIGTERM and SIGKILL when a job is ended; default 2000 */
     PLENUM_JOB_KEEP_GOING,     /**< 1: the others go on when a process fails; default 0: the job is ended */
     PLENUM_JOB_PMIX,           /**< 1: with a PMIx server, for programs that are PMIx clients; default 0 */
     PLENUM_JOB_SLOTS,          /**< cores that the job may use; default: those that the host may use */
-    PLENUM_JOB_BIND,           /**< 1: every rank to one core, in turn; default 0: no binding */
-    PLENUM_JOB_UNIVERSE        /**< the MPI_UNIVERSE_SIZE of the job; default 0: not set */
+    PLENUM_JOB_BIND,           /**< enum plenum_bind; default PLENUM_BIND_NONE */
+    PLENUM_JOB_UNIVERSE,       /**< the MPI_UNIVERSE_SIZE of the job; default 0: not set */
+    PLENUM_JOB_MAP             /**< enum plenum_map; default PLENUM_MAP_SLOT */
 };
 PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value);
+
+/** The processors that a rank is bound to, or would be if the job were launched now, as a list such as "0-3,8"; "" when
+ *  it is not bound. The jobs of a runtime take turns: the next job begins where the last one ended.
+ *  @return the length that the whole text has, as snprintf does */
+PLENUM_API int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t size);
 
 /** Opens the PMIx server of the process ahead of the first job that needs it, which costs some 20 ms and two threads. It
  *  stays until the process ends. */
@@ -202,13 +247,19 @@ PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
 /* --- running a job ----------------------------------------------------------------------------------------- */
 
 /** Checks the description and starts the processes. An error means that nothing was started. What happens later
- *  comes as events, the last of which is FINISHED. */
+ *  comes as events, the last of which is FINISHED.
+ *
+ *  When the runtime has a number of slots, a job takes PLENUM_JOB_SLOTS of them, or one for each rank, from its start
+ *  to its end. A job that finds too few waits in the queue, with the event QUEUED, and the jobs behind it wait too, so
+ *  that the order is kept; it starts, with the environment and the programs that were there at the launch, when those
+ *  before it have ended. A job that takes more than there are runs alone. */
 PLENUM_API int plenum_job_launch(struct plenum_job *job);
 
 /** Sends a signal to a rank and the processes that it started, or to PLENUM_ALL. */
 PLENUM_API int plenum_job_signal(struct plenum_job *job, int rank, int signal);
 
-/** Ends the job: SIGTERM, and SIGKILL after the grace time, at once when called a second time. Returns at once. */
+/** Ends the job: SIGTERM, and SIGKILL after the grace time, at once when called a second time. Returns at once. One
+ *  that waits in the queue has finished, with code 0, without having been started. */
 PLENUM_API int plenum_job_cancel(struct plenum_job *job);
 
 /** Waits until the job has finished. Events are kept for plenum_runtime_next_event(), output too: redirect it when

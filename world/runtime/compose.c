@@ -11,6 +11,7 @@
 #include "world/runtime/compose.h"
 #include "world/runtime/error.h"
 #include "world/runtime/locate.h"
+#include "world/runtime/places.h"
 #include "world/runtime/pmix.h"
 
 enum { JOB_FD = 99 }; /* out of the way of scripts that use 3 to 9 */
@@ -102,17 +103,29 @@ static uint32_t add_argv(struct pl_blob *b, char *const *argv, uint32_t *count)
     return list;
 }
 
-/* The n-th core that this process may use, in turn. */
-static int nth_core(int n)
+/* The places of the job's ranks; none when they are not bound. */
+static int find_places(const struct plenum_job *job, struct pl_places *places)
 {
     cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-        return -1;
-    n %= CPU_COUNT(&allowed);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET((size_t)cpu, &allowed) && n-- == 0)
-            return cpu;
-    return -1;
+    enum plenum_bind bind = (enum plenum_bind)job->option[PLENUM_JOB_BIND];
+    *places = (struct pl_places){ 0 };
+    if (bind == PLENUM_BIND_NONE || sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+        return PLENUM_OK;
+    if (!pl_places_find("/sys", &allowed, bind, (enum plenum_map)job->option[PLENUM_JOB_MAP], places))
+        return no_memory();
+    return PLENUM_OK;
+}
+
+static const cpu_set_t *place_of(const struct plenum_job *job, const struct pl_places *places, int rank)
+{
+    int first = job->phase == PL_JOB_DESCRIBED ? job->runtime->bound : job->first_place;
+    return &places->cpus[(first % places->count + rank) % places->count];
+}
+
+/* Writes the places down once, and lets the ranks refer to them. */
+static uint32_t add_places(struct pl_blob *b, const struct pl_places *places)
+{
+    return places->count ? pl_blob_add(b, places->cpus, (size_t)places->count * sizeof(*places->cpus)) : 0;
 }
 
 int pl_compose_cores(void)
@@ -131,7 +144,6 @@ static int add_rank(struct pl_blob *b, const struct plenum_job *job, const struc
     int err = rank_environment(job, rank, head->job_fd, &own);
     if (!err) {
         like.own = add_vars(b, &own, &like.ownc);
-        like.cpu = job->option[PLENUM_JOB_BIND] ? nth_core(rank) : -1;
         struct pl_plan_rank *at = pl_blob_at(b, head->ranks);
         if (at)
             at[rank] = like;
@@ -176,21 +188,47 @@ static uint32_t choose_job_fd(void)
     return JOB_FD;
 }
 
-int pl_compose_plan(struct plenum_job *job, int *error)
+static int bind_ranks(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head)
 {
-    struct pl_blob b = { 0 };
-    struct pl_plan head = { .cookie = job->cookie, .rank_count = (uint32_t)job->size, .job_fd = choose_job_fd() };
-    int fd = -1;
+    struct pl_places places;
+    int err = find_places(job, &places);
+    uint32_t all = err ? 0 : add_places(b, &places);
+    struct pl_plan_rank *rank = pl_blob_at(b, head->ranks);
+    for (int r = 0; rank && all && r < job->size; r++)
+        rank[r].cpus = all + (uint32_t)((place_of(job, &places, r) - places.cpus) * (ptrdiff_t)sizeof(cpu_set_t));
+    pl_places_fini(&places);
+    return err;
+}
 
-    pl_blob_add(&b, NULL, sizeof(head));
-    head.ranks = pl_blob_add(&b, NULL, (size_t)job->size * sizeof(struct pl_plan_rank));
-    *error = PLENUM_OK;
-    for (int i = 0; !*error && i < job->program_count; i++)
-        *error = add_program(&b, job, &head, &job->programs[i]);
-    if (!*error && !b.failed)
-        memcpy(b.data, &head, sizeof(head));
-    if (!*error)
-        fd = pl_blob_file(&b, "plenum-plan", error);
-    pl_blob_fini(&b);
-    return fd;
+int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
+{
+    struct pl_plan head = { .cookie = job->cookie, .rank_count = (uint32_t)job->size, .job_fd = choose_job_fd() };
+    int err = PLENUM_OK;
+
+    pl_blob_add(b, NULL, sizeof(head));
+    head.ranks = pl_blob_add(b, NULL, (size_t)job->size * sizeof(struct pl_plan_rank));
+    for (int i = 0; !err && i < job->program_count; i++)
+        err = add_program(b, job, &head, &job->programs[i]);
+    if (!err)
+        err = bind_ranks(b, job, &head);
+    if (!err && b->failed)
+        err = no_memory();
+    if (!err)
+        memcpy(b->data, &head, sizeof(head));
+    return err;
+}
+
+int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t size)
+{
+    struct pl_places places;
+    int length = 0;
+    if (size > 0)
+        text[0] = '\0';
+    pthread_mutex_lock(&job->runtime->lock);
+    if (rank >= 0 && rank < job->size && find_places(job, &places) == PLENUM_OK && places.count > 0) {
+        length = pl_places_text(place_of(job, &places, rank), text, size);
+        pl_places_fini(&places);
+    }
+    pthread_mutex_unlock(&job->runtime->lock);
+    return length;
 }

@@ -5,9 +5,9 @@
 
 #include "world/runtime/runtime.h"
 
-/* The descriptor of the plan, close-on-exec and the caller's; -1: *error says why. The job is registered at the PMIx
+/* Writes the plan into an empty blob, which is the caller's also after an error. The job is registered at the PMIx
  * server if it wants one. */
-int pl_compose_plan(struct plenum_job *job, int *error);
+int pl_compose_plan(struct plenum_job *job, struct pl_blob *plan);
 
 /* How many cores this process may use. */
 int pl_compose_cores(void);

@@ -57,6 +57,7 @@ int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
     job->id = atomic_fetch_add(&last_id, 1) + 1;
     job->handle = true;
     job->option[PLENUM_JOB_GRACE] = GRACE_DEFAULT;
+    pl_list_init(&job->waiting);
     pthread_mutex_lock(&rt->lock);
     pl_list_append(&rt->jobs, &job->node);
     pthread_mutex_unlock(&rt->lock);
@@ -83,14 +84,19 @@ static void discard_output(void *arg, const char *held, size_t held_length, cons
 void pl_job_free(struct plenum_job *job)
 {
     pl_list_remove(&job->node);
+    pl_list_remove(&job->waiting);
+    pl_blob_fini(&job->plan);
     for (int i = 0; i < job->program_count; i++)
         program_fini(&job->programs[i]);
     for (int i = 0; i < job->pset_count; i++) {
         free(job->psets[i].name);
         free(job->psets[i].ranges);
     }
-    for (int i = 0; i < job->redirect_count; i++)
-        close(job->redirects[i].fd);
+    for (int i = 0; i < job->redirect_count; i++) {
+        if (job->redirects[i].fd >= 0)
+            close(job->redirects[i].fd);
+        free(job->redirects[i].file);
+    }
     for (int r = 0; job->ranks && r < job->size; r++)
         for (int s = 0; s < 2; s++) {
             struct pl_stream *stream = &job->ranks[r].out[s];
@@ -112,7 +118,7 @@ void pl_job_free(struct plenum_job *job)
 
 void pl_job_drop(struct plenum_job *job)
 {
-    if (!job->handle && !pl_job_alive(job))
+    if (!job->handle && job->phase != PL_JOB_QUEUED && !pl_job_alive(job))
         pl_job_free(job);
 }
 
@@ -305,33 +311,98 @@ int plenum_job_pset(struct plenum_job *job, const char *name, const int (*ranges
     return err ? err : end(job, add_pset(job, name, ranges, count));
 }
 
-static int add_redirect(struct plenum_job *job, int rank, int stream, int fd)
+/* Takes descriptor and file, also when it fails. */
+static int add_redirect(struct plenum_job *job, struct pl_redirect redirect)
 {
     struct pl_redirect *grown = grow(job->redirects, job->redirect_count, sizeof(*grown));
-    if (!grown)
+    if (!grown) {
+        if (redirect.fd >= 0)
+            close(redirect.fd);
+        free(redirect.file);
         return no_memory();
+    }
     job->redirects = grown;
-    int own = fd < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    if (own < 0)
-        return pl_rt_fail_errno("cannot duplicate descriptor %d", fd);
-    grown[job->redirect_count++] = (struct pl_redirect){ rank, stream, own };
+    grown[job->redirect_count++] = redirect;
     return PLENUM_OK;
+}
+
+static int check_stream(int rank, int stream)
+{
+    if (rank >= PLENUM_ALL && stream >= 0 && stream <= 2)
+        return PLENUM_OK;
+    return pl_rt_fail(PLENUM_ERR_ARGUMENT, "there is no stream %d of rank %d", stream, rank);
 }
 
 int plenum_job_redirect(struct plenum_job *job, int rank, int stream, int fd)
 {
-    if (rank < PLENUM_ALL || stream < 0 || stream > 2)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "there is no stream %d of rank %d", stream, rank);
-    int err = begin(job);
-    return err ? err : end(job, add_redirect(job, rank, stream, fd));
+    int err = check_stream(rank, stream);
+    if (!err)
+        err = begin(job);
+    if (err)
+        return err;
+    int own = fd < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (own < 0)
+        return end(job, pl_rt_fail_errno("cannot duplicate descriptor %d", fd));
+    return end(job, add_redirect(job, (struct pl_redirect){ rank, stream, own, NULL }));
+}
+
+/* The current directory is a part of the name, so its percent signs are doubled. */
+static char *absolute_pattern(const char *file)
+{
+    char *here = file[0] == '/' ? strdup("") : getcwd(NULL, 0);
+    char *whole = here ? malloc(2 * strlen(here) + strlen(file) + 2) : NULL, *to = whole;
+    for (const char *at = here; whole && *at; at++) {
+        *to++ = *at;
+        if (*at == '%')
+            *to++ = '%';
+    }
+    if (whole) {
+        if (to > whole)
+            *to++ = '/';
+        strcpy(to, file);
+    }
+    free(here);
+    return whole;
+}
+
+int plenum_job_redirect_file(struct plenum_job *job, int rank, int stream, const char *file)
+{
+    int err = check_stream(rank, stream);
+    if (err)
+        return err;
+    if (!file || !file[0])
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "a file needs a name");
+    for (const char *at = strchr(file, '%'); at; at = strchr(at + 2, '%'))
+        if (at[1] != 'r' && at[1] != '%')
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\": after %% only r (the rank) and %% are known", file);
+    char *whole = absolute_pattern(file);
+    if (!whole)
+        return no_memory();
+    err = begin(job);
+    if (err) {
+        free(whole);
+        return err;
+    }
+    return end(job, add_redirect(job, (struct pl_redirect){ rank, stream, -1, whole }));
+}
+
+/* The largest value of an option. */
+static long most(enum plenum_job_option option)
+{
+    switch (option) {
+    case PLENUM_JOB_BIND: return PLENUM_BIND_THREAD;
+    case PLENUM_JOB_MAP: return PLENUM_MAP_NUMA;
+    default: return INT32_MAX;
+    }
 }
 
 int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value)
 {
-    if (option < PLENUM_JOB_TIME_LIMIT || option > PLENUM_JOB_UNIVERSE)
+    if (option < PLENUM_JOB_TIME_LIMIT || option >= (enum plenum_job_option)PL_JOB_OPTIONS)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is no option of a job", (int)option);
-    if (value < 0 || value > INT32_MAX)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%ld is out of the range of option %d of a job", value, (int)option);
+    if (value < 0 || value > most(option))
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%ld is out of the range of option %d of a job (0 to %ld)", value,
+                          (int)option, most(option));
     int err = begin(job);
     if (err)
         return err;

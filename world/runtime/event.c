@@ -73,6 +73,8 @@ int plenum_event_describe(const struct plenum_event *e, char *text, size_t size)
     case PLENUM_EVENT_STARTED:
         return snprintf(text, size, "%d %s started", e->code, e->code == 1 ? "process" : "processes");
     case PLENUM_EVENT_UNSTARTED:
+        if (e->rank < 0)
+            return snprintf(text, size, "cannot start the job: %s", e->text ? e->text : "unknown reason");
         return snprintf(text, size, "cannot start rank %d: %s", e->rank, e->text ? e->text : "unknown reason");
     case PLENUM_EVENT_OUTPUT:
         return snprintf(text, size, "rank %d wrote %zu bytes to %s", e->rank, e->length,
@@ -82,7 +84,12 @@ int plenum_event_describe(const struct plenum_event *e, char *text, size_t size)
     case PLENUM_EVENT_ABORTED: return describe_abort(e, text, size);
     case PLENUM_EVENT_TIMEOUT:
         return snprintf(text, size, "the time limit of %g seconds is reached; ending the job", e->code / 1000.0);
-    case PLENUM_EVENT_FINISHED: return snprintf(text, size, "the job has finished with exit code %d", e->code);
+    case PLENUM_EVENT_FINISHED:
+        return snprintf(text, size, "the job has finished with exit code %d%s", e->code,
+                        e->flags & PLENUM_EVENT_CANCELLED ? ", cancelled" : "");
+    case PLENUM_EVENT_QUEUED:
+        return snprintf(text, size, "the job waits for free slots, behind %d %s", e->code,
+                        e->code == 1 ? "other" : "others");
     }
     return snprintf(text, size, "unknown event %d", (int)e->kind);
 }

@@ -77,9 +77,16 @@ int plenum_job_cancel(struct plenum_job *job)
 {
     int err = PLENUM_OK;
     pthread_mutex_lock(&job->runtime->lock);
-    if (job->phase == PL_JOB_RUNNING)
+    if (job->phase == PL_JOB_QUEUED) {
+        job->cancelled = true;
+        pl_list_remove(&job->waiting);
+        pl_job_finish(job);
+        pl_queue_advance(job->runtime);
+        pl_runtime_turned(job->runtime);
+    } else if (job->phase == PL_JOB_RUNNING) {
+        job->cancelled = true;
         pl_job_end(job);
-    else if (job->phase == PL_JOB_ENDING)
+    } else if (job->phase == PL_JOB_ENDING)
         kill_now(job);
     else if (job->phase == PL_JOB_DESCRIBED)
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
@@ -222,23 +229,33 @@ static void process_ended(struct plenum_job *job, int rank, int status)
     judge_exit(job, rank, status, state);
 }
 
-static void finish(struct plenum_job *job)
+void pl_job_finish(struct plenum_job *job)
+{
+    pl_pmix_deregister(job);
+    pl_blob_fini(&job->plan);
+    job->phase = PL_JOB_FINISHED;
+    job->limit_at = job->kill_at = 0;
+    struct pl_event *event = pl_event_new(job, PLENUM_EVENT_FINISHED, PLENUM_ALL, 0);
+    if (event) {
+        event->public.code = job->code;
+        event->public.flags = job->cancelled ? PLENUM_EVENT_CANCELLED : 0;
+    }
+    pl_event_queue(job->runtime, event);
+    pl_job_drop(job);
+}
+
+/* The last process of a job has ended. */
+static void wind_up(struct plenum_job *job)
 {
     for (int r = 0; r < job->size; r++)
         for (int s = 0; s < 2; s++) {
             pl_stream_drain(&job->ranks[r].out[s]);
             pl_stream_close(&job->ranks[r].out[s]);
         }
-    pl_pmix_deregister(job);
     munmap((void *)job->segment, job->segment_bytes);
     job->segment = NULL;
-    job->phase = PL_JOB_FINISHED;
-    job->limit_at = job->kill_at = 0;
-    struct pl_event *event = pl_event_new(job, PLENUM_EVENT_FINISHED, PLENUM_ALL, 0);
-    if (event)
-        event->public.code = job->code;
-    pl_event_queue(job->runtime, event);
-    pl_job_drop(job);
+    job->runtime->used -= job->takes;
+    pl_job_finish(job);
 }
 
 /* --- reports ----------------------------------------------------------------------------------------------- */
@@ -252,6 +269,18 @@ static void process_started(struct plenum_job *job, int rank, pid_t pid)
     if (event)
         event->public.code = job->size;
     pl_event_queue(job->runtime, event);
+}
+
+void pl_job_unstarted(struct plenum_job *job, int rank, int number, const char *reason)
+{
+    struct pl_event *event = pl_event_new(job, PLENUM_EVENT_UNSTARTED, rank, strlen(reason));
+    if (event) {
+        memcpy((char *)event->public.text, reason, strlen(reason));
+        event->public.code = number;
+    }
+    pl_event_queue(job->runtime, event);
+    decide(job, 1);
+    pl_job_end(job);
 }
 
 /* Only the first is reported: the others fail for the same reason. */
@@ -270,14 +299,9 @@ static void process_failed(struct plenum_job *job, int rank, enum pl_keeper_stag
         return;
     snprintf(reason, sizeof(reason), "%s: %s%s", what[stage], strerrordesc_np(number),
              stage == PL_STAGE_EXEC && number == ENOENT ? " (its interpreter?)" : "");
-    struct pl_event *event = pl_event_new(job, PLENUM_EVENT_UNSTARTED, rank, strlen(reason));
-    if (event) {
-        memcpy((char *)event->public.text, reason, strlen(reason));
-        event->public.code = number;
-    }
-    pl_event_queue(job->runtime, event);
-    decide(job, stage != PL_STAGE_EXEC ? 1 : number == ENOENT ? CODE_NOT_FOUND : CODE_NOT_EXECUTABLE);
-    pl_job_end(job);
+    if (stage == PL_STAGE_EXEC)
+        decide(job, number == ENOENT ? CODE_NOT_FOUND : CODE_NOT_EXECUTABLE);
+    pl_job_unstarted(job, rank, number, reason);
 }
 
 void pl_follow_report(struct plenum_runtime *rt, const struct pl_keeper_report *report)
@@ -293,7 +317,7 @@ void pl_follow_report(struct plenum_runtime *rt, const struct pl_keeper_report *
     case PL_KEEPER_GONE:
         if (report->status)
             process_failed(job, PLENUM_ALL, PL_STAGE_FORK, report->status);
-        finish(job);
+        wind_up(job);
         break;
     }
 }
@@ -317,6 +341,6 @@ void pl_follow_keeper_lost(struct plenum_runtime *rt)
         for (int r = 0; r < job->size; r++)
             if (!job->ranks[r].ended)
                 process_ended(job, r, SIGKILL);
-        finish(job);
+        wind_up(job);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events as JSON, for hosts that keep a log. The only file of the runtime that knows of Jansson. */
+/* Events as JSON, for hosts that keep a log. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +33,7 @@ static const char *kind_name(enum plenum_event_kind kind)
     case PLENUM_EVENT_ABORTED: return "aborted";
     case PLENUM_EVENT_TIMEOUT: return "timeout";
     case PLENUM_EVENT_FINISHED: return "finished";
+    case PLENUM_EVENT_QUEUED: return "queued";
     }
     return "unknown";
 }
@@ -47,6 +48,7 @@ static void add_flags(json_t *object, unsigned flags)
         { PLENUM_EVENT_UNFINALIZED, "unfinalized" },
         { PLENUM_EVENT_PARTIAL, "partial" },
         { PLENUM_EVENT_CORE, "core" },
+        { PLENUM_EVENT_CANCELLED, "cancelled" },
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         if (flags & all[i].flag)

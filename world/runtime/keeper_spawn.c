@@ -19,7 +19,8 @@ struct child {
     const char *path, *wdir;
     char **argv, **env;
     const int *fd;
-    int segment, job_fd, cpu;
+    int segment, job_fd;
+    const cpu_set_t *cpus; /* NULL: not bound */
     pid_t keeper;
     int *failed; /* [2]: stage, errno */
 };
@@ -46,7 +47,6 @@ static void child_exec(const struct child *c)
 static _Noreturn void child_run(const struct child *c)
 {
     sigset_t none;
-    cpu_set_t cpus;
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -61,12 +61,8 @@ static _Noreturn void child_run(const struct child *c)
     syscall(SYS_close_range, c->job_fd + 1, ~0u, 0);
     if (chdir(c->wdir) != 0)
         child_fail(c, PL_STAGE_WDIR);
-    if (c->cpu >= 0) {
-        CPU_ZERO(&cpus);
-        CPU_SET((size_t)c->cpu, &cpus);
-        if (sched_setaffinity(0, sizeof(cpus), &cpus) != 0)
-            child_fail(c, PL_STAGE_SETUP);
-    }
+    if (c->cpus && sched_setaffinity(0, sizeof(*c->cpus), c->cpus) != 0)
+        child_fail(c, PL_STAGE_SETUP);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     child_exec(c);
@@ -107,7 +103,7 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         .fd = fd,
         .segment = job->segment,
         .job_fd = (int)plan->job_fd,
-        .cpu = p->cpu,
+        .cpus = p->cpus ? pl_plan_at(plan, p->cpus) : NULL,
         .keeper = getpid(),
         .failed = shared,
     };

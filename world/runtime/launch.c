@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a description to running processes. Nothing runs before everything that can fail here has succeeded. */
+/* From a description to running processes. A launch does what does not depend on the moment: it finds the programs and
+ * merges the environments. The start makes segment and streams; nothing runs before everything that can fail here has
+ * succeeded. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -58,6 +60,49 @@ static const struct pl_redirect *find_redirect(const struct plenum_job *job, int
     return NULL;
 }
 
+/* The file of a rank, by the name with %r in it; -1: errno says why. */
+static int open_file(const struct pl_redirect *redirect, int rank)
+{
+    char name[4096];
+    size_t used = 0;
+    for (const char *at = redirect->file; *at && used + 12 < sizeof(name); at++) {
+        if (*at == '%' && at[1] == 'r')
+            used += (size_t)snprintf(name + used, sizeof(name) - used, "%d", rank);
+        else
+            name[used++] = *at;
+        at += *at == '%';
+    }
+    name[used] = '\0';
+    if (used + 12 >= sizeof(name))
+        errno = ENAMETOOLONG;
+    else if (redirect->stream == 0)
+        return open(name, O_RDONLY | O_CLOEXEC);
+    else
+        return open(name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    return -1;
+}
+
+static int open_stream(struct plenum_job *job, struct launch *l, int rank, int stream)
+{
+    const struct pl_redirect *redirect = find_redirect(job, rank, stream);
+    int *fd = &l->fd[rank][stream], err = PLENUM_OK;
+    if (redirect && redirect->file) {
+        *fd = open_file(redirect, rank);
+        if (*fd < 0)
+            return pl_rt_fail_errno("cannot %s \"%s\" for rank %d", stream ? "write" : "read", redirect->file, rank);
+    } else if (redirect) {
+        *fd = redirect->fd;
+        return PLENUM_OK;
+    } else if (stream == 0) {
+        *fd = l->null;
+        return PLENUM_OK;
+    } else {
+        err = pl_stream_open(&job->ranks[rank].out[stream - 1], job, rank, stream, fd);
+    }
+    l->own[rank][stream] = !err;
+    return err;
+}
+
 static int open_streams(struct plenum_job *job, struct launch *l)
 {
     l->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -72,17 +117,9 @@ static int open_streams(struct plenum_job *job, struct launch *l)
         job->ranks[r].out[0].fd = job->ranks[r].out[1].fd = -1;
     for (int r = 0; r < job->size; r++)
         for (int s = 0; s < 3; s++) {
-            const struct pl_redirect *redirect = find_redirect(job, r, s);
-            int err = PLENUM_OK;
-            if (redirect)
-                l->fd[r][s] = redirect->fd;
-            else if (s == 0)
-                l->fd[r][s] = l->null;
-            else
-                err = pl_stream_open(&job->ranks[r].out[s - 1], job, r, s, &l->fd[r][s]);
+            int err = open_stream(job, l, r, s);
             if (err)
                 return err;
-            l->own[r][s] = !redirect && s > 0;
         }
     return PLENUM_OK;
 }
@@ -105,23 +142,28 @@ static void launch_fini(const struct plenum_job *job, struct launch *l)
 
 /* --- the launch -------------------------------------------------------------------------------------------- */
 
-static int prepare(struct plenum_job *job, struct launch *l)
+/* What can be done whether the job starts now or later. */
+static int prepare(struct plenum_job *job)
 {
-    int slots = job->option[PLENUM_JOB_SLOTS] ? (int)job->option[PLENUM_JOB_SLOTS] : pl_compose_cores();
     static _Atomic uint32_t last;
     int err = name_job(job);
     if (err)
         return err;
     job->kept_as = atomic_fetch_add(&last, 1) + 1;
+    job->takes = job->option[PLENUM_JOB_SLOTS] ? job->option[PLENUM_JOB_SLOTS] : job->size;
+    if (job->option[PLENUM_JOB_PMIX])
+        err = pl_pmix_register(job);
+    return err ? err : pl_compose_plan(job, &job->plan);
+}
+
+static int make_ready(struct plenum_job *job, struct launch *l)
+{
+    int slots = job->option[PLENUM_JOB_SLOTS] ? (int)job->option[PLENUM_JOB_SLOTS] : pl_compose_cores();
+    int err = PLENUM_OK;
     l->segment = pl_segment_make(job, slots, &err);
     if (l->segment < 0)
         return err;
-    if (job->option[PLENUM_JOB_PMIX]) {
-        err = pl_pmix_register(job);
-        if (err)
-            return err;
-    }
-    l->plan = pl_compose_plan(job, &err);
+    l->plan = pl_blob_file(&job->plan, "plenum-plan", &err);
     return l->plan < 0 ? err : open_streams(job, l);
 }
 
@@ -146,8 +188,7 @@ static int hand_over(struct plenum_job *job, struct launch *l)
     return err;
 }
 
-/* Back to a description, so that the host may mend it and try again. */
-static void undo(struct plenum_job *job)
+static void undo_start(struct plenum_job *job)
 {
     for (int r = 0; job->ranks && r < job->size; r++)
         for (int s = 0; s < 2; s++)
@@ -157,31 +198,53 @@ static void undo(struct plenum_job *job)
     if (job->segment)
         munmap((void *)job->segment, job->segment_bytes);
     job->segment = NULL;
-    pl_pmix_deregister(job);
 }
 
-static int launch_locked(struct plenum_job *job)
+int pl_job_start(struct plenum_job *job)
 {
+    struct plenum_runtime *rt = job->runtime;
     struct launch l = { -1, -1, -1, NULL, NULL };
-    int err = check_description(job);
-    if (!err)
-        err = pl_runtime_need_keeper(job->runtime);
+    int err = pl_runtime_need_keeper(rt);
     if (err)
         return err;
-    err = prepare(job, &l);
+    err = make_ready(job, &l);
     if (!err)
         err = hand_over(job, &l);
     launch_fini(job, &l);
     if (err) {
-        undo(job);
+        undo_start(job);
         return err;
     }
+    pl_blob_fini(&job->plan);
+    rt->used += job->takes;
     job->phase = PL_JOB_RUNNING;
     job->running = job->size;
     if (job->option[PLENUM_JOB_TIME_LIMIT]) {
         job->limit_at = pl_runtime_now() + job->option[PLENUM_JOB_TIME_LIMIT];
-        pl_runtime_set_timer(job->runtime);
+        pl_runtime_set_timer(rt);
     }
+    return PLENUM_OK;
+}
+
+static int launch_locked(struct plenum_job *job)
+{
+    int err = check_description(job);
+    if (err)
+        return err;
+    err = prepare(job);
+    if (!err && !pl_queue_must_wait(job))
+        err = pl_job_start(job);
+    if (err) { /* back to a description, so that the host may mend it and try again */
+        pl_pmix_deregister(job);
+        pl_blob_fini(&job->plan);
+        return err;
+    }
+    if (job->option[PLENUM_JOB_BIND]) {
+        job->first_place = job->runtime->bound;
+        job->runtime->bound = (job->runtime->bound + job->size) % (1 << 24);
+    }
+    if (job->phase == PL_JOB_DESCRIBED)
+        pl_queue_append(job);
     return PLENUM_OK;
 }
 

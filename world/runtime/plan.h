@@ -22,7 +22,7 @@ struct pl_plan_rank {
     uint32_t argv, argc; /* offset of uint32_t[argc], offsets of texts */
     uint32_t env, envc;  /* the same for "NAME=value" that the ranks of a program share */
     uint32_t own, ownc;  /* and for those that this rank has for itself */
-    int32_t cpu;         /* the core that it is bound to; -1: not bound */
+    uint32_t cpus;       /* offset of the cpu_set_t that it is bound to; 0: not bound */
 };
 
 /* What an offset of `plan` refers to. */

@@ -172,6 +172,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     pthread_cond_init(&rt->turned, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pl_list_init(&rt->jobs);
+    pl_list_init(&rt->queue);
     pl_list_init(&rt->events);
 
     err = open_descriptors(rt);
@@ -222,6 +223,13 @@ int plenum_runtime_fd(const struct plenum_runtime *rt)
 
 /* --- moving on --------------------------------------------------------------------------------------------- */
 
+void pl_runtime_turned(struct plenum_runtime *rt)
+{
+    pthread_cond_broadcast(&rt->turned);
+    if (rt->driving)
+        raise_flag(rt->nudge);
+}
+
 /* One turn: handles what is ready. A handler may remove other sources (a job that ends closes its streams), so one is
  * taken at a time. */
 static void runtime_turn(struct plenum_runtime *rt)
@@ -234,9 +242,8 @@ static void runtime_turn(struct plenum_runtime *rt)
         handled++;
     }
     if (handled > 0) {
-        pthread_cond_broadcast(&rt->turned);
-        if (rt->driving)
-            raise_flag(rt->nudge);
+        pl_queue_advance(rt);
+        pl_runtime_turned(rt);
     }
 }
 

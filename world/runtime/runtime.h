@@ -6,8 +6,8 @@
  * take it; functions declared here want it held. The PMIx server's threads never take it: what they have to say waits
  * in pmix.c until they nudge the runtime.
  *
- * Life of a job: DESCRIBED -> RUNNING -> ENDING (cancelled, failed, out of time) -> FINISHED, or RUNNING -> FINISHED.
- * It is freed when the host has closed its handle and nothing of it runs.
+ * Life of a job: DESCRIBED -> QUEUED (if the slots do not suffice) -> RUNNING -> ENDING (cancelled, failed, out of time)
+ * -> FINISHED, or QUEUED or RUNNING -> FINISHED. It is freed when the host has closed its handle and nothing of it runs.
  */
 #ifndef PLENUM_RUNTIME_RUNTIME_H
 #define PLENUM_RUNTIME_RUNTIME_H
@@ -20,6 +20,7 @@
 #include "api/plenum.h"
 #include "core/job.h"
 #include "core/list.h"
+#include "world/runtime/blob.h"
 #include "world/runtime/lines.h"
 #include "world/runtime/link.h"
 #include "world/runtime/vars.h"
@@ -41,7 +42,10 @@ struct plenum_runtime {
     struct pl_link link;
     struct pl_source link_source, nudge_source, timer_source;
     struct pl_list jobs;   /* struct plenum_job.node */
+    struct pl_list queue;  /* struct plenum_job.waiting, the next one first */
     struct pl_list events; /* queued struct pl_event.node */
+    long slots, used;      /* slots: 0: no limit; used: by the jobs that run */
+    int bound;             /* how many ranks were bound so far: the next takes the next place */
     char *scratch;         /* [PL_SCRATCH], for reading streams */
 };
 
@@ -64,6 +68,7 @@ struct pl_pset {
 
 struct pl_redirect {
     int rank, stream, fd; /* rank may be PLENUM_ALL; the last that fits counts */
+    char *file;           /* absolute, with %r; NULL: fd it is */
 };
 
 /* The read end of a rank's standard output or standard error. */
@@ -80,7 +85,9 @@ struct pl_rank {
     struct pl_stream out[2];
 };
 
-enum pl_job_phase { PL_JOB_DESCRIBED, PL_JOB_RUNNING, PL_JOB_ENDING, PL_JOB_FINISHED };
+enum pl_job_phase { PL_JOB_DESCRIBED, PL_JOB_QUEUED, PL_JOB_RUNNING, PL_JOB_ENDING, PL_JOB_FINISHED };
+
+enum { PL_JOB_OPTIONS = PLENUM_JOB_MAP + 1 };
 
 struct plenum_job {
     struct plenum_runtime *runtime;
@@ -97,9 +104,14 @@ struct plenum_job {
     struct pl_redirect *redirects;
     struct pl_vars env;
     bool env_clear;
-    long option[PLENUM_JOB_UNIVERSE + 1];
+    long option[PL_JOB_OPTIONS];
 
     /* from the launch on */
+    struct pl_list waiting; /* in the queue */
+    struct pl_blob plan;    /* until the start */
+    long takes;             /* slots */
+    int first_place;        /* of rank 0, when ranks are bound */
+    bool cancelled;
     uint32_t kept_as; /* its number at the keeper: a new one for every attempt */
     char nspace[256]; /* as long as PMIx wants it */
     uint64_t cookie;
@@ -125,11 +137,24 @@ void pl_job_free(struct plenum_job *job);
 void pl_job_drop(struct plenum_job *job);
 struct plenum_job *pl_job_find(struct plenum_runtime *rt, uint64_t id);
 
+/* launch.c: the start of a launched job. After an error the job is as it was launched. */
+int pl_job_start(struct plenum_job *job);
+
+/* queue.c: who runs when. */
+bool pl_queue_must_wait(const struct plenum_job *job);
+void pl_queue_append(struct plenum_job *job);
+/* Starts what fits. Jobs that cannot be started finish, and may be freed. */
+void pl_queue_advance(struct plenum_runtime *rt);
+
 /* follow.c: what the keeper tells, and how jobs end. */
 void pl_follow_report(struct plenum_runtime *rt, const struct pl_keeper_report *report);
 void pl_follow_keeper_lost(struct plenum_runtime *rt);
 void pl_follow_deadlines(struct plenum_job *job, int64_t now);
 void pl_job_end(struct plenum_job *job);
+/* Nothing of it runs (any more): the last event. The job may be freed. */
+void pl_job_finish(struct plenum_job *job);
+/* It cannot be started: `number` is an errno. Ends it if it runs. */
+void pl_job_unstarted(struct plenum_job *job, int rank, int number, const char *reason);
 int pl_job_send_signal(struct plenum_job *job, int rank, int signal);
 /* Somebody has ended the job: reports it, once, and ends the rest. `object` and `message` may be empty. */
 void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message);
@@ -147,6 +172,8 @@ int pl_runtime_need_keeper(struct plenum_runtime *rt);
 int pl_runtime_watch(struct plenum_runtime *rt, int fd, struct pl_source *source);
 /* Before the descriptor is closed: a child that somebody is just forking has it, too, and keeps it in the epoll set. */
 void pl_runtime_unwatch(struct plenum_runtime *rt, int fd);
+/* Something has happened outside runtime_turn(): those who wait look again. */
+void pl_runtime_turned(struct plenum_runtime *rt);
 void pl_runtime_set_timer(struct plenum_runtime *rt);
 
 /* --- events ------------------------------------------------------------------------------------------------ */

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who runs when. A runtime with a number of slots starts the jobs in the order of their launches, each when the slots
+ * that it takes are free; one that takes more than there are waits until nothing else runs. Nobody overtakes, so that a
+ * wide job is not kept waiting by narrow ones.
+ */
+#include <errno.h>
+
+#include "world/runtime/error.h"
+#include "world/runtime/runtime.h"
+
+static bool fits(const struct plenum_runtime *rt, const struct plenum_job *job)
+{
+    return rt->slots == 0 || rt->used == 0 || rt->used + job->takes <= rt->slots;
+}
+
+bool pl_queue_must_wait(const struct plenum_job *job)
+{
+    return !pl_list_empty(&job->runtime->queue) || !fits(job->runtime, job);
+}
+
+void pl_queue_append(struct plenum_job *job)
+{
+    struct pl_event *event = pl_event_new(job, PLENUM_EVENT_QUEUED, PLENUM_ALL, 0);
+    int before = 0;
+    PL_LIST_EACH (other, &job->runtime->queue, struct plenum_job, waiting)
+        before++;
+    if (event)
+        event->public.code = before;
+    pl_event_queue(job->runtime, event);
+    job->phase = PL_JOB_QUEUED;
+    pl_list_append(&job->runtime->queue, &job->waiting);
+}
+
+void pl_queue_advance(struct plenum_runtime *rt)
+{
+    while (!pl_list_empty(&rt->queue)) {
+        struct plenum_job *job = PL_CONTAINER(rt->queue.next, struct plenum_job, waiting);
+        if (!fits(rt, job))
+            return;
+        pl_list_remove(&job->waiting);
+        errno = 0;
+        if (pl_job_start(job) != PLENUM_OK) {
+            pl_job_unstarted(job, PLENUM_ALL, errno, plenum_error());
+            pl_job_finish(job);
+        }
+    }
+}
+
+int plenum_runtime_set(struct plenum_runtime *rt, enum plenum_runtime_option option, long value)
+{
+    if (option != PLENUM_RUNTIME_SLOTS)
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is no option of a runtime", (int)option);
+    if (value < 0 || value > INT32_MAX)
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "a runtime cannot have %ld slots (0, for no limit, to %d)", value,
+                          INT32_MAX);
+    pthread_mutex_lock(&rt->lock);
+    rt->slots = value;
+    pl_queue_advance(rt);
+    pl_runtime_turned(rt);
+    pthread_mutex_unlock(&rt->lock);
+    return PLENUM_OK;
+}
