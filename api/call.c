@@ -168,6 +168,8 @@ void pl_arg_file(struct pl_call *call, MPI_File file)
 
 void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struct pl_group *group)
 {
+    if (!call->err && pl_group_check_same(comm->group, group))
+        pl_call_error(call, MPI_ERR_GROUP, "group comes from another session than %s", pl_comm_label(comm));
     for (int i = 0; !call->err && i < group->size; i++)
         if (pl_group_find(comm->group, pl_group_proc(group, i)) == MPI_UNDEFINED)
             pl_call_error(call, MPI_ERR_GROUP, "rank %d of group is not in %s", i, pl_comm_label(comm));

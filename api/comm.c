@@ -4,6 +4,7 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/alloc_kinds.h"
 #include "core/comm_hw.h"
 #include "core/comm_make.h"
 #include "core/intercomm.h"
@@ -288,17 +289,26 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     return pl_call_leave(&call);
 }
 
-/* No hint has an effect so far, so that none is reported as in use. */
+/* Other hints have no effect so far, so that none is reported as in use. */
 int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     struct pl_call call = PL_CALL(MPI_Comm_get_info);
-    pl_arg_comm(&call, comm);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
     pl_arg_output(&call, info_used, "info_used");
-    struct pl_info *made = call.err ? NULL : pl_info_create();
+    struct pl_info *made = call.err ? NULL : pl_info_create(), *asked = NULL;
     if (!call.err && !made)
         call.err = MPI_ERR_NO_MEM;
+    if (!call.err) {
+        pl_lock_take(&c->lock);
+        asked = c->info ? pl_object_retain(c->info) : NULL;
+        pl_lock_drop(&c->lock);
+        call.err = pl_alloc_kinds_use(c->instance->info, asked, made);
+        pl_object_release(asked);
+    }
     if (!call.err)
         *info_used = pl_object_handle(made);
+    else if (made)
+        pl_handle_drop(made);
     return pl_call_leave(&call);
 }
 

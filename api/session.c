@@ -23,21 +23,20 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     return pl_call_leave(&call);
 }
 
+/* Of a strict session the error is raised while the session is still there for its handler; then it goes all the same. */
 int MPI_Session_finalize(MPI_Session *session)
 {
     struct pl_call call = PL_CALL(MPI_Session_finalize);
     pl_arg_output(&call, session, "session");
     struct pl_instance *s = call.err ? NULL : pl_arg_session(&call, *session);
     if (!call.err)
-        call.err = pl_session_close(s);
-    if (!call.err)
+        call.err = pl_session_check(s);
+    int rc = pl_call_leave(&call);
+    if (s) {
+        pl_session_close(s);
         *session = MPI_SESSION_NULL;
-    return pl_call_leave(&call);
-}
-
-static void set_level(struct pl_call *call, struct pl_info *info, int level)
-{
-    call->err = pl_info_set(info, "mpi_thread_support_level", pl_thread_level_name(level));
+    }
+    return rc;
 }
 
 int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
@@ -45,15 +44,11 @@ int MPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
     struct pl_call call = PL_CALL(MPI_Session_get_info);
     struct pl_instance *s = pl_arg_session(&call, session);
     pl_arg_output(&call, info_used, "info_used");
-    struct pl_info *made = call.err ? NULL : pl_info_create();
+    struct pl_info *made = call.err ? NULL : pl_info_dup(s->info);
     if (!call.err && !made)
         call.err = MPI_ERR_NO_MEM;
     if (!call.err)
-        set_level(&call, made, s->thread_level);
-    if (!call.err)
         *info_used = pl_object_handle(made);
-    else if (made)
-        pl_handle_drop(made);
     return pl_call_leave(&call);
 }
 

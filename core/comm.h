@@ -70,6 +70,7 @@ struct pl_comm {
     struct pl_bsend *bsend;    /* attached buffer; NULL: none */
     _Atomic int detached;      /* requests that the user freed while they were under way */
     bool orphan;               /* its instance is closed: nothing can be started */
+    const char *serves;        /* NULL: the user's own; what it belongs to: "window", "file", "": an intercommunicator */
 };
 
 static inline bool pl_comm_is_inter(const struct pl_comm *comm)

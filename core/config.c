@@ -58,6 +58,8 @@ const struct pl_config pl_config_table[] = {
       "bytes of the longest message that goes through a ring in one piece; at most a quarter of the ring" },
     { "shm_ring", PL_CONFIG_SIZE, "65536", NULL, 4096, 4 << 20,
       "bytes of the ring to each peer on the node; rounded up to a power of 2" },
+    { "strict", PL_CONFIG_BOOL, "0", NULL, 0, 0,
+      "what is left alive at the end of a session, or of the World, is an error that names it" },
     { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0,
       "transports to use: auto, or a list" },
     { "ucx_eager", PL_CONFIG_SIZE, "65536", NULL, 0, 1 << 20,

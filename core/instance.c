@@ -2,8 +2,10 @@
 /* Instances: opening, closing. */
 #include "core/instance.h"
 
+#include "core/alloc_kinds.h"
 #include "core/bsend.h"
 #include "core/comm.h"
+#include "core/config.h"
 #include "core/errhandler.h"
 #include "core/error.h"
 #include "core/info.h"
@@ -18,7 +20,17 @@ static _Atomic uint64_t serials;
 /* The World's, which lives once. */
 static struct pl_instance world_instance = { .obj = PL_OBJECT_PREDEFINED(PL_SESSION, 0) };
 
-int pl_instance_open(bool world, int thread_level, struct pl_instance **instance)
+/* The hints in use that every instance has. */
+static int make_info(const char *kinds, struct pl_info **info)
+{
+    *info = pl_info_create();
+    int rc = *info ? pl_alloc_kinds_grant(*info, kinds) : MPI_ERR_NO_MEM;
+    if (rc && *info)
+        pl_handle_drop(*info);
+    return rc;
+}
+
+int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_instance **instance)
 {
     struct pl_instance *made = world ? &world_instance : pl_object_create(PL_SESSION);
     if (!made)
@@ -27,7 +39,11 @@ int pl_instance_open(bool world, int thread_level, struct pl_instance **instance
     int rc = pl_process_open();
     if (rc)
         goto object;
+    rc = make_info(kinds, &made->info);
+    if (rc)
+        goto process;
     made->world = world;
+    made->strict = pl_config_bool("strict");
     made->thread_level = thread_level;
     made->serial = atomic_fetch_add(&serials, 1) + 1;
     pl_lock_init(&made->lock, PL_RANK_INSTANCE, true);
@@ -35,15 +51,18 @@ int pl_instance_open(bool world, int thread_level, struct pl_instance **instance
     made->errhandler = pl_object_retain(pl_errhandler_initial());
     rc = pl_engine_open(&made->engine, made, thread_level);
     if (rc)
-        goto process;
+        goto info;
     made->open = true;
     *instance = made;
     return MPI_SUCCESS;
 
-process:
+info:
     pl_object_release(made->errhandler);
     made->errhandler = NULL;
     pl_lock_fini(&made->lock);
+    pl_handle_drop(made->info);
+    made->info = NULL;
+process:
     pl_process_close();
 object:
     pl_object_release(made);
@@ -78,8 +97,7 @@ void pl_instance_close(struct pl_instance *instance)
     instance->open = false;
     pl_engine_close(&instance->engine);
     pl_process_close();
-    if (instance->info)
-        pl_object_release(instance->info);
+    pl_handle_drop(instance->info);
     pl_object_release(instance->errhandler);
     instance->info = NULL;
     instance->errhandler = NULL;

@@ -20,18 +20,20 @@ struct pl_instance {
     struct pl_object obj;      /* of kind PL_SESSION; the World's is hidden */
     bool world;
     bool open;
+    bool strict;               /* what is left at the end is an error */
     int thread_level;          /* MPI_THREAD_* */
     uint64_t serial;           /* different for every instance that this process ever opens */
     struct pl_engine engine;
     struct pl_lock lock;       /* the fields below */
     struct pl_list comms;      /* of pl_comm.siblings */
     struct pl_errhandler *errhandler; /* of the session, and first one of its communicators; retained */
-    struct pl_info *info;
+    struct pl_info *info;      /* the hints in use; set once, when it opens */
     struct pl_bsend *bsend;    /* session's attached buffer */
 };
 
-/* Opens one; reference counts the process (core/process.h). Never waits for another process. */
-int pl_instance_open(bool world, int thread_level, struct pl_instance **instance);
+/* Opens one; reference counts the process (core/process.h). Never waits for another process. `kinds`: memory allocation
+ * kinds that are wanted, NULL for the usual ones. */
+int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_instance **instance);
 
 /* Completes what must be, frees all communicators that are left, gives every resource back but the locks, which what the
  * user still holds may take. Does not release. */

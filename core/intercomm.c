@@ -137,8 +137,10 @@ static int shadow(struct pl_comm *comm, struct pl_comm **made)
     int rc = pl_comm_agree(comm, comm->group, pl_comm_next_tag(comm), &id);
     if (rc == MPI_SUCCESS)
         rc = pl_comm_create(comm->instance, comm, comm->group, NULL, id, made);
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
+        (*made)->serves = "";
         pl_handle_drop(pl_object_retain(*made)); /* a reference without a handle */
+    }
     return rc;
 }
 

@@ -35,9 +35,9 @@ struct pl_job_card {
 };
 
 /* One rank's slot. A rank has one owner at a time: whoever moves `owner` from 0 (or from the pid of a process that
- * is gone) to its own pid. */
+ * is gone) to its own pid. Who lets go of it leaves its pid negated, and may take it again. */
 struct pl_job_rank {
-    _Atomic int32_t owner;    /* pid, as the owner sees itself; 0: nobody */
+    _Atomic int32_t owner;    /* pid, as the owner sees itself; negated: it has let go; 0: nobody */
     _Atomic uint32_t claims;  /* how often the rank was claimed: 1 while its first program runs */
     _Atomic uint32_t state;   /* enum pl_job_state */
     _Atomic int32_t gone;     /* set by the runtime: 1 when the process that it started has exited */

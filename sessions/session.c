@@ -6,11 +6,17 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/alloc_kinds.h"
+#include "core/config.h"
 #include "core/errhandler.h"
 #include "core/error.h"
 #include "core/group.h"
 #include "core/info.h"
+#include "core/leftovers.h"
 #include "core/process.h"
+
+#define LEVEL_KEY  "mpi_thread_support_level"
+#define STRICT_KEY "plenum_strict"
 
 static const struct {
     int level;
@@ -41,14 +47,56 @@ int pl_thread_level_from(const char *name)
 /* Without the key a session is for any thread: a library cannot know who will call it. */
 static int level_wanted(struct pl_info *info, int *level)
 {
-    char *text = info ? pl_info_get(info, "mpi_thread_support_level") : NULL;
+    char *text = info ? pl_info_get(info, LEVEL_KEY) : NULL;
     *level = MPI_THREAD_MULTIPLE;
     if (!text)
         return MPI_SUCCESS;
     *level = pl_thread_level_from(text);
     int rc = *level != MPI_UNDEFINED ? MPI_SUCCESS
-             : pl_fail(MPI_ERR_INFO_VALUE, "info key mpi_thread_support_level is \"%s\", allowed are MPI_THREAD_SINGLE, FUNNELED, SERIALIZED and MULTIPLE", text);
+             : pl_fail(MPI_ERR_INFO_VALUE, "info key mpi_thread_support_level is \"%s\", allowed are MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE", text);
     free(text);
+    return rc;
+}
+
+/* The info key decides, and without it the configuration. */
+static int strict_wanted(struct pl_info *info, bool *strict)
+{
+    char *text = info ? pl_info_get(info, STRICT_KEY) : NULL;
+    int rc = MPI_SUCCESS;
+    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key " STRICT_KEY " is \"%s\", allowed are true and false", text);
+    *strict = text ? strcmp(text, "true") == 0 : pl_config_bool("strict");
+    free(text);
+    return rc;
+}
+
+/* A key with our prefix, or MPI's, that means nothing here is a mistake of spelling. */
+static int check_keys(struct pl_info *info)
+{
+    static const char *const keys[] = { LEVEL_KEY, STRICT_KEY, PL_ALLOC_KINDS_KEY, PL_ALLOC_KINDS_ASSERT_KEY, "mpi_initial_errhandler", "plenum_errhandler" };
+    char key[MPI_MAX_INFO_KEY];
+    for (int n = 0; info && pl_info_nth(info, n, key); n++) {
+        size_t i = 0;
+        while (i < sizeof keys / sizeof *keys && strcmp(key, keys[i]) != 0)
+            i++;
+        if (i == sizeof keys / sizeof *keys && (strncmp(key, "mpi_", 4) == 0 || strncmp(key, "plenum_", 7) == 0))
+            return pl_fail(MPI_ERR_INFO_KEY, "info key %s means nothing to a session", key);
+    }
+    return MPI_SUCCESS;
+}
+
+/* What MPI_Session_get_info gives back. */
+static int note_hints(struct pl_instance *session, struct pl_info *info)
+{
+    char *asserted = info ? pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY) : NULL;
+    char *kinds = pl_info_get(session->info, PL_ALLOC_KINDS_KEY);
+    int rc = pl_info_set(session->info, LEVEL_KEY, pl_thread_level_name(session->thread_level));
+    if (rc == MPI_SUCCESS && asserted && kinds && pl_alloc_kinds_within(asserted, kinds))
+        rc = pl_info_set(session->info, PL_ALLOC_KINDS_ASSERT_KEY, asserted);
+    if (rc == MPI_SUCCESS)
+        rc = pl_info_set(session->info, STRICT_KEY, session->strict ? "true" : "false");
+    free(kinds);
+    free(asserted);
     return rc;
 }
 
@@ -56,21 +104,44 @@ int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, stru
 {
     int level;
     int rc = level_wanted(info, &level);
+    if (rc)
+        return rc;
+    char *kinds = info ? pl_info_get(info, PL_ALLOC_KINDS_KEY) : NULL;
+    struct pl_instance *made;
+    rc = pl_instance_open(false, level, kinds, &made);
+    free(kinds);
+    if (rc)
+        return rc;
+    rc = strict_wanted(info, &made->strict); /* the configuration is read by now */
+    if (rc == MPI_SUCCESS && made->strict)
+        rc = check_keys(info);
     if (rc == MPI_SUCCESS)
-        rc = pl_instance_open(false, level, session);
-    if (rc == MPI_SUCCESS && errhandler) {
-        pl_object_release((*session)->errhandler);
-        (*session)->errhandler = pl_object_retain(errhandler);
+        rc = note_hints(made, info);
+    if (rc) {
+        pl_session_close(made);
+        return rc;
     }
-    return rc;
+    if (errhandler) {
+        pl_object_release(made->errhandler);
+        made->errhandler = pl_object_retain(errhandler);
+    }
+    *session = made;
+    return MPI_SUCCESS;
 }
 
-int pl_session_close(struct pl_instance *session)
+int pl_session_check(struct pl_instance *session)
+{
+    char left[PL_DETAIL_MAX - 64];
+    if (pl_leftovers(session, left, sizeof left) == 0 || !session->strict)
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_OTHER, "the session is finalized, and had left alive: %s", left);
+}
+
+void pl_session_close(struct pl_instance *session)
 {
     pl_instance_close(session);
     pl_handle_drop(session);
     pl_object_trim(); /* the session itself may have been the last object */
-    return MPI_SUCCESS;
 }
 
 /* --- process sets -------------------------------------------------------------------------------------------------------- */

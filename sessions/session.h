@@ -8,11 +8,14 @@
 struct pl_group;
 struct pl_info;
 
-/* Opens a session; local, waits for nobody. `info`: mpi_thread_support_level. NULLs: none, the initial handler. */
+/* Opens a session; local, waits for nobody. Keys of `info`: docs/sessions.md. NULLs: none, the initial handler. */
 int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, struct pl_instance **session);
 
+/* Reports what the user has left alive in it (core/leftovers.h): to the log, and of a strict session as an error. */
+int pl_session_check(struct pl_instance *session);
+
 /* Closes it and takes the user's handle back. */
-int pl_session_close(struct pl_instance *session);
+void pl_session_close(struct pl_instance *session);
 
 /* Process sets: how many, the n-th name (borrowed, NULL past the end), the members as a group with one handle. */
 int pl_pset_count(struct pl_instance *session);

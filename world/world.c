@@ -9,6 +9,7 @@
 #include "core/comm.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/leftovers.h"
 #include "core/process.h"
 
 static pthread_t main_thread;
@@ -57,7 +58,7 @@ int pl_world_init(int required, int *provided)
     struct pl_instance *world;
     if (atomic_load(&pl_world_state) != PL_WORLD_BEFORE)
         return pl_fail(MPI_ERR_OTHER, "MPI is initialized already%s", atomic_load(&pl_world_state) == PL_WORLD_FINALIZED ? ", and finalized: the World Model has one life" : "");
-    int rc = pl_instance_open(true, level_of(required), &world);
+    int rc = pl_instance_open(true, level_of(required), NULL, &world);
     if (rc)
         return rc;
     const struct pl_place *place = &pl_process.place;
@@ -82,6 +83,7 @@ int pl_world_finalize(void)
 {
     void *buffer;
     MPI_Count size;
+    char left[PL_DETAIL_MAX - 64];
     if (atomic_load(&pl_world_state) != PL_WORLD_INITIALIZED)
         return pl_fail(MPI_ERR_OTHER, "MPI is %s", atomic_load(&pl_world_state) == PL_WORLD_BEFORE ? "not initialized" : "finalized already");
     int rc = pl_attrs_delete(&pl_self_comm->attrs, MPI_COMM_SELF);
@@ -90,9 +92,10 @@ int pl_world_finalize(void)
     pl_bsend_detach(pl_bsend_of_process(), &buffer, &size);
     pl_process.bootstrap->state(PL_JOB_FINALIZED);
     struct pl_instance *world = pl_world;
+    bool strict = pl_leftovers(world, left, sizeof left) > 0 && world->strict;
     close_world(world);
     atomic_store(&pl_world_state, PL_WORLD_FINALIZED);
-    return MPI_SUCCESS;
+    return strict ? pl_fail(MPI_ERR_OTHER, "the World is finalized, and had left alive: %s", left) : MPI_SUCCESS;
 }
 
 bool pl_world_main_thread(void)

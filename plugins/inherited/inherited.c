@@ -3,9 +3,10 @@
  * Bootstrap by inheritance: the job segment that the embedded launcher left open for this process (core/job.h).
  *
  * A rank has one owner. The first process that opens it moves the owner word to its pid; a child of it that inherited
- * the same environment finds the rank taken and becomes a singleton. A rank whose owner has let go, or is gone, may be
- * claimed again (`mpiexec sh -c "./a; ./b"`): every process that claims it has a number, and only those with
- * the same number see each other's World.
+ * the same environment finds the rank taken and becomes a singleton. An owner that lets go leaves its pid negated: while it
+ * lives the rank is kept for it, whatever it starts between two sessions. A rank whose owner is gone may be claimed again
+ * (`mpiexec sh -c "./a; ./b"`): every process that claims it has a number, and only those with the same number see each
+ * other's World.
  */
 #include <errno.h>
 #include <signal.h>
@@ -51,9 +52,25 @@ static void unmap(void)
     job = NULL;
 }
 
+/* The letter of /proc/PID/stat: 'Z' for a zombie, 'X' for a process that is not there, 'R' when it cannot be told. */
+static char process_state(pid_t pid)
+{
+    char path[32], state = 'R';
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return kill(pid, 0) == 0 || errno != ESRCH ? 'R' : 'X';
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 'R';
+    fclose(file);
+    return state;
+}
+
+/* A zombie has ended: its parent will say so. */
 static bool process_lives(pid_t pid)
 {
-    return kill(pid, 0) == 0 || errno != ESRCH;
+    char state = process_state(pid);
+    return state != 'X' && state != 'Z';
 }
 
 /* True when the rank is now this process's. */
@@ -62,7 +79,7 @@ static bool claim(struct pl_job_rank *rank)
     static int32_t claimed_by; /* this process, when it has had the rank before: it keeps its number */
     int32_t self = (int32_t)getpid(), owner = 0;
     while (!atomic_compare_exchange_strong(&rank->owner, &owner, self))
-        if (owner == self || process_lives(owner))
+        if (owner == self || (owner != 0 && owner != -self && process_lives(owner < 0 ? -owner : owner)))
             return false;
     if (claimed_by != self)
         generation = atomic_fetch_add(&rank->claims, 1) + 1;
@@ -99,7 +116,7 @@ static int inherited_open(struct pl_place *place)
         return rc;
     own = &job->ranks[rank];
     if (!claim(own)) {
-        pl_log("process", 1, "rank %d of %s belongs to process %d; starting alone", rank, job->nspace, (int)atomic_load(&own->owner));
+        pl_log("process", 1, "rank %d of %s belongs to process %d; starting alone", rank, job->nspace, abs((int)atomic_load(&own->owner)));
         unmap();
         return PL_UNREACHABLE;
     }
@@ -118,7 +135,7 @@ static void inherited_close(void)
 {
     for (int i = 0; i < PL_CARD_SLOTS; i++)
         atomic_store(&own->card[i].generation, 0);
-    atomic_store(&own->owner, 0);
+    atomic_store(&own->owner, -(int32_t)getpid());
     unmap();
 }
 
@@ -150,23 +167,14 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
     return PL_AGAIN;
 }
 
-/* Has another rank ended while it was at work? A zombie has; its parent will say so. */
+/* Has another rank ended while it was at work? */
 static bool another_died(int own_rank)
 {
     for (uint32_t i = 0; i < job->size; i++) {
         struct pl_job_rank *rank = &job->ranks[i];
         int32_t pid = atomic_load(&rank->owner);
         uint32_t at = atomic_load(&rank->state);
-        if ((int)i == own_rank || pid == 0 || at == PL_JOB_FINALIZED || at == PL_JOB_ABORTED)
-            continue;
-        char path[32], state = 'X';
-        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-        FILE *file = fopen(path, "re");
-        if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-            state = 'R';
-        if (file)
-            fclose(file);
-        if (state == 'X' || state == 'Z')
+        if ((int)i != own_rank && pid > 0 && at != PL_JOB_FINALIZED && at != PL_JOB_ABORTED && !process_lives(pid))
             return true;
     }
     return false;
