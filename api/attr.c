@@ -53,62 +53,62 @@ static void refuse_predefined(struct pl_call *call, enum pl_kind kind, int keyva
 
 /* --- what the three kinds of objects share. `call` has resolved its object -------------------------------------- */
 
-static int create_keyval(struct pl_call call, enum pl_kind kind, union pl_attr_copy copy, union pl_attr_delete delete,
+static int create_keyval(struct pl_call *call, enum pl_kind kind, union pl_attr_copy copy, union pl_attr_delete delete,
                          void *extra, int *keyval)
 {
-    pl_arg_output(&call, keyval, "keyval");
-    if (!call.err)
-        call.err = pl_keyval_create(kind, copy, delete, extra, keyval);
-    return pl_call_leave(&call);
+    pl_arg_output(call, keyval, "keyval");
+    if (!call->err)
+        call->err = pl_keyval_create(kind, copy, delete, extra, keyval);
+    return pl_call_leave(call);
 }
 
-static int free_keyval(struct pl_call call, enum pl_kind kind, int *keyval)
+static int free_keyval(struct pl_call *call, enum pl_kind kind, int *keyval)
 {
-    pl_arg_output(&call, keyval, "keyval");
-    if (!call.err)
-        refuse_predefined(&call, kind, *keyval);
-    if (!call.err)
-        call.err = pl_keyval_free(kind, *keyval);
-    if (!call.err)
+    pl_arg_output(call, keyval, "keyval");
+    if (!call->err)
+        refuse_predefined(call, kind, *keyval);
+    if (!call->err)
+        call->err = pl_keyval_free(kind, *keyval);
+    if (!call->err)
         *keyval = MPI_KEYVAL_INVALID;
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
-static int set_attr(struct pl_call call, struct pl_attrs **attrs, enum pl_kind kind, const void *handle, int keyval,
+static int set_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, const void *handle, int keyval,
                     void *value)
 {
-    refuse_predefined(&call, kind, keyval);
-    if (!call.err)
-        call.err = pl_attr_set(attrs, kind, keyval, handle, value);
-    return pl_call_leave(&call);
+    refuse_predefined(call, kind, keyval);
+    if (!call->err)
+        call->err = pl_attr_set(attrs, kind, keyval, handle, value);
+    return pl_call_leave(call);
 }
 
-static int get_attr(struct pl_call call, struct pl_attrs **attrs, enum pl_kind kind, int keyval, void *value, int *flag)
+static int get_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, int keyval, void *value, int *flag)
 {
     bool found = false;
     void *got = NULL;
-    pl_arg_output(&call, value, "attribute_val");
-    pl_arg_output(&call, flag, "flag");
-    if (!call.err && is_predefined(kind, keyval)) {
+    pl_arg_output(call, value, "attribute_val");
+    pl_arg_output(call, flag, "flag");
+    if (!call->err && is_predefined(kind, keyval)) {
         got = (void *)(uintptr_t)predefined_value(keyval);
         found = got != NULL;
-    } else if (!call.err) {
-        call.err = pl_attr_get(attrs, kind, keyval, &got, &found);
+    } else if (!call->err) {
+        call->err = pl_attr_get(attrs, kind, keyval, &got, &found);
     }
-    if (!call.err) {
+    if (!call->err) {
         *flag = found;
         if (found)
             *(void **)value = got;
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
-static int delete_attr(struct pl_call call, struct pl_attrs **attrs, enum pl_kind kind, const void *handle, int keyval)
+static int delete_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, const void *handle, int keyval)
 {
-    refuse_predefined(&call, kind, keyval);
-    if (!call.err)
-        call.err = pl_attr_delete(attrs, kind, keyval, handle);
-    return pl_call_leave(&call);
+    refuse_predefined(call, kind, keyval);
+    if (!call->err)
+        call->err = pl_attr_delete(attrs, kind, keyval, handle);
+    return pl_call_leave(call);
 }
 
 /* --- communicators ------------------------------------------------------------------------------------------- */
@@ -119,34 +119,34 @@ int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
     struct pl_call call = PL_CALL(MPI_Comm_create_keyval);
     union pl_attr_copy copy = { .comm = comm_copy_attr_fn };
     union pl_attr_delete delete = { .comm = comm_delete_attr_fn };
-    return create_keyval(call, PL_COMM, copy, delete, extra_state, comm_keyval);
+    return create_keyval(&call, PL_COMM, copy, delete, extra_state, comm_keyval);
 }
 
 int MPI_Comm_free_keyval(int *comm_keyval)
 {
     struct pl_call call = PL_CALL(MPI_Comm_free_keyval);
-    return free_keyval(call, PL_COMM, comm_keyval);
+    return free_keyval(&call, PL_COMM, comm_keyval);
 }
 
 int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
     struct pl_call call = PL_CALL(MPI_Comm_set_attr);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return set_attr(call, c ? &c->attrs : NULL, PL_COMM, comm, comm_keyval, attribute_val);
+    return set_attr(&call, c ? &c->attrs : NULL, PL_COMM, comm, comm_keyval, attribute_val);
 }
 
 int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
     struct pl_call call = PL_CALL(MPI_Comm_get_attr);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return get_attr(call, c ? &c->attrs : NULL, PL_COMM, comm_keyval, attribute_val, flag);
+    return get_attr(&call, c ? &c->attrs : NULL, PL_COMM, comm_keyval, attribute_val, flag);
 }
 
 int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 {
     struct pl_call call = PL_CALL(MPI_Comm_delete_attr);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return delete_attr(call, c ? &c->attrs : NULL, PL_COMM, comm, comm_keyval);
+    return delete_attr(&call, c ? &c->attrs : NULL, PL_COMM, comm, comm_keyval);
 }
 
 /* --- communicators, by the deprecated names ------------------------------------------------------------------ */
@@ -156,34 +156,34 @@ int MPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn
     struct pl_call call = PL_CALL(MPI_Keyval_create);
     union pl_attr_copy copy = { .comm = copy_fn };
     union pl_attr_delete delete = { .comm = delete_fn };
-    return create_keyval(call, PL_COMM, copy, delete, extra_state, keyval);
+    return create_keyval(&call, PL_COMM, copy, delete, extra_state, keyval);
 }
 
 int MPI_Keyval_free(int *keyval)
 {
     struct pl_call call = PL_CALL(MPI_Keyval_free);
-    return free_keyval(call, PL_COMM, keyval);
+    return free_keyval(&call, PL_COMM, keyval);
 }
 
 int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
     struct pl_call call = PL_CALL(MPI_Attr_put);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return set_attr(call, c ? &c->attrs : NULL, PL_COMM, comm, keyval, attribute_val);
+    return set_attr(&call, c ? &c->attrs : NULL, PL_COMM, comm, keyval, attribute_val);
 }
 
 int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     struct pl_call call = PL_CALL(MPI_Attr_get);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return get_attr(call, c ? &c->attrs : NULL, PL_COMM, keyval, attribute_val, flag);
+    return get_attr(&call, c ? &c->attrs : NULL, PL_COMM, keyval, attribute_val, flag);
 }
 
 int MPI_Attr_delete(MPI_Comm comm, int keyval)
 {
     struct pl_call call = PL_CALL(MPI_Attr_delete);
     struct pl_comm *c = pl_arg_comm(&call, comm);
-    return delete_attr(call, c ? &c->attrs : NULL, PL_COMM, comm, keyval);
+    return delete_attr(&call, c ? &c->attrs : NULL, PL_COMM, comm, keyval);
 }
 
 /* --- datatypes ----------------------------------------------------------------------------------------------- */
@@ -194,34 +194,34 @@ int MPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
     struct pl_call call = PL_CALL(MPI_Type_create_keyval);
     union pl_attr_copy copy = { .type = type_copy_attr_fn };
     union pl_attr_delete delete = { .type = type_delete_attr_fn };
-    return create_keyval(call, PL_DATATYPE, copy, delete, extra_state, type_keyval);
+    return create_keyval(&call, PL_DATATYPE, copy, delete, extra_state, type_keyval);
 }
 
 int MPI_Type_free_keyval(int *type_keyval)
 {
     struct pl_call call = PL_CALL(MPI_Type_free_keyval);
-    return free_keyval(call, PL_DATATYPE, type_keyval);
+    return free_keyval(&call, PL_DATATYPE, type_keyval);
 }
 
 int MPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
 {
     struct pl_call call = PL_CALL(MPI_Type_set_attr);
     struct pl_type *t = pl_arg_type_uncommitted(&call, datatype);
-    return set_attr(call, t ? &t->attrs : NULL, PL_DATATYPE, datatype, type_keyval, attribute_val);
+    return set_attr(&call, t ? &t->attrs : NULL, PL_DATATYPE, datatype, type_keyval, attribute_val);
 }
 
 int MPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_attr);
     struct pl_type *t = pl_arg_type_uncommitted(&call, datatype);
-    return get_attr(call, t ? &t->attrs : NULL, PL_DATATYPE, type_keyval, attribute_val, flag);
+    return get_attr(&call, t ? &t->attrs : NULL, PL_DATATYPE, type_keyval, attribute_val, flag);
 }
 
 int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
 {
     struct pl_call call = PL_CALL(MPI_Type_delete_attr);
     struct pl_type *t = pl_arg_type_uncommitted(&call, datatype);
-    return delete_attr(call, t ? &t->attrs : NULL, PL_DATATYPE, datatype, type_keyval);
+    return delete_attr(&call, t ? &t->attrs : NULL, PL_DATATYPE, datatype, type_keyval);
 }
 
 /* --- windows: keyvals exist, windows do not, so that every handle is refused --------------------------------- */
@@ -232,13 +232,13 @@ int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
     struct pl_call call = PL_CALL(MPI_Win_create_keyval);
     union pl_attr_copy copy = { .win = win_copy_attr_fn };
     union pl_attr_delete delete = { .win = win_delete_attr_fn };
-    return create_keyval(call, PL_WIN, copy, delete, extra_state, win_keyval);
+    return create_keyval(&call, PL_WIN, copy, delete, extra_state, win_keyval);
 }
 
 int MPI_Win_free_keyval(int *win_keyval)
 {
     struct pl_call call = PL_CALL(MPI_Win_free_keyval);
-    return free_keyval(call, PL_WIN, win_keyval);
+    return free_keyval(&call, PL_WIN, win_keyval);
 }
 
 int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)

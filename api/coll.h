@@ -26,42 +26,42 @@ struct pl_form {
 #define PL_DISPLS(array)   ((struct pl_displs){ .narrow = (array) })
 #define PL_DISPLS_C(array) ((struct pl_displs){ .wide = (array) })
 
-int pl_do_barrier(struct pl_call call, MPI_Comm comm, struct pl_form form);
-int pl_do_bcast(struct pl_call call, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+int pl_do_barrier(struct pl_call *call, MPI_Comm comm, struct pl_form form);
+int pl_do_bcast(struct pl_call *call, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                 struct pl_form form);
-int pl_do_gather(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+int pl_do_gather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, struct pl_form form);
-int pl_do_gatherv(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+int pl_do_gatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
                   struct pl_form form);
-int pl_do_scatter(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+int pl_do_scatter(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, struct pl_form form);
-int pl_do_scatterv(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs displs,
+int pl_do_scatterv(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs displs,
                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                    MPI_Comm comm, struct pl_form form);
-int pl_do_allgather(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+int pl_do_allgather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form);
-int pl_do_allgatherv(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+int pl_do_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                      void *recvbuf, struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype,
                      MPI_Comm comm, struct pl_form form);
-int pl_do_alltoall(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+int pl_do_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form);
-int pl_do_alltoallv(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
+int pl_do_alltoallv(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
                     MPI_Datatype sendtype, void *recvbuf, struct pl_counts recvcounts, struct pl_displs rdispls,
                     MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form);
-int pl_do_alltoallw(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
+int pl_do_alltoallw(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
                     const MPI_Datatype sendtypes[], void *recvbuf, struct pl_counts recvcounts,
                     struct pl_displs rdispls, const MPI_Datatype recvtypes[], MPI_Comm comm, struct pl_form form);
 
-int pl_do_reduce(struct pl_call call, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+int pl_do_reduce(struct pl_call *call, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, int root, MPI_Comm comm, struct pl_form form);
-int pl_do_reduce_scatter(struct pl_call call, const void *sendbuf, void *recvbuf, struct pl_counts recvcounts,
+int pl_do_reduce_scatter(struct pl_call *call, const void *sendbuf, void *recvbuf, struct pl_counts recvcounts,
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form);
-int pl_do_reduce_scatter_block(struct pl_call call, const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+int pl_do_reduce_scatter_block(struct pl_call *call, const void *sendbuf, void *recvbuf, MPI_Count recvcount,
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form);
 
 /* allreduce, scan and exscan, by kind. */
-int pl_do_reduction(struct pl_call call, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf, MPI_Count count,
+int pl_do_reduction(struct pl_call *call, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf, MPI_Count count,
                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form);
 
 /* For the workers: does it, if no argument was bad, and leaves. */

@@ -176,22 +176,22 @@ static void arg_apart_blocks(struct pl_call *call, const void *one, MPI_Count co
 
 /* --- barrier, broadcast ---------------------------------------------------------------------------------------- */
 
-int pl_do_barrier(struct pl_call call, MPI_Comm comm, struct pl_form form)
+int pl_do_barrier(struct pl_call *call, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_BARRIER, .comm = pl_arg_comm(&call, comm) };
-    return pl_coll_leave(&call, &coll, form);
+    struct pl_coll coll = { .kind = PL_COLL_BARRIER, .comm = pl_arg_comm(call, comm) };
+    return pl_coll_leave(call, &coll, form);
 }
 
-int pl_do_bcast(struct pl_call call, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+int pl_do_bcast(struct pl_call *call, void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                 struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_BCAST, .comm = pl_arg_comm(&call, comm), .root = root };
-    pl_arg_coll_root(&call, coll.comm, root);
-    if (!call.err && (pl_coll_is_root(coll.comm, root) || pl_coll_is_other(coll.comm, root))) {
-        pl_arg_not_in_place(&call, buffer, "buffer", not_here);
-        arg_received(&call, &coll, buffer, count, datatype);
+    struct pl_coll coll = { .kind = PL_COLL_BCAST, .comm = pl_arg_comm(call, comm), .root = root };
+    pl_arg_coll_root(call, coll.comm, root);
+    if (!call->err && (pl_coll_is_root(coll.comm, root) || pl_coll_is_other(coll.comm, root))) {
+        pl_arg_not_in_place(call, buffer, "buffer", not_here);
+        arg_received(call, &coll, buffer, count, datatype);
     }
-    return pl_coll_leave(&call, &coll, form);
+    return pl_coll_leave(call, &coll, form);
 }
 
 /* --- gather and scatter ----------------------------------------------------------------------------------------- */
@@ -207,40 +207,40 @@ static void arg_gathered(struct pl_call *call, struct pl_coll *coll, const void 
     arg_sent(call, coll, sendbuf, count, datatype);
 }
 
-int pl_do_gather(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+int pl_do_gather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_GATHER, .comm = pl_arg_comm(&call, comm), .root = root };
-    pl_arg_coll_root(&call, coll.comm, root);
-    arg_gathered(&call, &coll, sendbuf, sendcount, sendtype);
-    if (!call.err && pl_coll_is_root(coll.comm, root)) {
-        pl_arg_not_in_place(&call, recvbuf, "recvbuf", not_here);
-        arg_received(&call, &coll, recvbuf, recvcount, recvtype);
+    struct pl_coll coll = { .kind = PL_COLL_GATHER, .comm = pl_arg_comm(call, comm), .root = root };
+    pl_arg_coll_root(call, coll.comm, root);
+    arg_gathered(call, &coll, sendbuf, sendcount, sendtype);
+    if (!call->err && pl_coll_is_root(coll.comm, root)) {
+        pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
+        arg_received(call, &coll, recvbuf, recvcount, recvtype);
         if (!pl_comm_is_inter(coll.comm)) {
-            pl_arg_apart(&call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcount * coll.comm->size, coll.recvtype);
-            arg_own(&call, &coll, sendcount, recvcount);
+            pl_arg_apart(call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcount * coll.comm->size, coll.recvtype);
+            arg_own(call, &coll, sendcount, recvcount);
         }
     }
-    return pl_coll_leave(&call, &coll, form);
+    return pl_coll_leave(call, &coll, form);
 }
 
-int pl_do_gatherv(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+int pl_do_gatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
                   struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_GATHERV, .comm = pl_arg_comm(&call, comm), .root = root };
-    pl_arg_coll_root(&call, coll.comm, root);
-    arg_gathered(&call, &coll, sendbuf, sendcount, sendtype);
-    if (!call.err && pl_coll_is_root(coll.comm, root)) {
-        pl_arg_not_in_place(&call, recvbuf, "recvbuf", not_here);
-        arg_received_each(&call, &coll, recvbuf, recvcounts, displs, recvtype);
-        if (!call.err && !pl_comm_is_inter(coll.comm)) {
-            arg_apart_blocks(&call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcounts, displs, coll.recvtype,
+    struct pl_coll coll = { .kind = PL_COLL_GATHERV, .comm = pl_arg_comm(call, comm), .root = root };
+    pl_arg_coll_root(call, coll.comm, root);
+    arg_gathered(call, &coll, sendbuf, sendcount, sendtype);
+    if (!call->err && pl_coll_is_root(coll.comm, root)) {
+        pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
+        arg_received_each(call, &coll, recvbuf, recvcounts, displs, recvtype);
+        if (!call->err && !pl_comm_is_inter(coll.comm)) {
+            arg_apart_blocks(call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcounts, displs, coll.recvtype,
                              coll.comm->size);
-            arg_own(&call, &coll, sendcount, pl_count_at(recvcounts, root));
+            arg_own(call, &coll, sendcount, pl_count_at(recvcounts, root));
         }
     }
-    return pl_coll_leave(&call, &coll, form);
+    return pl_coll_leave(call, &coll, form);
 }
 
 /* Receiver's side of a scatter, the root's own included. */
@@ -254,40 +254,40 @@ static void arg_scattered(struct pl_call *call, struct pl_coll *coll, void *recv
     arg_received(call, coll, recvbuf, count, datatype);
 }
 
-int pl_do_scatter(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+int pl_do_scatter(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_SCATTER, .comm = pl_arg_comm(&call, comm), .root = root };
-    pl_arg_coll_root(&call, coll.comm, root);
-    arg_scattered(&call, &coll, recvbuf, recvcount, recvtype);
-    if (!call.err && pl_coll_is_root(coll.comm, root)) {
-        pl_arg_not_in_place(&call, sendbuf, "sendbuf", not_here);
-        arg_sent(&call, &coll, sendbuf, sendcount, sendtype);
+    struct pl_coll coll = { .kind = PL_COLL_SCATTER, .comm = pl_arg_comm(call, comm), .root = root };
+    pl_arg_coll_root(call, coll.comm, root);
+    arg_scattered(call, &coll, recvbuf, recvcount, recvtype);
+    if (!call->err && pl_coll_is_root(coll.comm, root)) {
+        pl_arg_not_in_place(call, sendbuf, "sendbuf", not_here);
+        arg_sent(call, &coll, sendbuf, sendcount, sendtype);
         if (!pl_comm_is_inter(coll.comm)) {
-            pl_arg_apart(&call, sendbuf, sendcount * coll.comm->size, coll.sendtype, recvbuf, recvcount, coll.recvtype);
-            arg_own(&call, &coll, sendcount, recvcount);
+            pl_arg_apart(call, sendbuf, sendcount * coll.comm->size, coll.sendtype, recvbuf, recvcount, coll.recvtype);
+            arg_own(call, &coll, sendcount, recvcount);
         }
     }
-    return pl_coll_leave(&call, &coll, form);
+    return pl_coll_leave(call, &coll, form);
 }
 
-int pl_do_scatterv(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs displs,
+int pl_do_scatterv(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs displs,
                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                    MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_SCATTERV, .comm = pl_arg_comm(&call, comm), .root = root };
-    pl_arg_coll_root(&call, coll.comm, root);
-    arg_scattered(&call, &coll, recvbuf, recvcount, recvtype);
-    if (!call.err && pl_coll_is_root(coll.comm, root)) {
-        pl_arg_not_in_place(&call, sendbuf, "sendbuf", not_here);
-        arg_sent_each(&call, &coll, sendbuf, sendcounts, displs, sendtype);
-        if (!call.err && !pl_comm_is_inter(coll.comm)) {
-            arg_apart_blocks(&call, recvbuf, recvcount, coll.recvtype, sendbuf, sendcounts, displs, coll.sendtype,
+    struct pl_coll coll = { .kind = PL_COLL_SCATTERV, .comm = pl_arg_comm(call, comm), .root = root };
+    pl_arg_coll_root(call, coll.comm, root);
+    arg_scattered(call, &coll, recvbuf, recvcount, recvtype);
+    if (!call->err && pl_coll_is_root(coll.comm, root)) {
+        pl_arg_not_in_place(call, sendbuf, "sendbuf", not_here);
+        arg_sent_each(call, &coll, sendbuf, sendcounts, displs, sendtype);
+        if (!call->err && !pl_comm_is_inter(coll.comm)) {
+            arg_apart_blocks(call, recvbuf, recvcount, coll.recvtype, sendbuf, sendcounts, displs, coll.sendtype,
                              coll.comm->size);
-            arg_own(&call, &coll, pl_count_at(sendcounts, root), recvcount);
+            arg_own(call, &coll, pl_count_at(sendcounts, root), recvcount);
         }
     }
-    return pl_coll_leave(&call, &coll, form);
+    return pl_coll_leave(call, &coll, form);
 }
 
 /* --- allgather --------------------------------------------------------------------------------------------------- */
@@ -301,33 +301,33 @@ static void arg_contributed(struct pl_call *call, struct pl_coll *coll, const vo
     pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
 }
 
-int pl_do_allgather(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+int pl_do_allgather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_ALLGATHER, .comm = pl_arg_comm(&call, comm) };
-    arg_contributed(&call, &coll, sendbuf, sendcount, sendtype, recvbuf);
-    arg_received(&call, &coll, recvbuf, recvcount, recvtype);
-    if (!call.err)
-        pl_arg_apart(&call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcount * pl_comm_targets(coll.comm),
+    struct pl_coll coll = { .kind = PL_COLL_ALLGATHER, .comm = pl_arg_comm(call, comm) };
+    arg_contributed(call, &coll, sendbuf, sendcount, sendtype, recvbuf);
+    arg_received(call, &coll, recvbuf, recvcount, recvtype);
+    if (!call->err)
+        pl_arg_apart(call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcount * pl_comm_targets(coll.comm),
                      coll.recvtype);
-    arg_own(&call, &coll, sendcount, recvcount);
-    return pl_coll_leave(&call, &coll, form);
+    arg_own(call, &coll, sendcount, recvcount);
+    return pl_coll_leave(call, &coll, form);
 }
 
-int pl_do_allgatherv(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+int pl_do_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                      void *recvbuf, struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype,
                      MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_ALLGATHERV, .comm = pl_arg_comm(&call, comm) };
-    arg_contributed(&call, &coll, sendbuf, sendcount, sendtype, recvbuf);
-    arg_received_each(&call, &coll, recvbuf, recvcounts, displs, recvtype);
-    if (!call.err) {
-        arg_apart_blocks(&call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcounts, displs, coll.recvtype,
+    struct pl_coll coll = { .kind = PL_COLL_ALLGATHERV, .comm = pl_arg_comm(call, comm) };
+    arg_contributed(call, &coll, sendbuf, sendcount, sendtype, recvbuf);
+    arg_received_each(call, &coll, recvbuf, recvcounts, displs, recvtype);
+    if (!call->err) {
+        arg_apart_blocks(call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcounts, displs, coll.recvtype,
                          pl_comm_targets(coll.comm));
         if (!pl_comm_is_inter(coll.comm))
-            arg_own(&call, &coll, sendcount, pl_count_at(recvcounts, coll.comm->rank));
+            arg_own(call, &coll, sendcount, pl_count_at(recvcounts, coll.comm->rank));
     }
-    return pl_coll_leave(&call, &coll, form);
+    return pl_coll_leave(call, &coll, form);
 }
 
 /* --- alltoall ------------------------------------------------------------------------------------------------------
@@ -340,47 +340,47 @@ static void arg_exchanged(struct pl_call *call, struct pl_coll *coll, const void
     pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
 }
 
-int pl_do_alltoall(struct pl_call call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+int pl_do_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_ALLTOALL, .comm = pl_arg_comm(&call, comm) };
-    arg_exchanged(&call, &coll, sendbuf, recvbuf);
-    arg_sent(&call, &coll, sendbuf, sendcount, sendtype);
-    arg_received(&call, &coll, recvbuf, recvcount, recvtype);
-    if (!call.err) {
+    struct pl_coll coll = { .kind = PL_COLL_ALLTOALL, .comm = pl_arg_comm(call, comm) };
+    arg_exchanged(call, &coll, sendbuf, recvbuf);
+    arg_sent(call, &coll, sendbuf, sendcount, sendtype);
+    arg_received(call, &coll, recvbuf, recvcount, recvtype);
+    if (!call->err) {
         int n = pl_comm_targets(coll.comm);
-        pl_arg_apart(&call, sendbuf, sendcount * n, coll.sendtype, recvbuf, recvcount * n, coll.recvtype);
+        pl_arg_apart(call, sendbuf, sendcount * n, coll.sendtype, recvbuf, recvcount * n, coll.recvtype);
     }
-    arg_own(&call, &coll, sendcount, recvcount);
-    return pl_coll_leave(&call, &coll, form);
+    arg_own(call, &coll, sendcount, recvcount);
+    return pl_coll_leave(call, &coll, form);
 }
 
-int pl_do_alltoallv(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
+int pl_do_alltoallv(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
                     MPI_Datatype sendtype, void *recvbuf, struct pl_counts recvcounts, struct pl_displs rdispls,
                     MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_ALLTOALLV, .comm = pl_arg_comm(&call, comm) };
-    arg_exchanged(&call, &coll, sendbuf, recvbuf);
-    arg_sent_each(&call, &coll, sendbuf, sendcounts, sdispls, sendtype);
-    arg_received_each(&call, &coll, recvbuf, recvcounts, rdispls, recvtype);
-    if (!call.err && sendbuf != MPI_IN_PLACE && !pl_comm_is_inter(coll.comm)) {
+    struct pl_coll coll = { .kind = PL_COLL_ALLTOALLV, .comm = pl_arg_comm(call, comm) };
+    arg_exchanged(call, &coll, sendbuf, recvbuf);
+    arg_sent_each(call, &coll, sendbuf, sendcounts, sdispls, sendtype);
+    arg_received_each(call, &coll, recvbuf, recvcounts, rdispls, recvtype);
+    if (!call->err && sendbuf != MPI_IN_PLACE && !pl_comm_is_inter(coll.comm)) {
         int rank = coll.comm->rank;
         MPI_Count sent = pl_count_at(sendcounts, rank), received = pl_count_at(recvcounts, rank);
-        pl_arg_apart(&call, pl_address(sendbuf, pl_displ_at(sdispls, rank) * coll.sendtype->extent), sent,
+        pl_arg_apart(call, pl_address(sendbuf, pl_displ_at(sdispls, rank) * coll.sendtype->extent), sent,
                      coll.sendtype, pl_address(recvbuf, pl_displ_at(rdispls, rank) * coll.recvtype->extent), received,
                      coll.recvtype);
-        arg_own(&call, &coll, sent, received);
+        arg_own(call, &coll, sent, received);
     }
-    return pl_coll_leave(&call, &coll, form);
+    return pl_coll_leave(call, &coll, form);
 }
 
-int pl_do_alltoallw(struct pl_call call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
+int pl_do_alltoallw(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs sdispls,
                     const MPI_Datatype sendtypes[], void *recvbuf, struct pl_counts recvcounts,
                     struct pl_displs rdispls, const MPI_Datatype recvtypes[], MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = {
         .kind = PL_COLL_ALLTOALLW,
-        .comm = pl_arg_comm(&call, comm),
+        .comm = pl_arg_comm(call, comm),
         .sendbuf = sendbuf,
         .recvbuf = recvbuf,
         .recvcounts = recvcounts,
@@ -388,17 +388,17 @@ int pl_do_alltoallw(struct pl_call call, const void *sendbuf, struct pl_counts s
         .recvtypes = recvtypes,
     };
     int n = coll.comm ? pl_comm_targets(coll.comm) : 0;
-    arg_exchanged(&call, &coll, sendbuf, recvbuf);
+    arg_exchanged(call, &coll, sendbuf, recvbuf);
     if (sendbuf != MPI_IN_PLACE) {
         coll.sendcounts = sendcounts;
         coll.senddispls = sdispls;
         coll.sendtypes = sendtypes;
-        arg_counts(&call, sendcounts, n, "sendcounts");
-        arg_displs(&call, sdispls, "sdispls");
-        arg_types(&call, sendcounts, sendtypes, n, "sendtypes");
+        arg_counts(call, sendcounts, n, "sendcounts");
+        arg_displs(call, sdispls, "sdispls");
+        arg_types(call, sendcounts, sendtypes, n, "sendtypes");
     }
-    arg_counts(&call, recvcounts, n, "recvcounts");
-    arg_displs(&call, rdispls, "rdispls");
-    arg_types(&call, recvcounts, recvtypes, n, "recvtypes");
-    return pl_coll_leave(&call, &coll, form);
+    arg_counts(call, recvcounts, n, "recvcounts");
+    arg_displs(call, rdispls, "rdispls");
+    arg_types(call, recvcounts, recvtypes, n, "recvtypes");
+    return pl_coll_leave(call, &coll, form);
 }

@@ -35,67 +35,67 @@ static void arg_both(struct pl_call *call, struct pl_coll *coll, const void *sen
     pl_arg_apart(call, sendbuf, sent, coll->recvtype, recvbuf, received, coll->recvtype);
 }
 
-int pl_do_reduce(struct pl_call call, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+int pl_do_reduce(struct pl_call *call, const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, int root, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_REDUCE, .comm = pl_arg_comm(&call, comm), .root = root };
-    pl_arg_coll_root(&call, coll.comm, root);
-    if (call.err || root == MPI_PROC_NULL)
-        return pl_coll_leave(&call, &coll, form);
+    struct pl_coll coll = { .kind = PL_COLL_REDUCE, .comm = pl_arg_comm(call, comm), .root = root };
+    pl_arg_coll_root(call, coll.comm, root);
+    if (call->err || root == MPI_PROC_NULL)
+        return pl_coll_leave(call, &coll, form);
     bool is_root = pl_coll_is_root(coll.comm, root);
-    arg_operands(&call, &coll, count, datatype, op);
+    arg_operands(call, &coll, count, datatype, op);
     if (is_root && !pl_comm_is_inter(coll.comm)) {
-        arg_both(&call, &coll, sendbuf, count, recvbuf, count);
+        arg_both(call, &coll, sendbuf, count, recvbuf, count);
     } else if (is_root) {
         coll.recvbuf = recvbuf;
-        pl_arg_not_in_place(&call, recvbuf, "recvbuf", not_here);
-        pl_arg_buffer(&call, recvbuf, count, coll.recvtype);
+        pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
+        pl_arg_buffer(call, recvbuf, count, coll.recvtype);
     } else {
         coll.sendbuf = sendbuf;
-        pl_arg_not_in_place(&call, sendbuf, "sendbuf", root_only);
-        pl_arg_buffer(&call, sendbuf, count, coll.recvtype);
+        pl_arg_not_in_place(call, sendbuf, "sendbuf", root_only);
+        pl_arg_buffer(call, sendbuf, count, coll.recvtype);
     }
-    return pl_coll_leave(&call, &coll, form);
+    return pl_coll_leave(call, &coll, form);
 }
 
-int pl_do_reduction(struct pl_call call, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf, MPI_Count count,
+int pl_do_reduction(struct pl_call *call, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf, MPI_Count count,
                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = kind,
                             .comm =
-                                kind == PL_COLL_ALLREDUCE ? pl_arg_comm(&call, comm) : pl_arg_intracomm(&call, comm) };
-    arg_operands(&call, &coll, count, datatype, op);
-    arg_both(&call, &coll, sendbuf, count, recvbuf, count);
-    return pl_coll_leave(&call, &coll, form);
+                                kind == PL_COLL_ALLREDUCE ? pl_arg_comm(call, comm) : pl_arg_intracomm(call, comm) };
+    arg_operands(call, &coll, count, datatype, op);
+    arg_both(call, &coll, sendbuf, count, recvbuf, count);
+    return pl_coll_leave(call, &coll, form);
 }
 
-int pl_do_reduce_scatter_block(struct pl_call call, const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+int pl_do_reduce_scatter_block(struct pl_call *call, const void *sendbuf, void *recvbuf, MPI_Count recvcount,
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_REDUCE_SCATTER_BLOCK, .comm = pl_arg_comm(&call, comm) };
-    arg_operands(&call, &coll, recvcount, datatype, op);
-    if (!call.err)
-        arg_both(&call, &coll, sendbuf, recvcount * coll.comm->size, recvbuf, recvcount);
-    return pl_coll_leave(&call, &coll, form);
+    struct pl_coll coll = { .kind = PL_COLL_REDUCE_SCATTER_BLOCK, .comm = pl_arg_comm(call, comm) };
+    arg_operands(call, &coll, recvcount, datatype, op);
+    if (!call->err)
+        arg_both(call, &coll, sendbuf, recvcount * coll.comm->size, recvbuf, recvcount);
+    return pl_coll_leave(call, &coll, form);
 }
 
-int pl_do_reduce_scatter(struct pl_call call, const void *sendbuf, void *recvbuf, struct pl_counts recvcounts,
+int pl_do_reduce_scatter(struct pl_call *call, const void *sendbuf, void *recvbuf, struct pl_counts recvcounts,
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_REDUCE_SCATTER,
-                            .comm = pl_arg_comm(&call, comm),
+                            .comm = pl_arg_comm(call, comm),
                             .recvcounts = recvcounts };
     MPI_Count total = 0;
-    if (!call.err && !recvcounts.narrow && !recvcounts.wide)
-        pl_call_error(&call, MPI_ERR_ARG, "recvcounts is NULL");
-    for (int i = 0; !call.err && i < coll.comm->size; i++) {
+    if (!call->err && !recvcounts.narrow && !recvcounts.wide)
+        pl_call_error(call, MPI_ERR_ARG, "recvcounts is NULL");
+    for (int i = 0; !call->err && i < coll.comm->size; i++) {
         MPI_Count count = pl_count_at(recvcounts, i);
         if (count < 0)
-            pl_call_error(&call, MPI_ERR_COUNT, "recvcounts[%d] is %lld; it must not be negative", i, (long long)count);
+            pl_call_error(call, MPI_ERR_COUNT, "recvcounts[%d] is %lld; it must not be negative", i, (long long)count);
         total += count;
     }
-    arg_operands(&call, &coll, 0, datatype, op);
-    if (!call.err)
-        arg_both(&call, &coll, sendbuf, total, recvbuf, pl_count_at(recvcounts, coll.comm->rank));
-    return pl_coll_leave(&call, &coll, form);
+    arg_operands(call, &coll, 0, datatype, op);
+    if (!call->err)
+        arg_both(call, &coll, sendbuf, total, recvbuf, pl_count_at(recvcounts, coll.comm->rank));
+    return pl_coll_leave(call, &coll, form);
 }

@@ -155,31 +155,31 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     return give(&call, made, newcomm);
 }
 
-static int idup(struct pl_call call, MPI_Comm comm, struct pl_info *info, bool copy_info, MPI_Comm *newcomm, MPI_Request *request)
+static int idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, bool copy_info, MPI_Comm *newcomm, MPI_Request *request)
 {
-    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made;
+    struct pl_comm *c = pl_arg_intracomm(call, comm), *made;
     struct pl_request *r;
-    pl_arg_output(&call, newcomm, "newcomm");
-    pl_arg_output(&call, request, "request");
-    if (!call.err)
-        call.err = pl_comm_idup(c, info, copy_info, &made, &r);
-    if (!call.err) {
+    pl_arg_output(call, newcomm, "newcomm");
+    pl_arg_output(call, request, "request");
+    if (!call->err)
+        call->err = pl_comm_idup(c, info, copy_info, &made, &r);
+    if (!call->err) {
         *newcomm = pl_comm_handle(made);
         *request = pl_object_handle(r);
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return idup((struct pl_call)PL_CALL(MPI_Comm_idup), comm, NULL, true, newcomm, request);
+    return idup(&(struct pl_call)PL_CALL(MPI_Comm_idup), comm, NULL, true, newcomm, request);
 }
 
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Comm_idup_with_info);
     struct pl_info *i = pl_arg_info_or_null(&call, info);
-    return idup(call, comm, i, false, newcomm, request);
+    return idup(&call, comm, i, false, newcomm, request);
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)

@@ -70,101 +70,101 @@ static void put_array(struct pl_type_envelope *envelope, MPI_Count count, struct
         pl_envelope_put(envelope, pl_count_at(values, i));
 }
 
-static int contiguous(struct pl_call call, bool large, MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+static int contiguous(struct pl_call *call, bool large, MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    pl_arg_count(&call, count);
-    struct pl_type *old = pl_arg_type_uncommitted(&call, oldtype);
-    pl_arg_output(&call, newtype, "newtype");
-    struct pl_type_envelope *e = envelope_of(&call, MPI_COMBINER_CONTIGUOUS, large, 1, 0, 1);
+    pl_arg_count(call, count);
+    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    pl_arg_output(call, newtype, "newtype");
+    struct pl_type_envelope *e = envelope_of(call, MPI_COMBINER_CONTIGUOUS, large, 1, 0, 1);
     if (e) {
         pl_envelope_put(e, count);
         pl_envelope_put_type(e, old);
     }
-    return pl_call_build(&call, e, newtype);
+    return pl_call_build(call, e, newtype);
 }
 
 int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_contiguous);
-    return contiguous(call, false, count, oldtype, newtype);
+    return contiguous(&call, false, count, oldtype, newtype);
 }
 
 int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_contiguous_c);
-    return contiguous(call, true, count, oldtype, newtype);
+    return contiguous(&call, true, count, oldtype, newtype);
 }
 
 /* MPI_Type_create_hvector's stride is an address. */
-static int vector(struct pl_call call, int combiner, bool large, MPI_Count count, MPI_Count blocklength,
+static int vector(struct pl_call *call, int combiner, bool large, MPI_Count count, MPI_Count blocklength,
                   MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     size_t addresses = combiner == MPI_COMBINER_HVECTOR ? 1 : 0;
-    pl_arg_count(&call, count);
-    arg_blocklength(&call, blocklength);
-    struct pl_type *old = pl_arg_type_uncommitted(&call, oldtype);
-    pl_arg_output(&call, newtype, "newtype");
-    struct pl_type_envelope *e = envelope_of(&call, combiner, large, 3 - addresses, addresses, 1);
+    pl_arg_count(call, count);
+    arg_blocklength(call, blocklength);
+    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    pl_arg_output(call, newtype, "newtype");
+    struct pl_type_envelope *e = envelope_of(call, combiner, large, 3 - addresses, addresses, 1);
     if (e) {
         pl_envelope_put(e, count);
         pl_envelope_put(e, blocklength);
         pl_envelope_put(e, stride);
         pl_envelope_put_type(e, old);
     }
-    return pl_call_build(&call, e, newtype);
+    return pl_call_build(call, e, newtype);
 }
 
 int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_vector);
-    return vector(call, MPI_COMBINER_VECTOR, false, count, blocklength, stride, oldtype, newtype);
+    return vector(&call, MPI_COMBINER_VECTOR, false, count, blocklength, stride, oldtype, newtype);
 }
 
 int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
                       MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_vector_c);
-    return vector(call, MPI_COMBINER_VECTOR, true, count, blocklength, stride, oldtype, newtype);
+    return vector(&call, MPI_COMBINER_VECTOR, true, count, blocklength, stride, oldtype, newtype);
 }
 
 int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hvector);
-    return vector(call, MPI_COMBINER_HVECTOR, false, count, blocklength, stride, oldtype, newtype);
+    return vector(&call, MPI_COMBINER_HVECTOR, false, count, blocklength, stride, oldtype, newtype);
 }
 
 int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
                               MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hvector_c);
-    return vector(call, MPI_COMBINER_HVECTOR, true, count, blocklength, stride, oldtype, newtype);
+    return vector(&call, MPI_COMBINER_HVECTOR, true, count, blocklength, stride, oldtype, newtype);
 }
 
 /* MPI_Type_create_hindexed's displacements are addresses. */
-static int indexed(struct pl_call call, int combiner, bool large, MPI_Count count, struct pl_counts lengths,
+static int indexed(struct pl_call *call, int combiner, bool large, MPI_Count count, struct pl_counts lengths,
                    struct pl_counts displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    pl_arg_count(&call, count);
-    arg_blocklengths(&call, count, lengths);
-    arg_displacements(&call, count, displacements);
-    struct pl_type *old = pl_arg_type_uncommitted(&call, oldtype);
-    pl_arg_output(&call, newtype, "newtype");
+    pl_arg_count(call, count);
+    arg_blocklengths(call, count, lengths);
+    arg_displacements(call, count, displacements);
+    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    pl_arg_output(call, newtype, "newtype");
     size_t n = (size_t)count, addresses = combiner == MPI_COMBINER_HINDEXED ? n : 0;
-    struct pl_type_envelope *e = envelope_of(&call, combiner, large, 1 + 2 * n - addresses, addresses, 1);
+    struct pl_type_envelope *e = envelope_of(call, combiner, large, 1 + 2 * n - addresses, addresses, 1);
     if (e) {
         pl_envelope_put(e, count);
         put_array(e, count, lengths);
         put_array(e, count, displacements);
         pl_envelope_put_type(e, old);
     }
-    return pl_call_build(&call, e, newtype);
+    return pl_call_build(call, e, newtype);
 }
 
 int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
                      MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_indexed);
-    return indexed(call, MPI_COMBINER_INDEXED, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
+    return indexed(&call, MPI_COMBINER_INDEXED, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
                    (struct pl_counts){ .narrow = array_of_displacements }, oldtype, newtype);
 }
 
@@ -172,7 +172,7 @@ int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                        const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_indexed_c);
-    return indexed(call, MPI_COMBINER_INDEXED, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
+    return indexed(&call, MPI_COMBINER_INDEXED, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
                    (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
@@ -180,7 +180,7 @@ int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const
                              MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hindexed);
-    return indexed(call, MPI_COMBINER_HINDEXED, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
+    return indexed(&call, MPI_COMBINER_HINDEXED, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
                    (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
@@ -188,35 +188,35 @@ int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockle
                                const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hindexed_c);
-    return indexed(call, MPI_COMBINER_HINDEXED, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
+    return indexed(&call, MPI_COMBINER_HINDEXED, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
                    (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
 /* MPI_Type_create_hindexed_block's displacements are addresses. */
-static int indexed_block(struct pl_call call, int combiner, bool large, MPI_Count count, MPI_Count blocklength,
+static int indexed_block(struct pl_call *call, int combiner, bool large, MPI_Count count, MPI_Count blocklength,
                          struct pl_counts displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    pl_arg_count(&call, count);
-    arg_blocklength(&call, blocklength);
-    arg_displacements(&call, count, displacements);
-    struct pl_type *old = pl_arg_type_uncommitted(&call, oldtype);
-    pl_arg_output(&call, newtype, "newtype");
+    pl_arg_count(call, count);
+    arg_blocklength(call, blocklength);
+    arg_displacements(call, count, displacements);
+    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    pl_arg_output(call, newtype, "newtype");
     size_t n = (size_t)count, addresses = combiner == MPI_COMBINER_HINDEXED_BLOCK ? n : 0;
-    struct pl_type_envelope *e = envelope_of(&call, combiner, large, 2 + n - addresses, addresses, 1);
+    struct pl_type_envelope *e = envelope_of(call, combiner, large, 2 + n - addresses, addresses, 1);
     if (e) {
         pl_envelope_put(e, count);
         pl_envelope_put(e, blocklength);
         put_array(e, count, displacements);
         pl_envelope_put_type(e, old);
     }
-    return pl_call_build(&call, e, newtype);
+    return pl_call_build(call, e, newtype);
 }
 
 int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
                                   MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_indexed_block);
-    return indexed_block(call, MPI_COMBINER_INDEXED_BLOCK, false, count, blocklength,
+    return indexed_block(&call, MPI_COMBINER_INDEXED_BLOCK, false, count, blocklength,
                          (struct pl_counts){ .narrow = array_of_displacements }, oldtype, newtype);
 }
 
@@ -224,7 +224,7 @@ int MPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength, cons
                                     MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_indexed_block_c);
-    return indexed_block(call, MPI_COMBINER_INDEXED_BLOCK, true, count, blocklength,
+    return indexed_block(&call, MPI_COMBINER_INDEXED_BLOCK, true, count, blocklength,
                          (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
@@ -232,7 +232,7 @@ int MPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint ar
                                    MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hindexed_block);
-    return indexed_block(call, MPI_COMBINER_HINDEXED_BLOCK, false, count, blocklength,
+    return indexed_block(&call, MPI_COMBINER_HINDEXED_BLOCK, false, count, blocklength,
                          (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
@@ -240,40 +240,40 @@ int MPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength, con
                                      MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hindexed_block_c);
-    return indexed_block(call, MPI_COMBINER_HINDEXED_BLOCK, true, count, blocklength,
+    return indexed_block(&call, MPI_COMBINER_HINDEXED_BLOCK, true, count, blocklength,
                          (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
-static int create_struct(struct pl_call call, bool large, MPI_Count count, struct pl_counts lengths,
+static int create_struct(struct pl_call *call, bool large, MPI_Count count, struct pl_counts lengths,
                          struct pl_counts displacements, const MPI_Datatype types[], MPI_Datatype *newtype)
 {
-    pl_arg_count(&call, count);
-    arg_blocklengths(&call, count, lengths);
-    arg_displacements(&call, count, displacements);
-    arg_array(&call, count, types, "array_of_types");
-    pl_arg_output(&call, newtype, "newtype");
+    pl_arg_count(call, count);
+    arg_blocklengths(call, count, lengths);
+    arg_displacements(call, count, displacements);
+    arg_array(call, count, types, "array_of_types");
+    pl_arg_output(call, newtype, "newtype");
     size_t n = (size_t)count;
-    struct pl_type_envelope *e = envelope_of(&call, MPI_COMBINER_STRUCT, large, 1 + n, n, n);
+    struct pl_type_envelope *e = envelope_of(call, MPI_COMBINER_STRUCT, large, 1 + n, n, n);
     if (e) {
         pl_envelope_put(e, count);
         put_array(e, count, lengths);
         put_array(e, count, displacements);
     }
-    for (size_t i = 0; !call.err && i < n; i++) {
-        struct pl_type *type = pl_arg_type_uncommitted(&call, types[i]);
+    for (size_t i = 0; !call->err && i < n; i++) {
+        struct pl_type *type = pl_arg_type_uncommitted(call, types[i]);
         if (type)
             pl_envelope_put_type(e, type);
     }
-    if (call.err)
+    if (call->err)
         pl_envelope_free(e);
-    return pl_call_build(&call, e, newtype);
+    return pl_call_build(call, e, newtype);
 }
 
 int MPI_Type_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
                            const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_struct);
-    return create_struct(call, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
+    return create_struct(&call, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
                          (struct pl_counts){ .wide = array_of_displacements }, array_of_types, newtype);
 }
 
@@ -282,34 +282,34 @@ int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blockleng
                              MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_struct_c);
-    return create_struct(call, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
+    return create_struct(&call, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
                          (struct pl_counts){ .wide = array_of_displacements }, array_of_types, newtype);
 }
 
-static int resized(struct pl_call call, bool large, MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
+static int resized(struct pl_call *call, bool large, MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
                    MPI_Datatype *newtype)
 {
-    struct pl_type *old = pl_arg_type_uncommitted(&call, oldtype);
-    pl_arg_output(&call, newtype, "newtype");
-    struct pl_type_envelope *e = envelope_of(&call, MPI_COMBINER_RESIZED, large, 0, 2, 1);
+    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    pl_arg_output(call, newtype, "newtype");
+    struct pl_type_envelope *e = envelope_of(call, MPI_COMBINER_RESIZED, large, 0, 2, 1);
     if (e) {
         pl_envelope_put(e, lb);
         pl_envelope_put(e, extent);
         pl_envelope_put_type(e, old);
     }
-    return pl_call_build(&call, e, newtype);
+    return pl_call_build(call, e, newtype);
 }
 
 int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_resized);
-    return resized(call, false, oldtype, lb, extent, newtype);
+    return resized(&call, false, oldtype, lb, extent, newtype);
 }
 
 int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_resized_c);
-    return resized(call, true, oldtype, lb, extent, newtype);
+    return resized(&call, true, oldtype, lb, extent, newtype);
 }
 
 /* The copy is committed if the original is, and gets the attributes whose copy callbacks allow it. */

@@ -43,19 +43,19 @@ static void put_array(struct pl_type_envelope *envelope, int count, struct pl_co
         pl_envelope_put(envelope, pl_count_at(values, i));
 }
 
-static int subarray(struct pl_call call, bool large, int ndims, struct pl_counts sizes, struct pl_counts subsizes,
+static int subarray(struct pl_call *call, bool large, int ndims, struct pl_counts sizes, struct pl_counts subsizes,
                     struct pl_counts starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    arg_ndims(&call, ndims);
-    arg_sizes(&call, sizes, "array_of_sizes");
-    arg_sizes(&call, subsizes, "array_of_subsizes");
-    arg_sizes(&call, starts, "array_of_starts");
-    arg_selection(&call, ndims, sizes, subsizes, starts);
-    arg_order(&call, order);
-    struct pl_type *old = pl_arg_type_uncommitted(&call, oldtype);
-    pl_arg_output(&call, newtype, "newtype");
+    arg_ndims(call, ndims);
+    arg_sizes(call, sizes, "array_of_sizes");
+    arg_sizes(call, subsizes, "array_of_subsizes");
+    arg_sizes(call, starts, "array_of_starts");
+    arg_selection(call, ndims, sizes, subsizes, starts);
+    arg_order(call, order);
+    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    pl_arg_output(call, newtype, "newtype");
     size_t numbers = 3 * (size_t)ndims;
-    struct pl_type_envelope *e = pl_call_envelope(&call, MPI_COMBINER_SUBARRAY, large ? 2 : 2 + numbers, 0,
+    struct pl_type_envelope *e = pl_call_envelope(call, MPI_COMBINER_SUBARRAY, large ? 2 : 2 + numbers, 0,
                                                   large ? numbers : 0, 1);
     if (e) {
         pl_envelope_put(e, ndims);
@@ -68,14 +68,14 @@ static int subarray(struct pl_call call, bool large, int ndims, struct pl_counts
             pl_envelope_put(e, order);
         pl_envelope_put_type(e, old);
     }
-    return pl_call_build(&call, e, newtype);
+    return pl_call_build(call, e, newtype);
 }
 
 int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
                              const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_subarray);
-    return subarray(call, false, ndims, (struct pl_counts){ .narrow = array_of_sizes },
+    return subarray(&call, false, ndims, (struct pl_counts){ .narrow = array_of_sizes },
                     (struct pl_counts){ .narrow = array_of_subsizes }, (struct pl_counts){ .narrow = array_of_starts },
                     order, oldtype, newtype);
 }
@@ -85,7 +85,7 @@ int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], cons
                                MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_subarray_c);
-    return subarray(call, true, ndims, (struct pl_counts){ .wide = array_of_sizes },
+    return subarray(&call, true, ndims, (struct pl_counts){ .wide = array_of_sizes },
                     (struct pl_counts){ .wide = array_of_subsizes }, (struct pl_counts){ .wide = array_of_starts },
                     order, oldtype, newtype);
 }
@@ -136,13 +136,13 @@ static void arg_distribution(struct pl_call *call, const struct distribution *d)
     arg_order(call, d->order);
 }
 
-static int darray(struct pl_call call, bool large, struct distribution d, MPI_Datatype oldtype, MPI_Datatype *newtype)
+static int darray(struct pl_call *call, bool large, struct distribution d, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    arg_distribution(&call, &d);
-    struct pl_type *old = pl_arg_type_uncommitted(&call, oldtype);
-    pl_arg_output(&call, newtype, "newtype");
+    arg_distribution(call, &d);
+    struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
+    pl_arg_output(call, newtype, "newtype");
     size_t n = (size_t)d.ndims;
-    struct pl_type_envelope *e = pl_call_envelope(&call, MPI_COMBINER_DARRAY, 4 + (large ? 3 : 4) * n, 0,
+    struct pl_type_envelope *e = pl_call_envelope(call, MPI_COMBINER_DARRAY, 4 + (large ? 3 : 4) * n, 0,
                                                   large ? n : 0, 1);
     if (e) {
         pl_envelope_put(e, d.size);
@@ -158,7 +158,7 @@ static int darray(struct pl_call call, bool large, struct distribution d, MPI_Da
             put_array(e, d.ndims, d.gsizes);
         pl_envelope_put_type(e, old);
     }
-    return pl_call_build(&call, e, newtype);
+    return pl_call_build(call, e, newtype);
 }
 
 int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[], const int array_of_distribs[],
@@ -168,7 +168,7 @@ int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsi
     struct pl_call call = PL_CALL(MPI_Type_create_darray);
     struct distribution d = { size, rank, ndims, { .narrow = array_of_gsizes }, array_of_distribs, array_of_dargs,
                               array_of_psizes, order };
-    return darray(call, false, d, oldtype, newtype);
+    return darray(&call, false, d, oldtype, newtype);
 }
 
 int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
@@ -178,7 +178,7 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arra
     struct pl_call call = PL_CALL(MPI_Type_create_darray_c);
     struct distribution d = { size, rank, ndims, { .wide = array_of_gsizes }, array_of_distribs, array_of_dargs,
                               array_of_psizes, order };
-    return darray(call, true, d, oldtype, newtype);
+    return darray(&call, true, d, oldtype, newtype);
 }
 
 PL_NAMES_DATATYPE_ARRAY(PL_PMPI)

@@ -27,87 +27,87 @@ int MPI_Type_size(MPI_Datatype datatype, int *size)
     return pl_call_leave(&call);
 }
 
-static int size_large(struct pl_call call, MPI_Datatype datatype, MPI_Count *size)
+static int size_large(struct pl_call *call, MPI_Datatype datatype, MPI_Count *size)
 {
-    MPI_Count bytes = size_of(&call, datatype, size);
-    if (!call.err)
+    MPI_Count bytes = size_of(call, datatype, size);
+    if (!call->err)
         *size = bytes;
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     struct pl_call call = PL_CALL(MPI_Type_size_c);
-    return size_large(call, datatype, size);
+    return size_large(&call, datatype, size);
 }
 
 int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 {
     struct pl_call call = PL_CALL(MPI_Type_size_x);
-    return size_large(call, datatype, size);
+    return size_large(&call, datatype, size);
 }
 
 /* MPI_Aint is as wide as MPI_Count, so that one worker serves all three forms. */
 _Static_assert(sizeof(MPI_Aint) == sizeof(MPI_Count), "displacements are read as MPI_Count");
 
-static int extent(struct pl_call call, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
+static int extent(struct pl_call *call, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
 {
-    struct pl_type *t = pl_arg_type_uncommitted(&call, datatype);
-    pl_arg_output(&call, lb, "lb");
-    pl_arg_output(&call, extent_, "extent");
-    if (!call.err) {
+    struct pl_type *t = pl_arg_type_uncommitted(call, datatype);
+    pl_arg_output(call, lb, "lb");
+    pl_arg_output(call, extent_, "extent");
+    if (!call->err) {
         *lb = t->lb;
         *extent_ = t->extent;
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent_)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_extent);
-    return extent(call, datatype, lb, extent_);
+    return extent(&call, datatype, lb, extent_);
 }
 
 int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_extent_c);
-    return extent(call, datatype, lb, extent_);
+    return extent(&call, datatype, lb, extent_);
 }
 
 int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_extent_x);
-    return extent(call, datatype, lb, extent_);
+    return extent(&call, datatype, lb, extent_);
 }
 
-static int true_extent(struct pl_call call, MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *extent_)
+static int true_extent(struct pl_call *call, MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *extent_)
 {
-    struct pl_type *t = pl_arg_type_uncommitted(&call, datatype);
-    pl_arg_output(&call, true_lb, "true_lb");
-    pl_arg_output(&call, extent_, "true_extent");
-    if (!call.err) {
+    struct pl_type *t = pl_arg_type_uncommitted(call, datatype);
+    pl_arg_output(call, true_lb, "true_lb");
+    pl_arg_output(call, extent_, "true_extent");
+    if (!call->err) {
         *true_lb = t->true_lb;
         *extent_ = t->true_extent;
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent_)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_true_extent);
-    return true_extent(call, datatype, true_lb, true_extent_);
+    return true_extent(&call, datatype, true_lb, true_extent_);
 }
 
 int MPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent_)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_true_extent_c);
-    return true_extent(call, datatype, true_lb, true_extent_);
+    return true_extent(&call, datatype, true_lb, true_extent_);
 }
 
 int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent_)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_true_extent_x);
-    return true_extent(call, datatype, true_lb, true_extent_);
+    return true_extent(&call, datatype, true_lb, true_extent_);
 }
 
 /* --- envelope and contents --- */
@@ -185,15 +185,15 @@ static void arg_room(struct pl_call *call, MPI_Count room, const void *array, si
         pl_call_error(call, MPI_ERR_ARG, "array_of_%s is NULL; the datatype has %zu", what, needed);
 }
 
-static int get_contents(struct pl_call call, const struct pl_type_envelope *e, struct contents to)
+static int get_contents(struct pl_call *call, const struct pl_type_envelope *e, struct contents to)
 {
     if (e->combiner == MPI_COMBINER_NAMED)
-        pl_call_error(&call, MPI_ERR_TYPE, "datatype is a named predefined one: it has no contents");
-    arg_room(&call, to.max_integers, to.integers, e->ints, "integers");
-    arg_room(&call, to.max_addresses, to.addresses, e->addresses, "addresses");
-    arg_room(&call, to.max_large_counts, to.large_counts, e->counts, "large_counts");
-    arg_room(&call, to.max_datatypes, to.datatypes, e->types, "datatypes");
-    if (!call.err) {
+        pl_call_error(call, MPI_ERR_TYPE, "datatype is a named predefined one: it has no contents");
+    arg_room(call, to.max_integers, to.integers, e->ints, "integers");
+    arg_room(call, to.max_addresses, to.addresses, e->addresses, "addresses");
+    arg_room(call, to.max_large_counts, to.large_counts, e->counts, "large_counts");
+    arg_room(call, to.max_datatypes, to.datatypes, e->types, "datatypes");
+    if (!call->err) {
         for (size_t i = 0; i < e->ints; i++)
             to.integers[i] = e->integer[i];
         for (size_t i = 0; i < e->addresses; i++)
@@ -203,7 +203,7 @@ static int get_contents(struct pl_call call, const struct pl_type_envelope *e, s
         for (size_t i = 0; i < e->types; i++) /* a derived one is a handle more, for the user to free */
             to.datatypes[i] = pl_type_handle(e->type[i]->permanent ? e->type[i] : pl_handle_share(e->type[i]));
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
@@ -214,7 +214,7 @@ int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addre
     arg_small(&call, e);
     struct contents to = { max_integers, max_addresses, 0, max_datatypes,
                            array_of_integers, array_of_addresses, NULL, array_of_datatypes };
-    return get_contents(call, e, to);
+    return get_contents(&call, e, to);
 }
 
 int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
@@ -226,7 +226,7 @@ int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_C
     const struct pl_type_envelope *e = arg_envelope(&call, datatype);
     struct contents to = { max_integers, max_addresses, max_large_counts, max_datatypes,
                            array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes };
-    return get_contents(call, e, to);
+    return get_contents(&call, e, to);
 }
 
 /* --- names --- */
@@ -287,37 +287,37 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     return pl_call_leave(&call);
 }
 
-static int f90(struct pl_call call, int combiner, int p, int r, MPI_Datatype *newtype)
+static int f90(struct pl_call *call, int combiner, int p, int r, MPI_Datatype *newtype)
 {
     struct pl_type *type = NULL;
-    pl_arg_output(&call, newtype, "newtype");
+    pl_arg_output(call, newtype, "newtype");
     if ((p < 0 && p != MPI_UNDEFINED) || (r < 0 && r != MPI_UNDEFINED) || (p == MPI_UNDEFINED && r == MPI_UNDEFINED))
-        pl_call_error(&call, MPI_ERR_ARG, "precision %d and range %d ask for no type", p, r);
-    if (!call.err)
-        call.err = pl_type_f90(combiner, p, r, &type);
-    if (!call.err && !type)
-        pl_call_error(&call, MPI_ERR_ARG, "no type has a precision of %d and a range of %d decimal digits", p, r);
-    if (!call.err)
+        pl_call_error(call, MPI_ERR_ARG, "precision %d and range %d ask for no type", p, r);
+    if (!call->err)
+        call->err = pl_type_f90(combiner, p, r, &type);
+    if (!call->err && !type)
+        pl_call_error(call, MPI_ERR_ARG, "no type has a precision of %d and a range of %d decimal digits", p, r);
+    if (!call->err)
         *newtype = pl_type_handle(type);
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_f90_real);
-    return f90(call, MPI_COMBINER_F90_REAL, p, r, newtype);
+    return f90(&call, MPI_COMBINER_F90_REAL, p, r, newtype);
 }
 
 int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_f90_complex);
-    return f90(call, MPI_COMBINER_F90_COMPLEX, p, r, newtype);
+    return f90(&call, MPI_COMBINER_F90_COMPLEX, p, r, newtype);
 }
 
 int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_f90_integer);
-    return f90(call, MPI_COMBINER_F90_INTEGER, MPI_UNDEFINED, r, newtype);
+    return f90(&call, MPI_COMBINER_F90_INTEGER, MPI_UNDEFINED, r, newtype);
 }
 
 int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)

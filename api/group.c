@@ -76,88 +76,88 @@ int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 typedef int combine_function(const struct pl_group *a, const struct pl_group *b, struct pl_group **result);
 typedef int choose_function(const struct pl_group *group, int n, const int ranks[], struct pl_group **result);
 
-static int combine(struct pl_call call, combine_function *function, MPI_Group group1, MPI_Group group2,
+static int combine(struct pl_call *call, combine_function *function, MPI_Group group1, MPI_Group group2,
                    MPI_Group *newgroup)
 {
-    struct pl_group *result, *a = pl_arg_group(&call, group1, "group1"), *b = pl_arg_group(&call, group2, "group2");
-    pl_arg_output(&call, newgroup, "newgroup");
-    if (!call.err)
-        call.err = function(a, b, &result);
-    if (!call.err)
+    struct pl_group *result, *a = pl_arg_group(call, group1, "group1"), *b = pl_arg_group(call, group2, "group2");
+    pl_arg_output(call, newgroup, "newgroup");
+    if (!call->err)
+        call->err = function(a, b, &result);
+    if (!call->err)
         *newgroup = pl_object_handle(result);
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
-static int choose(struct pl_call call, choose_function *function, MPI_Group group, int n, const int ranks[],
+static int choose(struct pl_call *call, choose_function *function, MPI_Group group, int n, const int ranks[],
                   MPI_Group *newgroup)
 {
-    struct pl_group *result, *g = pl_arg_group(&call, group, "group");
-    arg_array(&call, n, ranks, "ranks");
-    pl_arg_output(&call, newgroup, "newgroup");
-    if (!call.err)
-        call.err = function(g, n, ranks, &result);
-    if (!call.err)
+    struct pl_group *result, *g = pl_arg_group(call, group, "group");
+    arg_array(call, n, ranks, "ranks");
+    pl_arg_output(call, newgroup, "newgroup");
+    if (!call->err)
+        call->err = function(g, n, ranks, &result);
+    if (!call->err)
         *newgroup = pl_object_handle(result);
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
-static int choose_ranges(struct pl_call call, choose_function *function, MPI_Group group, int n, int ranges[][3],
+static int choose_ranges(struct pl_call *call, choose_function *function, MPI_Group group, int n, int ranges[][3],
                          MPI_Group *newgroup)
 {
     int *ranks = NULL, count = 0;
-    struct pl_group *result, *g = pl_arg_group(&call, group, "group");
-    arg_array(&call, n, ranges, "ranges");
-    pl_arg_output(&call, newgroup, "newgroup");
-    if (!call.err)
-        call.err = pl_group_expand(g, n, ranges, &count, &ranks);
-    if (!call.err)
-        call.err = function(g, count, ranks, &result);
-    if (!call.err)
+    struct pl_group *result, *g = pl_arg_group(call, group, "group");
+    arg_array(call, n, ranges, "ranges");
+    pl_arg_output(call, newgroup, "newgroup");
+    if (!call->err)
+        call->err = pl_group_expand(g, n, ranges, &count, &ranks);
+    if (!call->err)
+        call->err = function(g, count, ranks, &result);
+    if (!call->err)
         *newgroup = pl_object_handle(result);
     free(ranks);
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_union);
-    return combine(call, pl_group_union, group1, group2, newgroup);
+    return combine(&call, pl_group_union, group1, group2, newgroup);
 }
 
 int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_intersection);
-    return combine(call, pl_group_intersection, group1, group2, newgroup);
+    return combine(&call, pl_group_intersection, group1, group2, newgroup);
 }
 
 int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_difference);
-    return combine(call, pl_group_difference, group1, group2, newgroup);
+    return combine(&call, pl_group_difference, group1, group2, newgroup);
 }
 
 int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_incl);
-    return choose(call, pl_group_incl, group, n, ranks, newgroup);
+    return choose(&call, pl_group_incl, group, n, ranks, newgroup);
 }
 
 int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_excl);
-    return choose(call, pl_group_excl, group, n, ranks, newgroup);
+    return choose(&call, pl_group_excl, group, n, ranks, newgroup);
 }
 
 int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_range_incl);
-    return choose_ranges(call, pl_group_incl, group, n, ranges, newgroup);
+    return choose_ranges(&call, pl_group_incl, group, n, ranges, newgroup);
 }
 
 int MPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_range_excl);
-    return choose_ranges(call, pl_group_excl, group, n, ranges, newgroup);
+    return choose_ranges(&call, pl_group_excl, group, n, ranges, newgroup);
 }
 
 /* MPI_GROUP_EMPTY may be what an operation gave, so that freeing it is no mistake. */

@@ -5,34 +5,34 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 
-static int create(struct pl_call call, MPI_User_function *user, MPI_User_function_c *user_c, int commute, MPI_Op *op)
+static int create(struct pl_call *call, MPI_User_function *user, MPI_User_function_c *user_c, int commute, MPI_Op *op)
 {
     if (!user && !user_c)
-        pl_call_error(&call, MPI_ERR_ARG, "user_fn is NULL");
-    pl_arg_output(&call, op, "op");
-    struct pl_op *o = call.err ? NULL : pl_object_create(PL_OP);
-    if (!call.err && !o)
-        call.err = MPI_ERR_NO_MEM;
-    if (!call.err) {
+        pl_call_error(call, MPI_ERR_ARG, "user_fn is NULL");
+    pl_arg_output(call, op, "op");
+    struct pl_op *o = call->err ? NULL : pl_object_create(PL_OP);
+    if (!call->err && !o)
+        call->err = MPI_ERR_NO_MEM;
+    if (!call->err) {
         o->commute = commute != 0;
         o->user = user;
         o->user_c = user_c;
         o->name = "user";
         *op = pl_object_handle(o);
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     struct pl_call call = PL_CALL(MPI_Op_create);
-    return create(call, user_fn, NULL, commute, op);
+    return create(&call, user_fn, NULL, commute, op);
 }
 
 int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
     struct pl_call call = PL_CALL(MPI_Op_create_c);
-    return create(call, NULL, user_fn, commute, op);
+    return create(&call, NULL, user_fn, commute, op);
 }
 
 int MPI_Op_free(MPI_Op *op)
@@ -59,35 +59,35 @@ int MPI_Op_commutative(MPI_Op op, int *commute)
     return pl_call_leave(&call);
 }
 
-static int reduce_local(struct pl_call call, const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
+static int reduce_local(struct pl_call *call, const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
                         MPI_Op op)
 {
-    pl_arg_count(&call, count);
-    struct pl_type *t = pl_arg_type(&call, datatype);
-    struct pl_op *o = pl_arg_op(&call, op);
-    pl_arg_buffer(&call, inbuf, count, t);
-    pl_arg_buffer(&call, inoutbuf, count, t);
+    pl_arg_count(call, count);
+    struct pl_type *t = pl_arg_type(call, datatype);
+    struct pl_op *o = pl_arg_op(call, op);
+    pl_arg_buffer(call, inbuf, count, t);
+    pl_arg_buffer(call, inoutbuf, count, t);
     if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)
-        pl_call_error(&call, MPI_ERR_BUFFER, "MPI_IN_PLACE has no meaning here");
+        pl_call_error(call, MPI_ERR_BUFFER, "MPI_IN_PLACE has no meaning here");
     else if (count > 0 && inbuf == inoutbuf && inbuf)
-        pl_call_error(&call, MPI_ERR_BUFFER, "inbuf and inoutbuf are the same");
-    if (!call.err)
-        call.err = pl_op_check(o, t);
-    if (!call.err)
+        pl_call_error(call, MPI_ERR_BUFFER, "inbuf and inoutbuf are the same");
+    if (!call->err)
+        call->err = pl_op_check(o, t);
+    if (!call->err)
         pl_op_apply(o, inbuf, inoutbuf, count, t);
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op)
 {
     struct pl_call call = PL_CALL(MPI_Reduce_local);
-    return reduce_local(call, inbuf, inoutbuf, count, datatype, op);
+    return reduce_local(&call, inbuf, inoutbuf, count, datatype, op);
 }
 
 int MPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op)
 {
     struct pl_call call = PL_CALL(MPI_Reduce_local_c);
-    return reduce_local(call, inbuf, inoutbuf, count, datatype, op);
+    return reduce_local(&call, inbuf, inoutbuf, count, datatype, op);
 }
 
 PL_NAMES_OP(PL_PMPI)

@@ -40,230 +40,230 @@ static inline struct side receiving(struct pl_call *call, const void *buf, MPI_C
 
 /* --- sends: blocking, nonblocking, persistent ---------------------------------------------------------------------- */
 
-static int send(struct pl_call call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static int send(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    struct side side = sending(&call, buf, count, datatype, dest, tag, comm);
-    if (!call.err)
-        call.err = pl_send(side.comm, buf, count, side.type, dest, tag, mode);
-    return pl_call_leave(&call);
+    struct side side = sending(call, buf, count, datatype, dest, tag, comm);
+    if (!call->err)
+        call->err = pl_send(side.comm, buf, count, side.type, dest, tag, mode);
+    return pl_call_leave(call);
 }
 
-static int isend(struct pl_call call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+static int isend(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    struct side side = sending(&call, buf, count, datatype, dest, tag, comm);
+    struct side side = sending(call, buf, count, datatype, dest, tag, comm);
     struct pl_request *made = NULL;
-    pl_arg_output(&call, request, "request");
-    if (!call.err)
-        call.err = pl_send_prepare(side.comm, buf, count, side.type, dest, tag, mode, &made);
-    if (!call.err)
-        call.err = pl_p2p_start(made);
-    if (!call.err)
+    pl_arg_output(call, request, "request");
+    if (!call->err)
+        call->err = pl_send_prepare(side.comm, buf, count, side.type, dest, tag, mode, &made);
+    if (!call->err)
+        call->err = pl_p2p_start(made);
+    if (!call->err)
         *request = pl_object_handle(made);
     else if (made)
         pl_handle_drop(made);
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
-static int send_init(struct pl_call call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+static int send_init(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    struct side side = sending(&call, buf, count, datatype, dest, tag, comm);
+    struct side side = sending(call, buf, count, datatype, dest, tag, comm);
     struct pl_request *made;
-    pl_arg_output(&call, request, "request");
-    if (!call.err)
-        call.err = pl_send_prepare(side.comm, buf, count, side.type, dest, tag, mode, &made);
-    if (!call.err) {
+    pl_arg_output(call, request, "request");
+    if (!call->err)
+        call->err = pl_send_prepare(side.comm, buf, count, side.type, dest, tag, mode, &made);
+    if (!call->err) {
         made->persistent = true;
         *request = pl_object_handle(made);
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send((struct pl_call)PL_CALL(MPI_Send), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
+    return send(&(struct pl_call)PL_CALL(MPI_Send), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send((struct pl_call)PL_CALL(MPI_Send_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
+    return send(&(struct pl_call)PL_CALL(MPI_Send_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send((struct pl_call)PL_CALL(MPI_Ssend), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
+    return send(&(struct pl_call)PL_CALL(MPI_Ssend), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send((struct pl_call)PL_CALL(MPI_Ssend_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
+    return send(&(struct pl_call)PL_CALL(MPI_Ssend_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send((struct pl_call)PL_CALL(MPI_Rsend), PL_SEND_READY, buf, count, datatype, dest, tag, comm);
+    return send(&(struct pl_call)PL_CALL(MPI_Rsend), PL_SEND_READY, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send((struct pl_call)PL_CALL(MPI_Rsend_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm);
+    return send(&(struct pl_call)PL_CALL(MPI_Rsend_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send((struct pl_call)PL_CALL(MPI_Bsend), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
+    return send(&(struct pl_call)PL_CALL(MPI_Bsend), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send((struct pl_call)PL_CALL(MPI_Bsend_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
+    return send(&(struct pl_call)PL_CALL(MPI_Bsend_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return isend((struct pl_call)PL_CALL(MPI_Isend), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
+    return isend(&(struct pl_call)PL_CALL(MPI_Isend), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return isend((struct pl_call)PL_CALL(MPI_Isend_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
+    return isend(&(struct pl_call)PL_CALL(MPI_Isend_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return isend((struct pl_call)PL_CALL(MPI_Issend), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
+    return isend(&(struct pl_call)PL_CALL(MPI_Issend), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return isend((struct pl_call)PL_CALL(MPI_Issend_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
+    return isend(&(struct pl_call)PL_CALL(MPI_Issend_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return isend((struct pl_call)PL_CALL(MPI_Irsend), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
+    return isend(&(struct pl_call)PL_CALL(MPI_Irsend), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return isend((struct pl_call)PL_CALL(MPI_Irsend_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
+    return isend(&(struct pl_call)PL_CALL(MPI_Irsend_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return isend((struct pl_call)PL_CALL(MPI_Ibsend), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
+    return isend(&(struct pl_call)PL_CALL(MPI_Ibsend), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return isend((struct pl_call)PL_CALL(MPI_Ibsend_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
+    return isend(&(struct pl_call)PL_CALL(MPI_Ibsend_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return send_init((struct pl_call)PL_CALL(MPI_Send_init), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Send_init), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return send_init((struct pl_call)PL_CALL(MPI_Send_init_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Send_init_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return send_init((struct pl_call)PL_CALL(MPI_Ssend_init), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Ssend_init), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return send_init((struct pl_call)PL_CALL(MPI_Ssend_init_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Ssend_init_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return send_init((struct pl_call)PL_CALL(MPI_Rsend_init), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Rsend_init), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return send_init((struct pl_call)PL_CALL(MPI_Rsend_init_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Rsend_init_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return send_init((struct pl_call)PL_CALL(MPI_Bsend_init), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Bsend_init), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return send_init((struct pl_call)PL_CALL(MPI_Bsend_init_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Bsend_init_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
 }
 
 /* --- receives ------------------------------------------------------------------------------------------------------- */
 
-static int recv(struct pl_call call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+static int recv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    struct side side = receiving(&call, buf, count, datatype, source, tag, comm);
-    if (!call.err)
-        call.err = pl_recv(side.comm, buf, count, side.type, source, tag, status);
-    return pl_call_leave(&call);
+    struct side side = receiving(call, buf, count, datatype, source, tag, comm);
+    if (!call->err)
+        call->err = pl_recv(side.comm, buf, count, side.type, source, tag, status);
+    return pl_call_leave(call);
 }
 
-static int irecv(struct pl_call call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+static int irecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    struct side side = receiving(&call, buf, count, datatype, source, tag, comm);
+    struct side side = receiving(call, buf, count, datatype, source, tag, comm);
     struct pl_request *made;
-    pl_arg_output(&call, request, "request");
-    if (!call.err)
-        call.err = pl_recv_prepare(side.comm, buf, count, side.type, source, tag, &made);
-    if (!call.err) {
+    pl_arg_output(call, request, "request");
+    if (!call->err)
+        call->err = pl_recv_prepare(side.comm, buf, count, side.type, source, tag, &made);
+    if (!call->err) {
         pl_p2p_start(made);
         *request = pl_object_handle(made);
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
-static int recv_init(struct pl_call call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+static int recv_init(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    struct side side = receiving(&call, buf, count, datatype, source, tag, comm);
+    struct side side = receiving(call, buf, count, datatype, source, tag, comm);
     struct pl_request *made;
-    pl_arg_output(&call, request, "request");
-    if (!call.err)
-        call.err = pl_recv_prepare(side.comm, buf, count, side.type, source, tag, &made);
-    if (!call.err) {
+    pl_arg_output(call, request, "request");
+    if (!call->err)
+        call->err = pl_recv_prepare(side.comm, buf, count, side.type, source, tag, &made);
+    if (!call->err) {
         made->persistent = true;
         *request = pl_object_handle(made);
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return recv((struct pl_call)PL_CALL(MPI_Recv), buf, count, datatype, source, tag, comm, status);
+    return recv(&(struct pl_call)PL_CALL(MPI_Recv), buf, count, datatype, source, tag, comm, status);
 }
 
 int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return recv((struct pl_call)PL_CALL(MPI_Recv_c), buf, count, datatype, source, tag, comm, status);
+    return recv(&(struct pl_call)PL_CALL(MPI_Recv_c), buf, count, datatype, source, tag, comm, status);
 }
 
 int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return irecv((struct pl_call)PL_CALL(MPI_Irecv), buf, count, datatype, source, tag, comm, request);
+    return irecv(&(struct pl_call)PL_CALL(MPI_Irecv), buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return irecv((struct pl_call)PL_CALL(MPI_Irecv_c), buf, count, datatype, source, tag, comm, request);
+    return irecv(&(struct pl_call)PL_CALL(MPI_Irecv_c), buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return recv_init((struct pl_call)PL_CALL(MPI_Recv_init), buf, count, datatype, source, tag, comm, request);
+    return recv_init(&(struct pl_call)PL_CALL(MPI_Recv_init), buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return recv_init((struct pl_call)PL_CALL(MPI_Recv_init_c), buf, count, datatype, source, tag, comm, request);
+    return recv_init(&(struct pl_call)PL_CALL(MPI_Recv_init_c), buf, count, datatype, source, tag, comm, request);
 }
 
 PL_NAMES_P2P(PL_PMPI)

@@ -58,68 +58,68 @@ static char *arg_packed(struct pl_call *call, const void *buffer, MPI_Count size
 
 /* --- in the machine's representation --- */
 
-static int pack(struct pl_call call, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
+static int pack(struct pl_call *call, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
                 MPI_Count outsize, struct position position, MPI_Comm comm)
 {
-    pl_arg_comm(&call, comm);
-    pl_arg_count(&call, incount);
-    struct pl_type *t = pl_arg_type(&call, datatype);
-    pl_arg_buffer(&call, inbuf, incount, t);
-    MPI_Count bytes = t ? bytes_of(&call, incount, t->size) : 0;
-    char *packed = arg_packed(&call, outbuf, outsize, position, bytes, "outbuf");
-    if (!call.err) {
+    pl_arg_comm(call, comm);
+    pl_arg_count(call, incount);
+    struct pl_type *t = pl_arg_type(call, datatype);
+    pl_arg_buffer(call, inbuf, incount, t);
+    MPI_Count bytes = t ? bytes_of(call, incount, t->size) : 0;
+    char *packed = arg_packed(call, outbuf, outsize, position, bytes, "outbuf");
+    if (!call->err) {
         struct pl_cursor cursor;
         pl_cursor_init(&cursor, inbuf, incount, t);
         pl_cursor_pack(&cursor, packed, cursor.total);
         position_set(position, position_get(position) + bytes);
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position,
              MPI_Comm comm)
 {
     struct pl_call call = PL_CALL(MPI_Pack);
-    return pack(call, inbuf, incount, datatype, outbuf, outsize, (struct position){ .narrow = position }, comm);
+    return pack(&call, inbuf, incount, datatype, outbuf, outsize, (struct position){ .narrow = position }, comm);
 }
 
 int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
                MPI_Count *position, MPI_Comm comm)
 {
     struct pl_call call = PL_CALL(MPI_Pack_c);
-    return pack(call, inbuf, incount, datatype, outbuf, outsize, (struct position){ .wide = position }, comm);
+    return pack(&call, inbuf, incount, datatype, outbuf, outsize, (struct position){ .wide = position }, comm);
 }
 
-static int unpack(struct pl_call call, const void *inbuf, MPI_Count insize, struct position position, void *outbuf,
+static int unpack(struct pl_call *call, const void *inbuf, MPI_Count insize, struct position position, void *outbuf,
                   MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
-    pl_arg_comm(&call, comm);
-    pl_arg_count(&call, outcount);
-    struct pl_type *t = pl_arg_type(&call, datatype);
-    pl_arg_buffer(&call, outbuf, outcount, t);
-    MPI_Count bytes = t ? bytes_of(&call, outcount, t->size) : 0;
-    const char *packed = arg_packed(&call, inbuf, insize, position, bytes, "inbuf");
-    if (!call.err) {
+    pl_arg_comm(call, comm);
+    pl_arg_count(call, outcount);
+    struct pl_type *t = pl_arg_type(call, datatype);
+    pl_arg_buffer(call, outbuf, outcount, t);
+    MPI_Count bytes = t ? bytes_of(call, outcount, t->size) : 0;
+    const char *packed = arg_packed(call, inbuf, insize, position, bytes, "inbuf");
+    if (!call->err) {
         struct pl_cursor cursor;
         pl_cursor_init(&cursor, outbuf, outcount, t);
         pl_cursor_unpack(&cursor, packed, cursor.total);
         position_set(position, position_get(position) + bytes);
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype,
                MPI_Comm comm)
 {
     struct pl_call call = PL_CALL(MPI_Unpack);
-    return unpack(call, inbuf, insize, (struct position){ .narrow = position }, outbuf, outcount, datatype, comm);
+    return unpack(&call, inbuf, insize, (struct position){ .narrow = position }, outbuf, outcount, datatype, comm);
 }
 
 int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
                  MPI_Datatype datatype, MPI_Comm comm)
 {
     struct pl_call call = PL_CALL(MPI_Unpack_c);
-    return unpack(call, inbuf, insize, (struct position){ .wide = position }, outbuf, outcount, datatype, comm);
+    return unpack(&call, inbuf, insize, (struct position){ .wide = position }, outbuf, outcount, datatype, comm);
 }
 
 static MPI_Count pack_size(struct pl_call *call, MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm,
@@ -162,95 +162,95 @@ static void arg_datarep(struct pl_call *call, const char *datarep)
         pl_call_error(call, MPI_ERR_ARG, "datarep is \"%.64s\"; only \"external32\" is known", datarep);
 }
 
-static int pack_external(struct pl_call call, const char *datarep, const void *inbuf, MPI_Count incount,
+static int pack_external(struct pl_call *call, const char *datarep, const void *inbuf, MPI_Count incount,
                          MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
     struct position at = { .wide = position };
-    arg_datarep(&call, datarep);
-    pl_arg_count(&call, incount);
-    struct pl_type *t = pl_arg_type(&call, datatype);
-    pl_arg_buffer(&call, inbuf, incount, t);
+    arg_datarep(call, datarep);
+    pl_arg_count(call, incount);
+    struct pl_type *t = pl_arg_type(call, datatype);
+    pl_arg_buffer(call, inbuf, incount, t);
     if (t)
-        bytes_of(&call, incount, t->size); /* not less than outside */
-    MPI_Count bytes = call.err ? 0 : incount * pl_external_size(t);
-    char *packed = arg_packed(&call, outbuf, outsize, at, bytes, "outbuf");
-    if (!call.err) {
+        bytes_of(call, incount, t->size); /* not less than outside */
+    MPI_Count bytes = call->err ? 0 : incount * pl_external_size(t);
+    char *packed = arg_packed(call, outbuf, outsize, at, bytes, "outbuf");
+    if (!call->err) {
         pl_external_pack(inbuf, incount, t, packed);
         *position += bytes;
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf,
                       MPI_Aint outsize, MPI_Aint *position)
 {
     struct pl_call call = PL_CALL(MPI_Pack_external);
-    return pack_external(call, datarep, inbuf, incount, datatype, outbuf, outsize, position);
+    return pack_external(&call, datarep, inbuf, incount, datatype, outbuf, outsize, position);
 }
 
 int MPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
                         MPI_Count outsize, MPI_Count *position)
 {
     struct pl_call call = PL_CALL(MPI_Pack_external_c);
-    return pack_external(call, datarep, inbuf, incount, datatype, outbuf, outsize, position);
+    return pack_external(&call, datarep, inbuf, incount, datatype, outbuf, outsize, position);
 }
 
-static int unpack_external(struct pl_call call, const char *datarep, const void *inbuf, MPI_Count insize,
+static int unpack_external(struct pl_call *call, const char *datarep, const void *inbuf, MPI_Count insize,
                            MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
 {
     struct position at = { .wide = position };
-    arg_datarep(&call, datarep);
-    pl_arg_count(&call, outcount);
-    struct pl_type *t = pl_arg_type(&call, datatype);
-    pl_arg_buffer(&call, outbuf, outcount, t);
+    arg_datarep(call, datarep);
+    pl_arg_count(call, outcount);
+    struct pl_type *t = pl_arg_type(call, datatype);
+    pl_arg_buffer(call, outbuf, outcount, t);
     if (t)
-        bytes_of(&call, outcount, t->size);
-    MPI_Count bytes = call.err ? 0 : outcount * pl_external_size(t);
-    const char *packed = arg_packed(&call, inbuf, insize, at, bytes, "inbuf");
-    if (!call.err) {
+        bytes_of(call, outcount, t->size);
+    MPI_Count bytes = call->err ? 0 : outcount * pl_external_size(t);
+    const char *packed = arg_packed(call, inbuf, insize, at, bytes, "inbuf");
+    if (!call->err) {
         pl_external_unpack(packed, outbuf, outcount, t);
         *position += bytes;
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position, void *outbuf,
                         int outcount, MPI_Datatype datatype)
 {
     struct pl_call call = PL_CALL(MPI_Unpack_external);
-    return unpack_external(call, datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    return unpack_external(&call, datarep, inbuf, insize, position, outbuf, outcount, datatype);
 }
 
 int MPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
                           MPI_Count outcount, MPI_Datatype datatype)
 {
     struct pl_call call = PL_CALL(MPI_Unpack_external_c);
-    return unpack_external(call, datarep, inbuf, insize, position, outbuf, outcount, datatype);
+    return unpack_external(&call, datarep, inbuf, insize, position, outbuf, outcount, datatype);
 }
 
-static int pack_external_size(struct pl_call call, const char *datarep, MPI_Count incount, MPI_Datatype datatype,
+static int pack_external_size(struct pl_call *call, const char *datarep, MPI_Count incount, MPI_Datatype datatype,
                               MPI_Count *size)
 {
-    arg_datarep(&call, datarep);
-    pl_arg_count(&call, incount);
-    struct pl_type *t = pl_arg_type(&call, datatype);
-    pl_arg_output(&call, size, "size");
-    MPI_Count bytes = t ? bytes_of(&call, incount, pl_external_size(t)) : 0;
-    if (!call.err)
+    arg_datarep(call, datarep);
+    pl_arg_count(call, incount);
+    struct pl_type *t = pl_arg_type(call, datatype);
+    pl_arg_output(call, size, "size");
+    MPI_Count bytes = t ? bytes_of(call, incount, pl_external_size(t)) : 0;
+    if (!call->err)
         *size = bytes;
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
 {
     struct pl_call call = PL_CALL(MPI_Pack_external_size);
-    return pack_external_size(call, datarep, incount, datatype, size);
+    return pack_external_size(&call, datarep, incount, datatype, size);
 }
 
 int MPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
 {
     struct pl_call call = PL_CALL(MPI_Pack_external_size_c);
-    return pack_external_size(call, datarep, incount, datatype, size);
+    return pack_external_size(&call, datarep, incount, datatype, size);
 }
 
 PL_NAMES_PACK(PL_PMPI)

@@ -8,18 +8,18 @@
 static const struct pl_outcome nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
 
 /* All four probes: waiting or not, taking the message out or leaving it. */
-static int probe(struct pl_call call, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+static int probe(struct pl_call *call, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
-    struct pl_comm *c = pl_arg_comm(&call, comm);
+    struct pl_comm *c = pl_arg_comm(call, comm);
     struct pl_outcome outcome = nobody;
     struct pl_message *taken = NULL;
     bool found = true;
-    pl_arg_source(&call, c, source);
-    pl_arg_recv_tag(&call, tag);
-    if (!call.err && source != MPI_PROC_NULL)
-        call.err = pl_probe(c, source, tag, flag == NULL, &found, &outcome, message ? &taken : NULL);
-    if (call.err)
-        return pl_call_leave(&call);
+    pl_arg_source(call, c, source);
+    pl_arg_recv_tag(call, tag);
+    if (!call->err && source != MPI_PROC_NULL)
+        call->err = pl_probe(c, source, tag, flag == NULL, &found, &outcome, message ? &taken : NULL);
+    if (call->err)
+        return pl_call_leave(call);
     if (flag)
         *flag = found;
     if (message)
@@ -31,21 +31,21 @@ static int probe(struct pl_call call, int source, int tag, MPI_Comm comm, int *f
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return probe((struct pl_call)PL_CALL(MPI_Probe), source, tag, comm, NULL, NULL, status);
+    return probe(&(struct pl_call)PL_CALL(MPI_Probe), source, tag, comm, NULL, NULL, status);
 }
 
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     struct pl_call call = PL_CALL(MPI_Iprobe);
     pl_arg_output(&call, flag, "flag");
-    return call.err ? pl_call_leave(&call) : probe(call, source, tag, comm, flag, NULL, status);
+    return call.err ? pl_call_leave(&call) : probe(&call, source, tag, comm, flag, NULL, status);
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     struct pl_call call = PL_CALL(MPI_Mprobe);
     pl_arg_output(&call, message, "message");
-    return call.err ? pl_call_leave(&call) : probe(call, source, tag, comm, NULL, message, status);
+    return call.err ? pl_call_leave(&call) : probe(&call, source, tag, comm, NULL, message, status);
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
@@ -53,7 +53,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
     struct pl_call call = PL_CALL(MPI_Improbe);
     pl_arg_output(&call, flag, "flag");
     pl_arg_output(&call, message, "message");
-    return call.err ? pl_call_leave(&call) : probe(call, source, tag, comm, flag, message, status);
+    return call.err ? pl_call_leave(&call) : probe(&call, source, tag, comm, flag, message, status);
 }
 
 /* From a message handle to a started receive. MPI_MESSAGE_NO_PROC gives a request that is complete. */
@@ -88,47 +88,47 @@ static struct pl_request *start(struct pl_call *call, void *buf, MPI_Count count
     return request;
 }
 
-static int mrecv(struct pl_call call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+static int mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    struct pl_request *request = start(&call, buf, count, datatype, message);
-    if (!call.err) {
-        call.err = pl_request_wait(request);
+    struct pl_request *request = start(call, buf, count, datatype, message);
+    if (!call->err) {
+        call->err = pl_request_wait(request);
         pl_status_set(status, &request->outcome);
     }
     /* The request keeps the communicator, whose error handler is invoked. */
-    int rc = pl_call_leave(&call);
+    int rc = pl_call_leave(call);
     if (request)
         pl_handle_drop(request);
     return rc;
 }
 
-static int imrecv(struct pl_call call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+static int imrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    pl_arg_output(&call, request, "request");
-    struct pl_request *made = start(&call, buf, count, datatype, message);
-    if (!call.err)
+    pl_arg_output(call, request, "request");
+    struct pl_request *made = start(call, buf, count, datatype, message);
+    if (!call->err)
         *request = pl_object_handle(made);
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    return mrecv((struct pl_call)PL_CALL(MPI_Mrecv), buf, count, datatype, message, status);
+    return mrecv(&(struct pl_call)PL_CALL(MPI_Mrecv), buf, count, datatype, message, status);
 }
 
 int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    return mrecv((struct pl_call)PL_CALL(MPI_Mrecv_c), buf, count, datatype, message, status);
+    return mrecv(&(struct pl_call)PL_CALL(MPI_Mrecv_c), buf, count, datatype, message, status);
 }
 
 int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    return imrecv((struct pl_call)PL_CALL(MPI_Imrecv), buf, count, datatype, message, request);
+    return imrecv(&(struct pl_call)PL_CALL(MPI_Imrecv), buf, count, datatype, message, request);
 }
 
 int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    return imrecv((struct pl_call)PL_CALL(MPI_Imrecv_c), buf, count, datatype, message, request);
+    return imrecv(&(struct pl_call)PL_CALL(MPI_Imrecv_c), buf, count, datatype, message, request);
 }
 
 PL_NAMES_PROBE(PL_PMPI)

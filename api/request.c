@@ -57,7 +57,7 @@ static int release(struct pl_request *request, MPI_Request *handle)
     }
     if (request->kind == PL_REQ_GENERALIZED)
         rc = request->grequest.free(request->grequest.state);
-    pl_handle_drop(request);
+    pl_request_retire(request);
     *handle = MPI_REQUEST_NULL;
     return rc;
 }
@@ -326,8 +326,8 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     for (int i = 0; i < count && !call.err; i++)
         active(&call, requests[i]);
     for (int i = 0; i < count && !call.err; i++) {
-        struct pl_request *request = active(&call, requests[i]);
-        if (request && !pl_request_done(request))
+        struct pl_request *request = requests[i] == MPI_REQUEST_NULL ? NULL : (struct pl_request *)requests[i]; /* a good one: looked at above */
+        if (request && !pl_request_done(request) && (!request->persistent || request->active))
             pl_engine_wait(request->engine, &request->done);
     }
     if (!call.err)
@@ -393,31 +393,31 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
     return MPI_SUCCESS;
 }
 
-static int some(struct pl_call call, bool wait, int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+static int some(struct pl_call *call, bool wait, int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
     struct pl_comm *keep = NULL;
     int live = 0, first;
-    check_array(&call, count, requests);
-    pl_arg_output(&call, outcount, "outcount");
+    check_array(call, count, requests);
+    pl_arg_output(call, outcount, "outcount");
     if (count > 0)
-        pl_arg_output(&call, indices, "array_of_indices");
-    if (!call.err && wait)
-        wait_for(&call, count, requests, 1, &live, &first);
-    else if (!call.err)
-        count_done(&call, count, requests, &live, &first);
-    if (!call.err)
-        *outcount = live == 0 ? MPI_UNDEFINED : finish_all(&call, count, requests, indices, statuses, &keep);
-    return leave_all(&call, keep);
+        pl_arg_output(call, indices, "array_of_indices");
+    if (!call->err && wait)
+        wait_for(call, count, requests, 1, &live, &first);
+    else if (!call->err)
+        count_done(call, count, requests, &live, &first);
+    if (!call->err)
+        *outcount = live == 0 ? MPI_UNDEFINED : finish_all(call, count, requests, indices, statuses, &keep);
+    return leave_all(call, keep);
 }
 
 int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-    return some((struct pl_call)PL_CALL(MPI_Waitsome), true, incount, requests, outcount, indices, statuses);
+    return some(&(struct pl_call)PL_CALL(MPI_Waitsome), true, incount, requests, outcount, indices, statuses);
 }
 
 int MPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-    return some((struct pl_call)PL_CALL(MPI_Testsome), false, incount, requests, outcount, indices, statuses);
+    return some(&(struct pl_call)PL_CALL(MPI_Testsome), false, incount, requests, outcount, indices, statuses);
 }
 
 /* --- looking without finishing ---------------------------------------------------------------------------------------- */

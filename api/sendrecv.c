@@ -21,86 +21,86 @@ static struct pl_comm *check(struct pl_call *call, struct pl_transfer *t, MPI_Da
     return c;
 }
 
-static int blocking(struct pl_call call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype, MPI_Comm comm, MPI_Status *status)
+static int blocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype, MPI_Comm comm, MPI_Status *status)
 {
-    struct pl_comm *c = check(&call, &t, sendtype, recvtype, comm);
+    struct pl_comm *c = check(call, &t, sendtype, recvtype, comm);
     struct pl_request *request;
-    if (!call.err)
-        call.err = pl_sendrecv_start(c, &t, &request);
-    if (!call.err) {
-        call.err = pl_request_wait(request);
+    if (!call->err)
+        call->err = pl_sendrecv_start(c, &t, &request);
+    if (!call->err) {
+        call->err = pl_request_wait(request);
         pl_status_set(status, &request->outcome);
         pl_handle_drop(request);
     }
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
-static int nonblocking(struct pl_call call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+static int nonblocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    struct pl_comm *c = check(&call, &t, sendtype, recvtype, comm);
+    struct pl_comm *c = check(call, &t, sendtype, recvtype, comm);
     struct pl_request *made;
-    pl_arg_output(&call, request, "request");
-    if (!call.err)
-        call.err = pl_sendrecv_start(c, &t, &made);
-    if (!call.err)
+    pl_arg_output(call, request, "request");
+    if (!call->err)
+        call->err = pl_sendrecv_start(c, &t, &made);
+    if (!call->err)
         *request = pl_object_handle(made);
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     struct pl_transfer t = { sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false };
-    return blocking((struct pl_call)PL_CALL(MPI_Sendrecv), t, sendtype, recvtype, comm, status);
+    return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv), t, sendtype, recvtype, comm, status);
 }
 
 int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     struct pl_transfer t = { sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false };
-    return blocking((struct pl_call)PL_CALL(MPI_Sendrecv_c), t, sendtype, recvtype, comm, status);
+    return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_c), t, sendtype, recvtype, comm, status);
 }
 
 int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Status *status)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
-    return blocking((struct pl_call)PL_CALL(MPI_Sendrecv_replace), t, datatype, datatype, comm, status);
+    return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_replace), t, datatype, datatype, comm, status);
 }
 
 int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Status *status)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
-    return blocking((struct pl_call)PL_CALL(MPI_Sendrecv_replace_c), t, datatype, datatype, comm, status);
+    return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_replace_c), t, datatype, datatype, comm, status);
 }
 
 int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     struct pl_transfer t = { sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false };
-    return nonblocking((struct pl_call)PL_CALL(MPI_Isendrecv), t, sendtype, recvtype, comm, request);
+    return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv), t, sendtype, recvtype, comm, request);
 }
 
 int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     struct pl_transfer t = { sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false };
-    return nonblocking((struct pl_call)PL_CALL(MPI_Isendrecv_c), t, sendtype, recvtype, comm, request);
+    return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_c), t, sendtype, recvtype, comm, request);
 }
 
 int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Request *request)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
-    return nonblocking((struct pl_call)PL_CALL(MPI_Isendrecv_replace), t, datatype, datatype, comm, request);
+    return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace), t, datatype, datatype, comm, request);
 }
 
 int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Request *request)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
-    return nonblocking((struct pl_call)PL_CALL(MPI_Isendrecv_replace_c), t, datatype, datatype, comm, request);
+    return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace_c), t, datatype, datatype, comm, request);
 }
 
 PL_NAMES_SENDRECV(PL_PMPI)

@@ -90,37 +90,37 @@ int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
     return pl_call_leave(&call);
 }
 
-static int set_elements(struct pl_call call, MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+static int set_elements(struct pl_call *call, MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
     char label[MPI_MAX_OBJECT_NAME];
-    arg_status(&call, status);
-    struct pl_type *t = pl_arg_type_uncommitted(&call, datatype);
-    pl_arg_count(&call, count);
-    MPI_Count bytes = call.err ? 0 : pl_type_element_bytes(t, count);
+    arg_status(call, status);
+    struct pl_type *t = pl_arg_type_uncommitted(call, datatype);
+    pl_arg_count(call, count);
+    MPI_Count bytes = call->err ? 0 : pl_type_element_bytes(t, count);
     if (bytes < 0)
-        pl_call_error(&call, MPI_ERR_ARG, "%lld elements of %s are more than there can be", (long long)count,
+        pl_call_error(call, MPI_ERR_ARG, "%lld elements of %s are more than there can be", (long long)count,
                       pl_type_label(t, label));
-    if (!call.err)
+    if (!call->err)
         pl_status_set_bytes(status, bytes);
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
 {
     struct pl_call call = PL_CALL(MPI_Status_set_elements);
-    return set_elements(call, status, datatype, count);
+    return set_elements(&call, status, datatype, count);
 }
 
 int MPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
     struct pl_call call = PL_CALL(MPI_Status_set_elements_c);
-    return set_elements(call, status, datatype, count);
+    return set_elements(&call, status, datatype, count);
 }
 
 int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
     struct pl_call call = PL_CALL(MPI_Status_set_elements_x);
-    return set_elements(call, status, datatype, count);
+    return set_elements(&call, status, datatype, count);
 }
 
 /* --- fields --- */
@@ -134,57 +134,57 @@ int MPI_Status_set_cancelled(MPI_Status *status, int flag)
     return pl_call_leave(&call);
 }
 
-static int get_field(struct pl_call call, const MPI_Status *status, const int *field, int *value, const char *name)
+static int get_field(struct pl_call *call, const MPI_Status *status, const int *field, int *value, const char *name)
 {
-    arg_status(&call, status);
-    pl_arg_output(&call, value, name);
-    if (!call.err)
+    arg_status(call, status);
+    pl_arg_output(call, value, name);
+    if (!call->err)
         *value = *field;
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Status_get_source(const MPI_Status *status, int *source)
 {
     struct pl_call call = PL_CALL(MPI_Status_get_source);
-    return get_field(call, status, status ? &status->MPI_SOURCE : NULL, source, "source");
+    return get_field(&call, status, status ? &status->MPI_SOURCE : NULL, source, "source");
 }
 
 int MPI_Status_get_tag(const MPI_Status *status, int *tag)
 {
     struct pl_call call = PL_CALL(MPI_Status_get_tag);
-    return get_field(call, status, status ? &status->MPI_TAG : NULL, tag, "tag");
+    return get_field(&call, status, status ? &status->MPI_TAG : NULL, tag, "tag");
 }
 
 int MPI_Status_get_error(const MPI_Status *status, int *error)
 {
     struct pl_call call = PL_CALL(MPI_Status_get_error);
-    return get_field(call, status, status ? &status->MPI_ERROR : NULL, error, "error");
+    return get_field(&call, status, status ? &status->MPI_ERROR : NULL, error, "error");
 }
 
-static int set_field(struct pl_call call, MPI_Status *status, int *field, int value)
+static int set_field(struct pl_call *call, MPI_Status *status, int *field, int value)
 {
-    arg_status(&call, status);
-    if (!call.err)
+    arg_status(call, status);
+    if (!call->err)
         *field = value;
-    return pl_call_leave(&call);
+    return pl_call_leave(call);
 }
 
 int MPI_Status_set_source(MPI_Status *status, int source)
 {
     struct pl_call call = PL_CALL(MPI_Status_set_source);
-    return set_field(call, status, status ? &status->MPI_SOURCE : NULL, source);
+    return set_field(&call, status, status ? &status->MPI_SOURCE : NULL, source);
 }
 
 int MPI_Status_set_tag(MPI_Status *status, int tag)
 {
     struct pl_call call = PL_CALL(MPI_Status_set_tag);
-    return set_field(call, status, status ? &status->MPI_TAG : NULL, tag);
+    return set_field(&call, status, status ? &status->MPI_TAG : NULL, tag);
 }
 
 int MPI_Status_set_error(MPI_Status *status, int error)
 {
     struct pl_call call = PL_CALL(MPI_Status_set_error);
-    return set_field(call, status, status ? &status->MPI_ERROR : NULL, error);
+    return set_field(&call, status, status ? &status->MPI_ERROR : NULL, error);
 }
 
 PL_NAMES_STATUS(PL_PMPI)

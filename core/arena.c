@@ -44,6 +44,7 @@ struct chunk {
     int slots;           /* that fit */
     int fresh;           /* slots from this one on were never used */
     int freed;           /* first freed slot, -1: none; the next one is in its pl_object.abi */
+    uint32_t inverse;    /* 2^32 / stride, rounded up: index_of() */
     struct pl_list link; /* in its pool's `room` while a slot is left, in arena.spare when nobody's */
 };
 _Static_assert(sizeof(struct chunk) <= ALIGN, "the record of a chunk fits in front of its first slot");
@@ -76,6 +77,13 @@ static size_t stride(enum pl_kind kind)
 static struct pl_object *slot(struct chunk *chunk, enum pl_kind kind, int index)
 {
     return (struct pl_object *)((char *)chunk + ALIGN + (size_t)index * stride(kind));
+}
+
+/* The index of the slot that begins, or would, `within` bytes from the chunk's start. A multiplication is a tenth of the
+ * division; it is exact because both numbers are small. */
+static int index_of(const struct chunk *chunk, size_t within)
+{
+    return (int)((uint64_t)(within - ALIGN) * chunk->inverse >> 32);
 }
 
 static uint64_t stamp_of(enum pl_kind kind)
@@ -130,6 +138,7 @@ static struct chunk *take_chunk(enum pl_kind kind, int shard)
     chunk->used = chunk->fresh = 0;
     chunk->freed = -1;
     chunk->slots = (int)((CHUNK - ALIGN) / stride(kind));
+    chunk->inverse = (uint32_t)((((uint64_t)1 << 32) - 1) / stride(kind) + 1);
     pl_list_init(&chunk->link);
     atomic_store_explicit(&chunk->kind, kind, memory_order_release);
     return chunk;
@@ -218,7 +227,7 @@ void pl_arena_give(struct pl_object *object, enum pl_kind kind)
     struct pool *pool = &pools[kind][chunk->shard];
     pl_lock_take(&pool->lock);
     object->abi = chunk->freed;
-    chunk->freed = (int)((offset % CHUNK - ALIGN) / stride(kind));
+    chunk->freed = index_of(chunk, offset % CHUNK);
     if (chunk->used-- == chunk->slots)
         pl_list_append(&pool->room, &chunk->link);
     pool->live--;
@@ -243,7 +252,7 @@ struct pl_object *pl_arena_find(enum pl_kind kind, const void *pointer)
     size_t within = offset % CHUNK, size = stride(kind);
     if (atomic_load_explicit(&chunk->kind, memory_order_acquire) != (int)kind)
         return NULL;
-    if (within < ALIGN || within + size > CHUNK || (within - ALIGN) % size != 0)
+    if (within < ALIGN || within + size > CHUNK || (size_t)index_of(chunk, within) * size != within - ALIGN)
         return NULL;
     struct pl_object *object = (struct pl_object *)(base + offset);
     return __atomic_load_n(&object->stamp, __ATOMIC_ACQUIRE) == stamp_of(kind) ? object : NULL;

@@ -47,6 +47,7 @@ static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_
     made->topology = MPI_UNDEFINED;
     pl_lock_init(&made->lock, PL_RANK_OBJECT, true);
     pl_list_init(&made->siblings);
+    pl_list_init(&made->spares);
     for (int i = 0; i < 2; i++) {
         pl_list_init(&made->queues[i].posted);
         pl_list_init(&made->queues[i].unexpected);
@@ -154,6 +155,7 @@ void pl_comm_orphan(struct pl_comm *comm)
     pl_attrs_discard(&comm->attrs, pl_comm_handle(comm));
     while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
         pl_handle_drop(comm);
+    pl_request_free_spares(comm);
 }
 
 int pl_comm_free(struct pl_comm *comm)
@@ -164,7 +166,10 @@ int pl_comm_free(struct pl_comm *comm)
     if (rc)
         return rc;
     pl_bsend_detach(pl_bsend_of_comm(comm), &buffer, &size);
+    pl_object_retain(comm);
     pl_handle_drop(comm);
+    pl_request_free_spares(comm);
+    pl_object_release(comm);
     return MPI_SUCCESS;
 }
 

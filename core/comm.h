@@ -56,6 +56,8 @@ struct pl_comm {
     struct pl_peer **peers;    /* [size of remote or group], NULL where nobody was sent to */
     struct pl_book *book;      /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
     struct pl_queues queues[2];/* by PL_MSG_P2P, PL_MSG_COLL */
+    struct pl_list spares;     /* of pl_request.link: requests to use again (request.c); each holds the communicator */
+    int spare_count;
     struct pl_comm *next;      /* in the engine's bucket */
     struct pl_list siblings;   /* in the instance's list of communicators */
     uint32_t collective;       /* number of collectives started: their tag */

@@ -61,7 +61,7 @@ static int read_file(const char *path, char **text, size_t *size)
 int pl_json_open(const char *path, struct pl_json *json)
 {
     json_error_t error;
-    size_t size;
+    size_t size = 0;
     *json = (struct pl_json){ .path = path };
     int rc = read_file(path, &json->text, &size);
     if (rc)

@@ -35,6 +35,11 @@ static inline void pl_list_append(struct pl_list *head, struct pl_list *node)
     head->prev = node;
 }
 
+static inline void pl_list_push(struct pl_list *head, struct pl_list *node)
+{
+    pl_list_append(head->next, node);
+}
+
 /* Removing twice is harmless: a removed node is an empty list. */
 static inline void pl_list_remove(struct pl_list *node)
 {

@@ -9,9 +9,79 @@
 #include "core/instance.h"
 #include "core/schedule.h"
 
+/*
+ * Sends and receives come and go by the million. A used one stays with its communicator, which it goes on holding, and
+ * without a handle, so that the next needs no memory, no lock of its own and no atomic operation. The spares go when the
+ * user frees the communicator; from then on none is kept.
+ */
+enum { SPARES_MAX = 256 };
+
+static struct pl_request *take_spare(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    pl_engine_enter(engine);
+    struct pl_list *link = pl_list_pop(&comm->spares);
+    comm->spare_count -= link != NULL;
+    pl_engine_leave(engine);
+    return link ? PL_CONTAINER(link, struct pl_request, link) : NULL;
+}
+
+static bool keep_spare(struct pl_request *request)
+{
+    struct pl_comm *comm = request->comm;
+    pl_engine_enter(request->engine);
+    bool kept = !comm->orphan && comm->spare_count < SPARES_MAX && atomic_load_explicit(&comm->obj.handles, memory_order_relaxed) > 0;
+    if (kept) {
+        atomic_store_explicit(&request->obj.handles, 0, memory_order_release);
+        pl_list_push(&comm->spares, &request->link);
+        comm->spare_count++;
+    }
+    pl_engine_leave(request->engine);
+    return kept;
+}
+
+void pl_request_free_spares(struct pl_comm *comm)
+{
+    struct pl_request *request;
+    while ((request = take_spare(comm)) != NULL)
+        pl_object_release(request);
+}
+
+void pl_request_retire(struct pl_request *request)
+{
+    bool plain = request->kind <= PL_REQ_RECV && request->comm && !request->destroyed &&
+                 atomic_load_explicit(&request->obj.refs, memory_order_relaxed) == 1;
+    if (plain && request->type) {
+        pl_object_release(request->type);
+        request->type = NULL;
+    }
+    if (!plain || !keep_spare(request))
+        pl_handle_drop(request);
+}
+
+static struct pl_request *renewed(struct pl_request *request, enum pl_request_kind kind, const struct pl_type *type, bool hidden)
+{
+    atomic_store_explicit(&request->obj.handles, !hidden, memory_order_relaxed);
+    request->obj.abi = 0;
+    atomic_store_explicit(&request->done, 0, memory_order_relaxed);
+    request->kind = (uint8_t)kind;
+    request->mode = PL_SEND_STANDARD;
+    request->persistent = request->active = request->cancelling = request->detached = false;
+    request->context = PL_MSG_P2P;
+    request->state = PL_STATE_IDLE;
+    request->completed = NULL;
+    request->owner = NULL;
+    if (type && !type->obj.predefined)
+        request->type = pl_object_retain((struct pl_type *)type);
+    return request;
+}
+
 struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type, bool hidden)
 {
-    struct pl_request *request = hidden ? pl_object_create_hidden(PL_REQUEST) : pl_object_create(PL_REQUEST);
+    struct pl_request *request = kind <= PL_REQ_RECV && comm ? take_spare(comm) : NULL;
+    if (request)
+        return renewed(request, kind, type, hidden);
+    request = hidden ? pl_object_create_hidden(PL_REQUEST) : pl_object_create(PL_REQUEST);
     if (!request)
         return NULL;
     request->kind = (uint8_t)kind;

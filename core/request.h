@@ -104,7 +104,14 @@ void pl_request_complete(struct pl_request *request, int error);
 /* A request of this kind with one handle (or hidden: one reference). Retains comm and type. NULL: out of memory. */
 struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type, bool hidden);
 
-/* The user lets go of it (MPI_Request_free, or it was waited for): frees it now, or once it completes. No lock held. */
+/* The user has waited for it: takes the handle back, and keeps a send or receive for the communicator's next one. No lock
+ * held. */
+void pl_request_retire(struct pl_request *request);
+
+/* Frees what retire() kept for a communicator that the user has freed or whose instance closes. No lock held. */
+void pl_request_free_spares(struct pl_comm *comm);
+
+/* The user lets go of it (MPI_Request_free): frees it now, or once it completes. No lock held. */
 void pl_request_let_go(struct pl_request *request);
 
 /* Waits until the request is done, by progress of its engine; returns its error class, with the detail recorded. */

@@ -158,6 +158,7 @@ static void ranks_open(int size)
         pl_list_init(&engine->hooks);
         ranks_comm[rank] =
             (struct pl_comm){ .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size };
+        pl_list_init(&ranks_comm[rank].spares);
     }
 }
 
