@@ -22,7 +22,7 @@ def find_library(name: str, soname: str) -> str:
     """
     named = os.environ.get("PLENUM_LIB")
     if named:
-        return os.path.join(named, soname)
+        return os.path.abspath(os.path.join(named, soname))
     built = HOME.parent / "build" / "lib" / soname
     if built.exists():
         return str(built)
@@ -38,7 +38,7 @@ def find_tool(name: str) -> str:
     beside = Path(library).parent.parent / "bin" / name if os.sep in library else None
     found = str(beside) if beside and os.access(beside, os.X_OK) else shutil.which(name)
     if not found:
-        raise FileNotFoundError(f"there is no {name} beside {library} or in PATH; set PLENUM_LIB to Plenum's lib directory")
+        raise FileNotFoundError(f"there is no {name} beside {library} or in PATH; set PLENUM_LIB to the lib directory")
     return found
 
 

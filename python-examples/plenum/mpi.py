@@ -142,7 +142,8 @@ class Session(_Owned):
         names = []
         for n in range(_number("MPI_Session_get_num_psets", self.handle, _abi.INFO_NULL)):
             room = ctypes.create_string_buffer(_abi.MAX_PSET_NAME_LEN)
-            _call("MPI_Session_get_nth_pset", self.handle, _abi.INFO_NULL, n, ctypes.byref(ctypes.c_int(len(room))), room)
+            length = ctypes.c_int(len(room))
+            _call("MPI_Session_get_nth_pset", self.handle, _abi.INFO_NULL, n, ctypes.byref(length), room)
             names.append(room.value.decode(errors="replace"))
         return names
 

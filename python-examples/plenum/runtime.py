@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runtime, Job and Event: plenum.h as Python objects.
 
-The documentation of the functions is in plenum.h; here is what differs. Objects are context managers; what was closed is
-not used again. Every function may be called from any thread.
+The documentation of the functions is in plenum.h; here is what differs. Objects are context managers; what was closed
+is not used again. Every function may be called from any thread.
 """
 from __future__ import annotations
 
@@ -136,8 +136,9 @@ def _to_event(native: ctypes._Pointer[NativeEvent], jobs: dict[int, Job]) -> Eve
     data = ctypes.string_at(it.text, it.length) if it.text else b""
     kind: int = EventKind(it.kind) if it.kind in EventKind.__members__.values() else it.kind
     message = data.decode(errors="replace") if kind == EventKind.OUTPUT else _describe(native)
-    return Event(kind, EventFlag(it.flags), it.job_id, jobs.get(it.job_id), it.rank, it.pid, it.code, it.signal, it.stream,
-                 data, (it.object or b"").decode(errors="replace"), message)
+    named = (it.object or b"").decode(errors="replace")
+    return Event(kind, EventFlag(it.flags), it.job_id, jobs.get(it.job_id), it.rank, it.pid, it.code, it.signal,
+                 it.stream, data, named, message)
 
 
 class Runtime:
