@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "api/plenum.h"
+
 enum { EXIT_USAGE = 2 };
 
 /* A variable to be set. Strings are borrowed from the command line, or kept by the options. */
@@ -21,6 +23,8 @@ struct settings {
 /* One program of the job: what stands between two colons. */
 struct section {
     int ranks;
+    bool counted; /* by -n */
+    int per_node; /* by -N; 0: not given */
     const char **argv; /* NULL-terminated */
     int argc;
     const char *wdir, *path;
@@ -34,18 +38,27 @@ struct pset_option {
 };
 
 enum pmix_mode { PMIX_AUTO, PMIX_ON, PMIX_OFF };
+enum dry_run { DRY_RUN_NO, DRY_RUN_TEXT, DRY_RUN_JSON };
 
 struct options {
+    const char *job; /* a file that describes the job; NULL: the sections do */
     struct section *section;
     int sections;
     struct settings env; /* for all programs */
+    bool env_clear;
     struct pset_option *pset;
     int psets;
-    long timeout; /* milliseconds, 0: none */
+    long timeout, grace; /* milliseconds; timeout 0: none */
     enum pmix_mode pmix;
-    bool bind, tag, keep_going, dry_run, verbose, help, version;
-    const char *output_prefix; /* NULL: to mpiexec's own output */
-    const char *json_events;   /* NULL: none */
+    enum plenum_bind bind;
+    enum plenum_map map;
+    bool bind_given, map_given, pmix_given, grace_given, stdin_given;
+    int stdin_rank; /* -1: nobody gets it */
+    enum dry_run dry_run;
+    bool tag, keep_going, report_bindings, verbose, quiet, help, version;
+    const char *output;                      /* a directory or a file with %r; NULL: mpiexec's own output */
+    const char *out_pattern, *err_pattern;   /* the same for one of the streams */
+    const char *json_events;                 /* NULL: none */
     void **kept;               /* memory that strings of the above lie in */
     int kept_count;
 };

@@ -16,6 +16,8 @@ void run_say(struct run *run, const char *format, ...)
 {
     char line[1400];
     va_list args;
+    if (run->options->quiet)
+        return;
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line of mpiexec: what it understands, and what it says when it does not. */
+#include "api/mpiexec/apply.c"
 #include "api/mpiexec/config.c"
 #include "api/mpiexec/options.c"
 #include "api/mpiexec/suggest.c"
@@ -77,9 +78,15 @@ START_TEST(variables)
 {
     setenv("TEST_OPTIONS_SET", "x", 1);
     ck_assert(parse("-x TEST_OPTIONS_SET -x A=b=c p"));
+    ck_assert_int_eq(parsed.env.count, 2);
+    ck_assert_str_eq(parsed.env.item[0].value, "x");
+    ck_assert_str_eq(parsed.env.item[1].name, "A");
+    ck_assert_str_eq(parsed.env.item[1].value, "b=c");
+    ck_assert(!parsed.env_clear);
+    ck_assert(parse("--genvlist TEST_OPTIONS_SET,TEST_OPTIONS_UNSET p"));
+    ck_assert(parsed.env_clear);
     ck_assert_int_eq(parsed.env.count, 1);
-    ck_assert_str_eq(parsed.env.item[0].name, "A");
-    ck_assert_str_eq(parsed.env.item[0].value, "b=c");
+    ck_assert(parse("--genvnone p") && parsed.env_clear);
     refused("-x TEST_OPTIONS_UNSET p", "no such variable");
     refused("-x =b p", "NAME");
     ck_assert(parse("-initial-errhandler mpi_errors_return p"));
@@ -134,14 +141,63 @@ START_TEST(hosts)
 }
 END_TEST
 
+START_TEST(counts)
+{
+    ck_assert(parse("-N 3 p : -ppn 2 q"));
+    ck_assert_int_eq(parsed.section[0].ranks, 3);
+    ck_assert_int_eq(parsed.section[1].ranks, 2);
+    ck_assert(parse("-n 2 -N 3 p"));
+    ck_assert_int_eq(parsed.section[0].ranks, 2);
+    refused("-N 3 -n 4 p", "2 machines");
+    refused("-n 9 -N 4 p : q", "3 machines");
+}
+END_TEST
+
+START_TEST(places)
+{
+    ck_assert(parse("--bind-to core --map-by socket p"));
+    ck_assert_int_eq(parsed.bind, PLENUM_BIND_CORE);
+    ck_assert_int_eq(parsed.map, PLENUM_MAP_SOCKET);
+    ck_assert(parse("--bind-to hwthread:overload-allowed --map-by core:OVERSUBSCRIBE p"));
+    ck_assert_int_eq(parsed.bind, PLENUM_BIND_THREAD);
+    ck_assert_int_eq(parsed.map, PLENUM_MAP_SLOT);
+    ck_assert(parse("--bind-to package --map-by numa p"));
+    ck_assert_int_eq(parsed.bind, PLENUM_BIND_SOCKET);
+    ck_assert_int_eq(parsed.map, PLENUM_MAP_NUMA);
+    ck_assert(parse("p") && !parsed.bind_given && !parsed.map_given);
+}
+END_TEST
+
+START_TEST(streams)
+{
+    ck_assert(parse("p") && parsed.stdin_rank == 0 && !parsed.dry_run && !parsed.output);
+    ck_assert(parse("--stdin 3 p") && parsed.stdin_rank == 3);
+    ck_assert(parse("--stdin none --output-filename d --dry-run p"));
+    ck_assert_int_eq(parsed.stdin_rank, -1);
+    ck_assert_str_eq(parsed.output, "d");
+    ck_assert_int_eq(parsed.dry_run, DRY_RUN_TEXT);
+    ck_assert(parse("--dry-run=json --job file") && parsed.dry_run == DRY_RUN_JSON);
+    ck_assert(parse("--outfile-pattern o%r --errfile-pattern=e%r -q p") && parsed.quiet);
+    ck_assert_str_eq(parsed.err_pattern, "e%r");
+    ck_assert(parse("--grace 0 p") && parsed.grace_given && parsed.grace == 0);
+}
+END_TEST
+
 START_TEST(mistyped)
 {
     refused("--tagoutput p", "--tag-output");
     refused("--timout 3 p", "--timeout");
     refused("--verbos p", "--verbose");
     refused("--zzzzzzzz p", "--help");
-    refused("--map-by core p", "unknown option");
-    refused("--bind-to socket p", "none or core");
+    refused("--map-by board p", "slot, core");
+    refused("--map-by ppr:2:node p", "slot, core");
+    refused("--map-by socket:PE=2 p", "slot, core");
+    refused("--bind-to sockets p", "none, core");
+    refused("--dry-run=xml p", "--dry-run=json");
+    refused("--stdin all p", "the rank");
+    refused("--job", "wants an argument");
+    refused("--job file p", "none may follow");
+    refused("--quiet=1 p", "no argument");
     refused("--pmix maybe p", "auto, on or off");
     refused("--tag-output=1 p", "no argument");
 }
@@ -164,4 +220,5 @@ START_TEST(configuration_file)
 }
 END_TEST
 
-UNIT_MAIN("mpiexec options", plain, dashes, programs, variables, numbers, sets, hosts, mistyped, configuration_file)
+UNIT_MAIN("mpiexec options", plain, dashes, programs, variables, numbers, sets, hosts, counts, places, streams,
+          mistyped, configuration_file)

@@ -88,8 +88,10 @@ static int open_stream(struct plenum_job *job, struct launch *l, int rank, int s
     int *fd = &l->fd[rank][stream], err = PLENUM_OK;
     if (redirect && redirect->file) {
         *fd = open_file(redirect, rank);
-        if (*fd < 0)
-            return pl_rt_fail_errno("cannot %s \"%s\" for rank %d", stream ? "write" : "read", redirect->file, rank);
+        if (*fd < 0) {
+            err = pl_rt_fail_errno("cannot %s \"%s\" for rank %d", stream ? "write" : "read", redirect->file, rank);
+            return err == PLENUM_ERR_LIMIT ? err : PLENUM_ERR_SYSTEM; /* not the program is missing */
+        }
     } else if (redirect) {
         *fd = redirect->fd;
         return PLENUM_OK;

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the options do: each function checks the arguments of its option and keeps what they say. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/mpiexec/parse.h"
+
+static bool number(struct parse *p, const char *text, long least, long most, long *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtol(text, &end, 10);
+    if (end == text || *end || errno || *value < least || *value > most)
+        return parse_fail(p, "%s wants a number from %ld to %ld, not \"%s\"", p->name, least, most, text);
+    return true;
+}
+
+static void set_variable(struct settings *to, const char *name, const char *value)
+{
+    to->item = parse_append(to->item, &to->count, sizeof(*to->item));
+    to->item[to->count - 1] = (struct setting){ name, value };
+}
+
+/* "0-3,7" */
+static bool rank_ranges(const char *text, struct pset_option *pset)
+{
+    while (*text) {
+        int used = 0, first, last;
+        if (sscanf(text, "%d-%d%n", &first, &last, &used) != 2 || used == 0) {
+            if (sscanf(text, "%d%n", &first, &used) != 1)
+                return false;
+            last = first;
+        }
+        if (first < 0 || last < first || (text[used] && text[used] != ','))
+            return false;
+        pset->ranges = parse_append(pset->ranges, &pset->count, sizeof(*pset->ranges));
+        pset->ranges[pset->count - 1][0] = first;
+        pset->ranges[pset->count - 1][1] = last;
+        text += used + (text[used] == ',');
+    }
+    return pset->count > 0;
+}
+
+static bool is_this_host(const char *name, size_t length)
+{
+    static const char *const own[] = { "localhost", "127.0.0.1", "::1" };
+    char host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+        if (strlen(own[i]) == length && memcmp(own[i], name, length) == 0)
+            return true;
+    size_t brief = strcspn(host, ".");
+    return (strlen(host) == length || brief == length) && length > 0 && memcmp(host, name, length) == 0;
+}
+
+/* --- what the options do ----------------------------------------------------------------------------------- */
+
+bool apply_n(struct parse *p, char *const *arg)
+{
+    long ranks;
+    if (!number(p, arg[0], 1, 65536, &ranks))
+        return false;
+    p->s->ranks = (int)ranks;
+    p->s->counted = true;
+    return true;
+}
+
+bool apply_per_node(struct parse *p, char *const *arg)
+{
+    long ranks;
+    if (!number(p, arg[0], 1, 65536, &ranks))
+        return false;
+    p->s->per_node = (int)ranks;
+    return true;
+}
+
+bool apply_genv(struct parse *p, char *const *arg)
+{
+    set_variable(&p->o->env, arg[0], arg[1]);
+    return true;
+}
+
+bool apply_env(struct parse *p, char *const *arg)
+{
+    set_variable(&p->s->env, arg[0], arg[1]);
+    return true;
+}
+
+bool apply_genvnone(struct parse *p, char *const *arg)
+{
+    (void)arg;
+    p->o->env_clear = true;
+    return true;
+}
+
+/* Only these, as far as they exist. */
+bool apply_genvlist(struct parse *p, char *const *arg)
+{
+    p->o->env_clear = true;
+    for (const char *at = arg[0]; *at;) {
+        size_t length = strcspn(at, ",");
+        char *name = parse_keep(p, strndup(at, length));
+        if (length > 0 && getenv(name))
+            set_variable(&p->o->env, name, getenv(name));
+        at += length + (at[length] == ',');
+    }
+    return true;
+}
+
+bool apply_errhandler(struct parse *p, char *const *arg)
+{
+    set_variable(&p->o->env, "PLENUM_INITIAL_ERRHANDLER", arg[0]);
+    return true;
+}
+
+bool apply_export(struct parse *p, char *const *arg)
+{
+    char *equal = strchr(arg[0], '=');
+    if (equal == arg[0])
+        return parse_fail(p, "%s wants NAME or NAME=VALUE, not \"%s\"", p->name, arg[0]);
+    if (!equal) {
+        if (!getenv(arg[0]))
+            return parse_fail(p, "%s %s: there is no such variable in the environment", p->name, arg[0]);
+        set_variable(&p->o->env, arg[0], getenv(arg[0])); /* it counts after --genvnone */
+        return true;
+    }
+    set_variable(&p->o->env, parse_keep(p, strndup(arg[0], (size_t)(equal - arg[0]))), equal + 1);
+    return true;
+}
+
+static bool seconds(struct parse *p, const char *text, double least, long *milliseconds)
+{
+    char *end;
+    double given = strtod(text, &end);
+    if (end == text || *end || !(given >= least) || given > 2000000)
+        return parse_fail(p, "%s wants a number of seconds, not \"%s\"", p->name, text);
+    *milliseconds = given > 0 && given < 0.001 ? 1 : (long)(given * 1000);
+    return true;
+}
+
+bool apply_timeout(struct parse *p, char *const *arg)
+{
+    return seconds(p, arg[0], 1e-9, &p->o->timeout);
+}
+
+bool apply_grace(struct parse *p, char *const *arg)
+{
+    p->o->grace_given = true;
+    return seconds(p, arg[0], 0, &p->o->grace);
+}
+
+bool apply_host(struct parse *p, char *const *arg)
+{
+    for (const char *at = arg[0]; *at;) {
+        size_t length = strcspn(at, ","), name = length;
+        const char *colon = memrchr(at, ':', length);
+        if (colon && colon[1 + strspn(colon + 1, "0123456789")] == at[length] && !is_this_host(at, length))
+            name = (size_t)(colon - at); /* host:slots */
+        if (!is_this_host(at, name))
+            return parse_fail(p,
+                        "%s %.*s: only this machine can be used; start the job on others with srun, prterun or "
+                        "Open MPI's mpirun",
+                        p->name, (int)name, at);
+        at += length + (at[length] == ',');
+    }
+    return true;
+}
+
+/* Fewer processes than -n would do: we always start all. The list is checked, nothing else. */
+bool apply_soft(struct parse *p, char *const *arg)
+{
+    if (!arg[0][0] || arg[0][strspn(arg[0], "0123456789:,")])
+        return parse_fail(p, "%s wants triplets such as 2:8:2,16, not \"%s\"", p->name, arg[0]);
+    return true;
+}
+
+/* Which of the words it is, up to a colon; -1: none of them. */
+static int word_of(const char *text, const char *const *words)
+{
+    size_t length = strcspn(text, ":");
+    for (int i = 0; words[i]; i++)
+        if (strlen(words[i]) == length && memcmp(words[i], text, length) == 0)
+            return i;
+    return -1;
+}
+
+/* What may follow the word after a colon, from Open MPI's habits: it changes nothing here. */
+static bool qualifiers(const char *text)
+{
+    static const char *const known[] = { "oversubscribe", "nooversubscribe", "overload-allowed", "no-overload",
+                                         "if-supported",  "span",            NULL };
+    for (text = strchr(text, ':'); text; text = strchr(text + 1, ':')) {
+        char word[32];
+        size_t length = strcspn(text + 1, ":"), i;
+        for (i = 0; i < length && i + 1 < sizeof(word); i++)
+            word[i] = (char)(text[1 + i] | ('A' <= text[1 + i] && text[1 + i] <= 'Z' ? 32 : 0));
+        word[i] = '\0';
+        if (word_of(word, known) < 0)
+            return false;
+    }
+    return true;
+}
+
+bool apply_bind(struct parse *p, char *const *arg)
+{
+    static const char *const words[] = { "none", "core", "socket", "numa", "hwthread", "package", "thread", NULL };
+    static const enum plenum_bind meaning[] = { PLENUM_BIND_NONE, PLENUM_BIND_CORE,   PLENUM_BIND_SOCKET, PLENUM_BIND_NUMA,
+                                                PLENUM_BIND_THREAD, PLENUM_BIND_SOCKET, PLENUM_BIND_THREAD };
+    int word = word_of(arg[0], words);
+    if (word < 0 || !qualifiers(arg[0]))
+        return parse_fail(p, "%s wants none, core, hwthread, socket or numa, not \"%s\"", p->name, arg[0]);
+    p->o->bind = meaning[word];
+    p->o->bind_given = true;
+    return true;
+}
+
+bool apply_map(struct parse *p, char *const *arg)
+{
+    static const char *const words[] = { "slot", "core", "hwthread", "node", "seq", "socket", "package", "numa", NULL };
+    int word = word_of(arg[0], words);
+    if (word < 0 || !qualifiers(arg[0]))
+        return parse_fail(p, "%s wants slot, core, hwthread, node, socket or numa, not \"%s\"", p->name, arg[0]);
+    p->o->map = word < 5 ? PLENUM_MAP_SLOT : word < 7 ? PLENUM_MAP_SOCKET : PLENUM_MAP_NUMA;
+    p->o->map_given = true;
+    return true;
+}
+
+bool apply_stdin(struct parse *p, char *const *arg)
+{
+    long rank = -1;
+    if (strcmp(arg[0], "none") != 0 && !number(p, arg[0], 0, 65535, &rank))
+        return parse_fail(p, "%s wants the rank that gets standard input, or none, not \"%s\"", p->name, arg[0]);
+    p->o->stdin_rank = (int)rank;
+    p->o->stdin_given = true;
+    return true;
+}
+
+bool apply_output(struct parse *p, char *const *arg)
+{
+    if (!arg[0][0])
+        return parse_fail(p, "%s wants the name of a directory, or of a file with %%r in it", p->name);
+    p->o->output = arg[0];
+    return true;
+}
+
+bool apply_dry_run(struct parse *p, char *const *arg)
+{
+    p->o->dry_run = DRY_RUN_TEXT;
+    if (!arg[0])
+        return true;
+    p->o->dry_run = strcmp(arg[0], "json") == 0 ? DRY_RUN_JSON : DRY_RUN_TEXT;
+    return p->o->dry_run == DRY_RUN_JSON || strcmp(arg[0], "text") == 0 ||
+           parse_fail(p, "--dry-run may be --dry-run=json or --dry-run=text, not \"%s\"", arg[0]);
+}
+
+bool apply_pmix(struct parse *p, char *const *arg)
+{
+    static const char *const words[] = { "auto", "on", "off", NULL };
+    static const enum pmix_mode meaning[] = { PMIX_AUTO, PMIX_ON, PMIX_OFF };
+    int word = word_of(arg[0], words);
+    if (word < 0 || strchr(arg[0], ':'))
+        return parse_fail(p, "%s wants auto, on or off, not \"%s\"", p->name, arg[0]);
+    p->o->pmix = meaning[word];
+    p->o->pmix_given = true;
+    return true;
+}
+
+bool apply_pset(struct parse *p, char *const *arg)
+{
+    char *equal = strrchr(arg[0], '=');
+    p->o->pset = parse_append(p->o->pset, &p->o->psets, sizeof(*p->o->pset));
+    struct pset_option *pset = &p->o->pset[p->o->psets - 1];
+    if (!equal || equal == arg[0] || !rank_ranges(equal + 1, pset))
+        return parse_fail(p, "%s wants NAME=RANKS with ranks such as 0-3,7, not \"%s\"", p->name, arg[0]);
+    pset->name = parse_keep(p, strndup(arg[0], (size_t)(equal - arg[0])));
+    return true;
+}
+
+bool apply_configfile(struct parse *p, char *const *arg)
+{
+    char *text = NULL;
+    size_t size = 0;
+    int count = 0;
+    FILE *file = fopen(arg[0], "r");
+    if (!file)
+        return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(errno));
+    ssize_t got = getdelim(&text, &size, '\0', file);
+    bool failed = got < 0 && ferror(file);
+    int why = errno;
+    fclose(file);
+    parse_keep(p, text);
+    if (failed)
+        return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(why));
+    if (p->depth >= 8)
+        return parse_fail(p, "\"%s\": configuration files include each other too deeply", arg[0]);
+    char **word = config_split(text, &count);
+    if (!word)
+        return parse_fail(p, "\"%s\": a quote is not closed", arg[0]);
+    parse_keep(p, word);
+    p->depth++;
+    bool good = parse_arguments(p, count, word);
+    p->depth--;
+    return good;
+}

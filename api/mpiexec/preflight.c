@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See preflight.h. */
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "api/mpiexec/preflight.h"
+
+enum { SHM_MEGABYTES = 256 };
+
+/* Plenum's own memory files have no name there; UCX, PMIx and the programs may want it. */
+static void check_shared_memory(struct run *run)
+{
+    struct statvfs shm;
+    if (statvfs("/dev/shm", &shm) != 0) {
+        run_say(run, "note: there is no /dev/shm (%s): ranks of this machine talk through anonymous memory, which does "
+                     "not need it; UCX falls back to copies", strerror(errno));
+        return;
+    }
+    unsigned long long free_mb = (unsigned long long)shm.f_bavail * shm.f_frsize >> 20;
+    if (free_mb < SHM_MEGABYTES)
+        run_say(run, "note: /dev/shm has %llu MiB free: ranks of this machine talk through anonymous memory, which does "
+                     "not need it; UCX falls back to copies when it is full", free_mb);
+}
+
+static int ptrace_scope(void)
+{
+    int scope = 0;
+    FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+    if (file) {
+        if (fscanf(file, "%d", &scope) != 1)
+            scope = 0;
+        fclose(file);
+    }
+    return scope;
+}
+
+static void check_cma(struct run *run)
+{
+    char from = 1, to = 0;
+    struct iovec local = { &to, 1 }, remote = { &from, 1 };
+    const char *why = NULL;
+    if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) != 1)
+        why = errno == ENOSYS ? "the kernel has no process_vm_readv" : "the sandbox forbids process_vm_readv";
+    else if (ptrace_scope() > 0 && geteuid() != 0)
+        why = "kernel.yama.ptrace_scope is not 0";
+    if (why)
+        run_say(run, "note: no copies from process to process (CMA): %s; long messages go through shared memory", why);
+}
+
+static void check_hostname(struct run *run)
+{
+    char name[256] = "";
+    struct addrinfo *found = NULL;
+    gethostname(name, sizeof(name) - 1);
+    int err = getaddrinfo(name, NULL, NULL, &found);
+    if (err)
+        run_say(run, "note: the name of this machine, \"%s\", cannot be resolved (%s); Plenum does without", name,
+                gai_strerror(err));
+    else
+        freeaddrinfo(found);
+}
+
+void preflight_say(struct run *run)
+{
+    check_shared_memory(run);
+    check_cma(run);
+    check_hostname(run);
+}
