@@ -134,12 +134,16 @@
     X(MPI_Type_set_attr) X(MPI_Win_create_keyval) X(MPI_Win_delete_attr) X(MPI_Win_free_keyval) X(MPI_Win_get_attr) \
     X(MPI_Win_set_attr)
 
-/* Process topologies */
+/* Process topologies: grids */
 #define PL_NAMES_TOPOLOGY(X) \
     X(MPI_Cart_coords) X(MPI_Cart_create) X(MPI_Cart_get) X(MPI_Cart_map) X(MPI_Cart_rank) X(MPI_Cart_shift) \
-    X(MPI_Cart_sub) X(MPI_Cartdim_get) X(MPI_Dims_create) X(MPI_Dist_graph_create) X(MPI_Dist_graph_create_adjacent) \
-    X(MPI_Dist_graph_neighbors) X(MPI_Dist_graph_neighbors_count) X(MPI_Graph_create) X(MPI_Graph_get) \
-    X(MPI_Graph_map) X(MPI_Graph_neighbors) X(MPI_Graph_neighbors_count) X(MPI_Graphdims_get) X(MPI_Topo_test)
+    X(MPI_Cart_sub) X(MPI_Cartdim_get) X(MPI_Dims_create) X(MPI_Topo_test)
+
+/* Process topologies: graphs */
+#define PL_NAMES_GRAPH(X) \
+    X(MPI_Dist_graph_create) X(MPI_Dist_graph_create_adjacent) X(MPI_Dist_graph_neighbors) \
+    X(MPI_Dist_graph_neighbors_count) X(MPI_Graph_create) X(MPI_Graph_get) X(MPI_Graph_map) X(MPI_Graph_neighbors) \
+    X(MPI_Graph_neighbors_count) X(MPI_Graphdims_get)
 
 /* Neighborhood collectives */
 #define PL_NAMES_NEIGHBORHOOD(X) \
@@ -260,8 +264,9 @@
     PL_NAMES_P2P(X) PL_NAMES_SENDRECV(X) PL_NAMES_BUFFER(X) PL_NAMES_PROBE(X) PL_NAMES_REQUEST(X) PL_NAMES_STATUS(X) \
     PL_NAMES_PARTITIONED(X) PL_NAMES_DATATYPE(X) PL_NAMES_DATATYPE_ARRAY(X) PL_NAMES_DATATYPE_QUERY(X) \
     PL_NAMES_PACK(X) PL_NAMES_COLLECTIVE(X) PL_NAMES_ICOLLECTIVE(X) PL_NAMES_PCOLLECTIVE(X) PL_NAMES_OP(X) \
-    PL_NAMES_GROUP(X) PL_NAMES_COMM(X) PL_NAMES_ATTR(X) PL_NAMES_TOPOLOGY(X) PL_NAMES_NEIGHBORHOOD(X) PL_NAMES_ENV(X) \
-    PL_NAMES_ERROR(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) \
+    PL_NAMES_GROUP(X) PL_NAMES_COMM(X) PL_NAMES_ATTR(X) PL_NAMES_TOPOLOGY(X) PL_NAMES_GRAPH(X) \
+    PL_NAMES_NEIGHBORHOOD(X) PL_NAMES_ENV(X) PL_NAMES_ERROR(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) \
+    PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) \
     PL_NAMES_FILE(X) PL_NAMES_FILE_IO(X) PL_NAMES_TOOL(X) PL_NAMES_ABI(X)
 
 /* A number for each function: PL_FN_MPI_Send. */

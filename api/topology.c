@@ -1,83 +1,75 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Process topologies. Built: MPI_Dims_create, MPI_Topo_test, the maps, and the refusal of queries about a topology
- * that a communicator does not have. Creation is not built, and says so.
- */
-#include <string.h>
+/* Process topologies (MPI-5.0 chapter 8): grids, and what they share with graphs (graph.c). */
+#include "api/topology.h"
 
-#include "api/call.h"
 #include "api/pmpi.h"
 
-#pragma GCC diagnostic ignored "-Wunused-parameter"
+/* --- shared with graphs ---------------------------------------------------------------------------------------- */
 
-/* --- MPI_Dims_create ------------------------------------------------------------------------------------------- */
-
-/* More factors than these cannot all be larger than 1. */
-enum { FACTORS_MAX = 31 };
-
-/* base^exponent <= limit? */
-static bool power_fits(int base, int exponent, int limit)
+const struct pl_topology *pl_arg_topology(struct pl_call *call, MPI_Comm comm, int kind, const char *name)
 {
-    while (exponent-- > 0)
-        limit /= base;
-    return limit >= 1;
+    struct pl_comm *c = pl_arg_comm(call, comm);
+    if (!c)
+        return NULL;
+    if (c->topology != kind)
+        pl_call_error(call, MPI_ERR_TOPOLOGY, "%s has no %s topology", pl_comm_label(c), name);
+    return call->err ? NULL : pl_topology_of(c);
 }
 
-/* The largest integer whose power fits. */
-static int root_of(int n, int degree)
+void pl_arg_room(struct pl_call *call, const int array[], const char *name, int room, int needed)
 {
-    int low = 1, high = n;
-
-    while (low < high) {
-        int middle = high - (high - low) / 2;
-        if (power_fits(middle, degree, n))
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    if (!call->err && room < needed)
+        pl_call_error(call, MPI_ERR_ARG, "%s has room for %d elements, %d are needed", name, room, needed);
+    if (needed > 0)
+        pl_arg_output(call, array, name);
 }
 
-/* Writes n as a product of `count` factors from low to high, in rising order. False: there is none. */
-static bool split(int n, int count, int low, int high, int factors[])
+void pl_arg_node(struct pl_call *call, int rank, int nodes, const char *what)
 {
-    if (count == 1) {
-        factors[0] = n;
-        return low <= n && n <= high;
-    }
-    if (power_fits(high, count, n - 1)) /* all of them `high` is too little */
-        return false;
-    for (int f = root_of(n, count); f >= low; f--) {
-        if (n % f == 0 && split(n / f, count - 1, f, high, factors + 1)) {
-            factors[0] = f;
-            return true;
-        }
-    }
-    return false;
+    if (rank < 0 || rank >= nodes)
+        pl_call_error(call, MPI_ERR_RANK, "rank %d is not in the %s of %d processes", rank, what, nodes);
 }
 
-/*
- * Writes n as the product of `count` factors, in rising order, whose largest and smallest are as close as possible,
- * and of equally close ones the one whose smallest is the largest. The largest is never below the root, so that a
- * smallest one which is farther than the best distance below the root ends the search.
- */
-static void balance(int n, int count, int factors[])
+int pl_topology_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
 {
-    int root = root_of(n, count), trial[FACTORS_MAX];
-    int distance = n; /* of the best so far; n: none yet */
+    if (!call->err)
+        *newcomm = made ? pl_comm_handle(made) : MPI_COMM_NULL;
+    return pl_call_leave(call);
+}
 
-    if (count == 1) {
-        factors[0] = n;
-        return;
+int MPI_Topo_test(MPI_Comm comm, int *status)
+{
+    struct pl_call call = PL_CALL(MPI_Topo_test);
+    struct pl_comm *c = pl_arg_comm(&call, comm);
+    pl_arg_output(&call, status, "status");
+    if (!call.err)
+        *status = c->topology;
+    return pl_call_leave(&call);
+}
+
+/* --- grids ----------------------------------------------------------------------------------------------------- */
+
+static const struct pl_topology *arg_cart(struct pl_call *call, MPI_Comm comm)
+{
+    return pl_arg_topology(call, comm, MPI_CART, "Cartesian");
+}
+
+/* A grid that must fit into the communicator. */
+static void arg_grid(struct pl_call *call, const struct pl_comm *comm, int ndims, const int dims[], const int periods[])
+{
+    MPI_Count nodes = 1;
+    if (ndims < 0)
+        pl_call_error(call, MPI_ERR_DIMS, "ndims is %d; it must not be negative", ndims);
+    if (ndims > 0) {
+        pl_arg_output(call, dims, "dims");
+        pl_arg_output(call, periods, "periods");
     }
-    for (int low = root; low >= 1 && root - low < distance; low--) {
-        if (n % low != 0)
-            continue;
-        trial[0] = low;
-        while (distance > 0 && split(n / low, count - 1, low, distance < n ? low + distance - 1 : n, trial + 1)) {
-            memcpy(factors, trial, (size_t)count * sizeof *factors);
-            distance = factors[count - 1] - low;
-        }
+    for (int i = 0; i < ndims && !call->err; i++) {
+        nodes *= dims[i];
+        if (dims[i] < 1)
+            pl_call_error(call, MPI_ERR_DIMS, "dims[%d] is %d; it must be at least 1", i, dims[i]);
+        else if (nodes > comm->size)
+            pl_call_error(call, MPI_ERR_DIMS, "the grid is larger than %s of %d processes", pl_comm_label(comm), comm->size);
     }
 }
 
@@ -85,7 +77,6 @@ static void balance(int n, int count, int factors[])
 static int arg_dims(struct pl_call *call, int nnodes, int ndims, const int dims[], int *nodes)
 {
     int free = 0;
-
     *nodes = nnodes;
     for (int i = 0; i < ndims && !call->err; i++) {
         if (dims[i] < 0)
@@ -103,8 +94,7 @@ static int arg_dims(struct pl_call *call, int nnodes, int ndims, const int dims[
 int MPI_Dims_create(int nnodes, int ndims, int dims[])
 {
     struct pl_call call = PL_CALL(MPI_Dims_create);
-    int nodes, factors[FACTORS_MAX];
-
+    int nodes, factors[PL_DIMS_MAX];
     if (nnodes < 1)
         pl_call_error(&call, MPI_ERR_ARG, "nnodes is %d", nnodes);
     if (ndims < 0)
@@ -113,8 +103,8 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[])
         pl_arg_output(&call, dims, "dims");
     int left = call.err ? 0 : arg_dims(&call, nnodes, ndims, dims, &nodes);
     if (!call.err && left > 0) {
-        int count = left < FACTORS_MAX ? left : FACTORS_MAX;
-        balance(nodes, count, factors);
+        int count = left < PL_DIMS_MAX ? left : PL_DIMS_MAX;
+        pl_dims_balance(nodes, count, factors);
         for (int i = 0; i < ndims; i++)
             if (dims[i] == 0)
                 dims[i] = count > 0 ? factors[--count] : 1;
@@ -122,187 +112,114 @@ int MPI_Dims_create(int nnodes, int ndims, int dims[])
     return pl_call_leave(&call);
 }
 
-/* --- maps: without a reason to reorder, a process keeps its rank ------------------------------------------------ */
-
-int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
+int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
+                    MPI_Comm *comm_cart)
 {
-    struct pl_call call = PL_CALL(MPI_Cart_map);
-    struct pl_comm *c = pl_arg_intracomm(&call, comm);
-    MPI_Count nodes = 1;
-
-    pl_arg_output(&call, newrank, "newrank");
-    if (ndims < 0)
-        pl_call_error(&call, MPI_ERR_DIMS, "ndims is %d", ndims);
-    for (int i = 0; i < ndims && !call.err; i++) {
-        nodes *= dims[i];
-        if (dims[i] < 1)
-            pl_call_error(&call, MPI_ERR_DIMS, "dims[%d] is %d", i, dims[i]);
-        else if (nodes > c->size)
-            pl_call_error(&call, MPI_ERR_DIMS, "the grid is larger than %s of %d processes", pl_comm_label(c), c->size);
-    }
+    struct pl_call call = PL_CALL(MPI_Cart_create);
+    struct pl_comm *c = pl_arg_intracomm(&call, comm_old), *made = NULL;
+    arg_grid(&call, c, ndims, dims, periods);
+    pl_arg_output(&call, comm_cart, "comm_cart");
     if (!call.err)
-        *newrank = c->rank < nodes ? c->rank : MPI_UNDEFINED;
-    return pl_call_leave(&call);
-}
-
-int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
-{
-    struct pl_call call = PL_CALL(MPI_Graph_map);
-    struct pl_comm *c = pl_arg_intracomm(&call, comm);
-
-    pl_arg_output(&call, newrank, "newrank");
-    if (c && (nnodes < 1 || nnodes > c->size))
-        pl_call_error(&call, MPI_ERR_ARG, "nnodes is %d, %s has %d processes", nnodes, pl_comm_label(c), c->size);
-    if (!call.err)
-        *newrank = c->rank < nnodes ? c->rank : MPI_UNDEFINED;
-    return pl_call_leave(&call);
-}
-
-/* --- queries --------------------------------------------------------------------------------------------------- */
-
-int MPI_Topo_test(MPI_Comm comm, int *status)
-{
-    struct pl_call call = PL_CALL(MPI_Topo_test);
-    struct pl_comm *c = pl_arg_comm(&call, comm);
-
-    pl_arg_output(&call, status, "status");
-    if (!call.err)
-        *status = c->topology;
-    return pl_call_leave(&call);
-}
-
-/* The end of a query: MPI_ERR_TOPOLOGY if the communicator has not this topology, which none has. */
-static int query(struct pl_call *call, MPI_Comm comm, int topology, const char *name)
-{
-    struct pl_comm *c = pl_arg_comm(call, comm);
-
-    if (c && c->topology != topology)
-        pl_call_error(call, MPI_ERR_TOPOLOGY, "%s has no %s topology", pl_comm_label(c), name);
-    return pl_call_unsupported(call);
-}
-
-int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
-{
-    struct pl_call call = PL_CALL(MPI_Cart_coords);
-
-    return query(&call, comm, MPI_CART, "Cartesian");
-}
-
-int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
-{
-    struct pl_call call = PL_CALL(MPI_Cart_get);
-
-    return query(&call, comm, MPI_CART, "Cartesian");
-}
-
-int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
-{
-    struct pl_call call = PL_CALL(MPI_Cart_rank);
-
-    return query(&call, comm, MPI_CART, "Cartesian");
-}
-
-int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
-{
-    struct pl_call call = PL_CALL(MPI_Cart_shift);
-
-    return query(&call, comm, MPI_CART, "Cartesian");
+        call.err = pl_cart_create(c, ndims, dims, periods, reorder, &made);
+    return pl_topology_leave(&call, made, comm_cart);
 }
 
 int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Cart_sub);
+    const struct pl_topology *topology = arg_cart(&call, comm);
+    struct pl_comm *made = NULL;
+    if (topology && topology->ndims > 0)
+        pl_arg_output(&call, remain_dims, "remain_dims");
+    pl_arg_output(&call, newcomm, "newcomm");
+    if (!call.err)
+        call.err = pl_cart_sub(call.object, remain_dims, &made);
+    return pl_topology_leave(&call, made, newcomm);
+}
 
-    return query(&call, comm, MPI_CART, "Cartesian");
+/* Without a reason to reorder that is known to this process alone, it keeps its rank. */
+int MPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
+{
+    struct pl_call call = PL_CALL(MPI_Cart_map);
+    struct pl_comm *c = pl_arg_intracomm(&call, comm);
+    arg_grid(&call, c, ndims, dims, periods);
+    pl_arg_output(&call, newrank, "newrank");
+    if (call.err)
+        return pl_call_leave(&call);
+    int nodes = 1;
+    for (int i = 0; i < ndims; i++)
+        nodes *= dims[i];
+    *newrank = c->rank < nodes ? c->rank : MPI_UNDEFINED;
+    return pl_call_leave(&call);
 }
 
 int MPI_Cartdim_get(MPI_Comm comm, int *ndims)
 {
     struct pl_call call = PL_CALL(MPI_Cartdim_get);
-
-    return query(&call, comm, MPI_CART, "Cartesian");
+    const struct pl_topology *topology = arg_cart(&call, comm);
+    pl_arg_output(&call, ndims, "ndims");
+    if (!call.err)
+        *ndims = topology->ndims;
+    return pl_call_leave(&call);
 }
 
-int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[], int maxoutdegree,
-                             int destinations[], int destweights[])
+int MPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
 {
-    struct pl_call call = PL_CALL(MPI_Dist_graph_neighbors);
-
-    return query(&call, comm, MPI_DIST_GRAPH, "distributed graph");
+    struct pl_call call = PL_CALL(MPI_Cart_get);
+    const struct pl_topology *topology = arg_cart(&call, comm);
+    int n = topology ? topology->ndims : 0;
+    pl_arg_room(&call, dims, "dims", maxdims, n);
+    pl_arg_room(&call, periods, "periods", maxdims, n);
+    pl_arg_room(&call, coords, "coords", maxdims, n);
+    if (!call.err) {
+        pl_copy_ints(dims, topology->dims, n);
+        pl_copy_ints(periods, topology->periods, n);
+        pl_copy_ints(coords, topology->coords, n);
+    }
+    return pl_call_leave(&call);
 }
 
-int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
+int MPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
-    struct pl_call call = PL_CALL(MPI_Dist_graph_neighbors_count);
-
-    return query(&call, comm, MPI_DIST_GRAPH, "distributed graph");
+    struct pl_call call = PL_CALL(MPI_Cart_coords);
+    const struct pl_topology *topology = arg_cart(&call, comm);
+    if (topology) {
+        pl_arg_node(&call, rank, ((struct pl_comm *)call.object)->size, "grid");
+        pl_arg_room(&call, coords, "coords", maxdims, topology->ndims);
+    }
+    if (!call.err)
+        pl_cart_coords(topology, rank, coords);
+    return pl_call_leave(&call);
 }
 
-int MPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
+int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
-    struct pl_call call = PL_CALL(MPI_Graph_get);
-
-    return query(&call, comm, MPI_GRAPH, "graph");
+    struct pl_call call = PL_CALL(MPI_Cart_rank);
+    const struct pl_topology *topology = arg_cart(&call, comm);
+    if (topology && topology->ndims > 0)
+        pl_arg_output(&call, coords, "coords");
+    pl_arg_output(&call, rank, "rank");
+    for (int i = 0; !call.err && i < topology->ndims; i++)
+        if (!topology->periods[i] && (coords[i] < 0 || coords[i] >= topology->dims[i]))
+            pl_call_error(&call, MPI_ERR_ARG, "coords[%d] is %d, the dimension has %d processes and is not periodic", i, coords[i], topology->dims[i]);
+    if (!call.err)
+        *rank = pl_cart_rank(topology, coords);
+    return pl_call_leave(&call);
 }
 
-int MPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
+int MPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
 {
-    struct pl_call call = PL_CALL(MPI_Graph_neighbors);
-
-    return query(&call, comm, MPI_GRAPH, "graph");
-}
-
-int MPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
-{
-    struct pl_call call = PL_CALL(MPI_Graph_neighbors_count);
-
-    return query(&call, comm, MPI_GRAPH, "graph");
-}
-
-int MPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
-{
-    struct pl_call call = PL_CALL(MPI_Graphdims_get);
-
-    return query(&call, comm, MPI_GRAPH, "graph");
-}
-
-/* --- creation -------------------------------------------------------------------------------------------------- */
-
-int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[], int reorder,
-                    MPI_Comm *comm_cart)
-{
-    struct pl_call call = PL_CALL(MPI_Cart_create);
-
-    pl_arg_intracomm(&call, comm_old);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[], const int destinations[],
-                          const int weights[], MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
-{
-    struct pl_call call = PL_CALL(MPI_Dist_graph_create);
-
-    pl_arg_intracomm(&call, comm_old);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[], const int sourceweights[],
-                                   int outdegree, const int destinations[], const int destweights[], MPI_Info info,
-                                   int reorder, MPI_Comm *comm_dist_graph)
-{
-    struct pl_call call = PL_CALL(MPI_Dist_graph_create_adjacent);
-
-    pl_arg_intracomm(&call, comm_old);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[], int reorder,
-                     MPI_Comm *comm_graph)
-{
-    struct pl_call call = PL_CALL(MPI_Graph_create);
-
-    pl_arg_intracomm(&call, comm_old);
-    return pl_call_unsupported(&call);
+    struct pl_call call = PL_CALL(MPI_Cart_shift);
+    const struct pl_topology *topology = arg_cart(&call, comm);
+    if (topology && (direction < 0 || direction >= topology->ndims))
+        pl_call_error(&call, MPI_ERR_DIMS, "direction is %d, the grid has %d dimensions", direction, topology->ndims);
+    pl_arg_output(&call, rank_source, "rank_source");
+    pl_arg_output(&call, rank_dest, "rank_dest");
+    if (!call.err) {
+        *rank_source = pl_cart_shift(topology, direction, -(long long)disp);
+        *rank_dest = pl_cart_shift(topology, direction, disp);
+    }
+    return pl_call_leave(&call);
 }
 
 PL_NAMES_TOPOLOGY(PL_PMPI)
