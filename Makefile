@@ -41,7 +41,7 @@ objs = $(patsubst %.c,$(B)/obj/%.o,$(1))
 BUILT_PLUGINS := $(foreach p,$(PLUGINS),$(if $(wildcard plugins/$(p)/*.c),$(B)/lib/plenum/$(p).so))
 TOOLS   := $(if $(MPIEXEC_SRC),$(B)/bin/mpiexec) $(if $(INFO_SRC),$(B)/bin/plenum-info)
 WRAPPERS := $(patsubst api/wrappers/%.in,$(B)/bin/%,$(wildcard api/wrappers/*.in))
-HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/plenum.h))
+HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/plenum.h api/plenum-errhandler.h api/plenum-pset.h))
 
 LIBMPI  := $(B)/lib/libmpi_abi.so.1
 LIBRT   := $(if $(RUNTIME_SRC),$(B)/lib/libplenum.so.1)
@@ -121,7 +121,8 @@ $(B)/lib/pkgconfig/plenum.pc: Makefile
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$${pcfiledir}/../..' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' \
 	  'Name: Plenum' 'Description: MPI 5.0, standard ABI' 'Version: 0.1.0' \
-	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lmpi_abi' >$@
+	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lmpi_abi' \
+	  'Requires.private: jansson' 'Libs.private: -pthread -ldl -lm' >$@
 
 -include $(patsubst %.o,%.d,$(call objs,$(ALL_SRC)))
 include tests/tests.mk

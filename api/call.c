@@ -13,9 +13,8 @@ int pl_call_fail(struct pl_call *call)
     char message[MPI_MAX_ERROR_STRING];
     int code = call->err;
     pl_error_publish(call->function, code, message);
-    struct pl_errhandler *handler = call->handler ? pl_object_retain(call->handler) : pl_errhandler_of(call->kind, call->object);
-    pl_errhandler_invoke(handler, call->kind, call->object, code, message);
-    pl_object_release(handler);
+    struct pl_raised raised = { .function = call->function, .kind = call->kind, .object = call->object, .code = code, .message = message };
+    pl_errhandler_raise(&raised, call->handler);
     return code;
 }
 
@@ -133,6 +132,14 @@ struct pl_errhandler *pl_arg_errhandler(struct pl_call *call, MPI_Errhandler err
     pl_call_error(call, MPI_ERR_ERRHANDLER, "errhandler was made for a %s and cannot be attached to a %s",
                   pl_kinds[handler->target].name, pl_kinds[target].name);
     return NULL;
+}
+
+struct pl_errhandler *pl_arg_info_errhandler(struct pl_call *call, struct pl_info *info)
+{
+    struct pl_errhandler *handler = NULL;
+    if (!call->err)
+        call->err = pl_errhandler_from_info(info, &handler);
+    return handler;
 }
 
 struct pl_info *pl_arg_info(struct pl_call *call, MPI_Info info)

@@ -64,6 +64,8 @@ struct pl_op *pl_arg_op(struct pl_call *call, MPI_Op op);
 struct pl_group *pl_arg_group(struct pl_call *call, MPI_Group group, const char *name);
 struct pl_request *pl_arg_request(struct pl_call *call, MPI_Request request);
 struct pl_errhandler *pl_arg_errhandler(struct pl_call *call, MPI_Errhandler errhandler, enum pl_kind target);
+/* That of the info key "plenum_errhandler", to release; NULL: there is none. */
+struct pl_errhandler *pl_arg_info_errhandler(struct pl_call *call, struct pl_info *info);
 struct pl_info *pl_arg_info(struct pl_call *call, MPI_Info info);          /* MPI_INFO_NULL is an error */
 struct pl_info *pl_arg_info_or_null(struct pl_call *call, MPI_Info info);  /* MPI_INFO_NULL gives NULL */
 struct pl_instance *pl_arg_session(struct pl_call *call, MPI_Session session);

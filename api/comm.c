@@ -134,6 +134,15 @@ static int give(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
     return pl_call_leave(call);
 }
 
+/* The same for a communicator whose info object may choose an error handler; `chosen` is stolen. */
+static int give_handled(struct pl_call *call, struct pl_comm *made, struct pl_errhandler *chosen, MPI_Comm *newcomm)
+{
+    if (!call->err && made && chosen)
+        pl_errhandler_attach(PL_COMM, made, chosen);
+    pl_object_release(chosen);
+    return give(call, made, newcomm);
+}
+
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_dup);
@@ -149,24 +158,29 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     struct pl_call call = PL_CALL(MPI_Comm_dup_with_info);
     struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     struct pl_info *i = pl_arg_info_or_null(&call, info);
+    struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err)
         call.err = pl_comm_dup(c, i, false, &made);
-    return give(&call, made, newcomm);
+    return give_handled(&call, made, chosen, newcomm);
 }
 
 static int idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, bool copy_info, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct pl_comm *c = pl_arg_intracomm(call, comm), *made;
+    struct pl_errhandler *chosen = pl_arg_info_errhandler(call, info);
     struct pl_request *r;
     pl_arg_output(call, newcomm, "newcomm");
     pl_arg_output(call, request, "request");
     if (!call->err)
         call->err = pl_comm_idup(c, info, copy_info, &made, &r);
     if (!call->err) {
+        if (chosen)
+            pl_errhandler_attach(PL_COMM, made, chosen);
         *newcomm = pl_comm_handle(made);
         *request = pl_object_handle(r);
     }
+    pl_object_release(chosen);
     return pl_call_leave(call);
 }
 
@@ -229,12 +243,13 @@ int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Co
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err && (split == MPI_COMM_TYPE_RESOURCE_GUIDED))
         return pl_call_unsupported(&call);
+    struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
     if (split != MPI_UNDEFINED && split != MPI_COMM_TYPE_SHARED && split != MPI_COMM_TYPE_HW_GUIDED &&
         split != MPI_COMM_TYPE_HW_UNGUIDED)
         pl_call_error(&call, MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_*", split);
     if (!call.err)
         call.err = pl_comm_split_type(c, split, key, i, &made);
-    return give(&call, made, newcomm);
+    return give_handled(&call, made, chosen, newcomm);
 }
 
 int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
@@ -245,6 +260,7 @@ int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info 
     pl_arg_output(&call, stringtag, "stringtag");
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     struct pl_errhandler *e = errhandler == MPI_ERRHANDLER_NULL ? NULL : pl_arg_errhandler(&call, errhandler, PL_COMM);
+    struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
     pl_arg_output(&call, newcomm, "newcomm");
     call.handler = e;
     call.kind = e ? PL_COMM : 0;
@@ -252,7 +268,7 @@ int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info 
         pl_call_error(&call, MPI_ERR_ARG, "stringtag has %zu characters, allowed are %d", strlen(stringtag), MPI_MAX_STRINGTAG_LEN - 1);
     if (!call.err)
         call.err = pl_comm_from_group(g, stringtag, i, e, &made);
-    return give(&call, made, newcomm);
+    return give_handled(&call, made, chosen, newcomm);
 }
 
 int MPI_Comm_free(MPI_Comm *comm)

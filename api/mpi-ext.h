@@ -8,6 +8,7 @@
 #define PLENUM_MPI_EXT_H
 
 #include "mpi.h"
+#include "plenum-errhandler.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +16,57 @@ extern "C" {
 
 /** Defined where this header is Plenum's. */
 #define MPIX_PLENUM 1
+
+
+/* --- error handlers: docs/errors.md ---------------------------------------------------------------------------- */
+
+/**
+ * An error handler of the registry: mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log,
+ * plenum://backtrace, plenum://callback, or plugin://NAME/ARGUMENT. It fits every kind of object and is freed with
+ * MPI_Errhandler_free(). Any thread, any time, also before initialization.
+ * MPI_ERR_ARG: no such name. MPI_ERR_OTHER: the plugin is not there or refuses, the message says why.
+ */
+int plenum_errhandler_get(const char *name, MPI_Errhandler *errhandler);
+
+/** Takes an error as data. Runs in the thread that made the error. */
+typedef void (MPIX_Error_callback)(const struct plenum_error_report *error, void *context);
+/** Gives back what a context pointer points to. */
+typedef void (MPIX_Destructor_function)(void *extra_state);
+
+/**
+ * Where plenum://callback hands errors; one for the process. NULL: nowhere, they are logged then. `destructor` (NULL: none)
+ * is called with the context when another callback, or none, has taken its place and no thread runs it any more.
+ * Any thread, any time.
+ */
+int MPIX_Errhandler_set_callback(MPIX_Error_callback *callback, MPIX_Destructor_function *destructor, void *context);
+
+typedef void (MPIX_Comm_errhandler_function_x)(MPI_Comm comm, int error_code, void *extra_state);
+typedef void (MPIX_File_errhandler_function_x)(MPI_File file, int error_code, void *extra_state);
+typedef void (MPIX_Session_errhandler_function_x)(MPI_Session session, int error_code, void *extra_state);
+typedef void (MPIX_Win_errhandler_function_x)(MPI_Win win, int error_code, void *extra_state);
+
+/**
+ * Error handlers with a context pointer, as MPICH has them. The destructor (NULL: none) is called exactly once, when the
+ * handler is freed and attached to nothing any more; not when the call fails. Any thread, any time.
+ */
+int MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *function, MPIX_Destructor_function *destructor,
+                                  void *extra_state, MPI_Errhandler *errhandler);
+int MPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *function, MPIX_Destructor_function *destructor,
+                                  void *extra_state, MPI_Errhandler *errhandler);
+int MPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *function, MPIX_Destructor_function *destructor,
+                                     void *extra_state, MPI_Errhandler *errhandler);
+int MPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_Destructor_function *destructor,
+                                 void *extra_state, MPI_Errhandler *errhandler);
+
+int PMPIX_Errhandler_set_callback(MPIX_Error_callback *callback, MPIX_Destructor_function *destructor, void *context);
+int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *function, MPIX_Destructor_function *destructor,
+                                   void *extra_state, MPI_Errhandler *errhandler);
+int PMPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *function, MPIX_Destructor_function *destructor,
+                                   void *extra_state, MPI_Errhandler *errhandler);
+int PMPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *function, MPIX_Destructor_function *destructor,
+                                      void *extra_state, MPI_Errhandler *errhandler);
+int PMPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_Destructor_function *destructor,
+                                  void *extra_state, MPI_Errhandler *errhandler);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,8 @@
  *     PL_NAMES_P2P(PL_PMPI)
  *
  * which gives each of its bodies the strong second name PMPI_. The alias must stand in the same translation unit as
- * the body: it is bound to the body itself, and stays bound to it when the MPI_ name is taken over.
+ * the body: it is bound to the body itself, and stays bound to it when the MPI_ name is taken over. The MPIX_ functions
+ * of mpi-ext.h are listed where they are written, for PL_WEAK at the beginning and PL_PMPI at the end.
  */
 #ifndef PLENUM_API_PMPI_H
 #define PLENUM_API_PMPI_H
@@ -16,7 +17,6 @@
 
 #define PL_WEAK(name) extern __typeof__(name) name __attribute__((weak, visibility("default")));
 PL_NAMES(PL_WEAK)
-#undef PL_WEAK
 
 #define PL_PMPI(name) extern __typeof__(name) P##name __attribute__((alias(#name), visibility("default")));
 

@@ -13,11 +13,13 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     struct pl_instance *made;
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     struct pl_errhandler *e = errhandler == MPI_ERRHANDLER_NULL ? NULL : pl_arg_errhandler(&call, errhandler, PL_SESSION);
+    struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
     pl_arg_output(&call, session, "session");
     call.handler = e;
     call.kind = e ? PL_SESSION : 0;
     if (!call.err)
-        call.err = pl_session_open(i, e, &made);
+        call.err = pl_session_open(i, chosen ? chosen : e, &made);
+    pl_object_release(chosen);
     if (!call.err)
         *session = pl_object_handle(made);
     return pl_call_leave(&call);

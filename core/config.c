@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of configuration variables, and their values from the environment.
+ * The table of configuration variables, and their values: the environment's, else the configuration file's
+ * (core/config_file.h), else the default.
  *
  * Locking: loading by `lock`; values are read without one. Texts stay for as long as the process lives, so that a
  * reader is never left with one that is gone; a text that was seen before is not kept twice.
@@ -18,6 +19,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "core/config_file.h"
+#include "core/errhandler_registry.h"
 #include "core/error.h"
 #include "core/lock.h"
 #include "core/log.h"
@@ -45,13 +48,22 @@ const struct pl_config pl_config_table[] = {
     ALGORITHM("scan", "doubling|linear"),
     ALGORITHM("scatter", "linear|binomial"),
     ALGORITHM("scatterv", "linear"),
-    { "initial_errhandler", PL_CONFIG_TEXT, "mpi_errors_are_fatal",
-      "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return", 0, 0,
+    { "config", PL_CONFIG_TEXT, "", NULL, 0, 0,
+      "the configuration file; not given: ~/.config/plenum.json or else /etc/plenum.json, if there is one; empty: none" },
+    { "errhandlers", PL_CONFIG_TEXT, "", NULL, 0, 0,
+      "file of rules that say which errors go to which error handlers; empty: none" },
+    { "initial_errhandler", PL_CONFIG_TEXT, "mpi_errors_are_fatal", NULL, 0, 0,
       "error handler before initialization, after finalization and of what is initialized" },
     { "log", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "what to log to stderr: level, or subsystem:level,...; levels are error, warning, info, debug" },
+    { "meet_timeout", PL_CONFIG_LONG, "0", NULL, 0, 1 << 30,
+      "seconds that the creation of a communicator from a group waits for the other members; 0: for ever" },
     { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "where plugins are, as an absolute path; empty: beside the library" },
+    { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0,
+      "plugins that provide process sets: a list, with commas" },
+    { "psets", PL_CONFIG_TEXT, "", NULL, 0, 0,
+      "a JSON file of process sets (docs/psets.md)" },
     { "shm_bulk", PL_CONFIG_TEXT, "auto", "auto|copy|cma", 0, 0,
       "how long messages travel on the node: copied twice through shared memory, once by the kernel, or what suits" },
     { "shm_eager", PL_CONFIG_SIZE, "16384", NULL, 0, 1 << 20,
@@ -79,7 +91,7 @@ static const char *const known[] = { "JOB", "RANK", "SIZE", "CC", "CXX", "LIB", 
 static struct value {
     _Atomic(const char *) text;
     _Atomic long number;
-    _Atomic bool given;
+    _Atomic(const char *) origin;
 } values[VARIABLES];
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
@@ -95,7 +107,7 @@ static struct kept *kept;
 struct setting {
     const char *text;
     long number;
-    bool given;
+    const char *origin;
 };
 
 static const char *keep_locked(const char *text)
@@ -143,7 +155,7 @@ static int distance(const char *a, const char *b)
         int diagonal = row[0];
         row[0] = i + 1;
         for (int j = 1; j <= length; j++) {
-            int replace = diagonal + (toupper((unsigned char)a[i]) != b[j - 1]);
+            int replace = diagonal + (tolower((unsigned char)a[i]) != b[j - 1]);
             int other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
             diagonal = row[j];
             row[j] = replace < other ? replace : other;
@@ -152,33 +164,31 @@ static int distance(const char *a, const char *b)
     return row[length];
 }
 
+/* The variable whose name is nearest. */
+static int nearest(const char *name)
+{
+    int best = INT_MAX, at = 0;
+    for (int i = 0; i < VARIABLES; i++) {
+        int d = distance(name, pl_config_table[i].name);
+        if (d < best) {
+            best = d;
+            at = i;
+        }
+    }
+    return at;
+}
+
 static int fail_unknown(const char *entry, size_t length)
 {
-    char name[NAME_ROOM], candidate[NAME_ROOM], nearest[NAME_ROOM] = "";
+    char name[NAME_ROOM], candidate[NAME_ROOM];
     if (length >= sizeof name)
         return pl_fail(MPI_ERR_ARG, "%.*s... in the environment is not a variable of Plenum", NAME_ROOM - 1, entry);
     snprintf(name, sizeof name, "%.*s", (int)length, entry);
-    int best = INT_MAX;
-    for (int i = 0; i < VARIABLES; i++) {
-        environment_name(&pl_config_table[i], candidate);
-        int d = distance(name, candidate);
-        if (d < best) {
-            best = d;
-            strcpy(nearest, candidate);
-        }
-    }
-    return pl_fail(MPI_ERR_ARG, "%s in the environment is not a variable of Plenum; the nearest name is %s", name,
-                   nearest);
+    environment_name(&pl_config_table[nearest(name + strlen(PREFIX))], candidate);
+    return pl_fail(MPI_ERR_ARG, "%s in the environment is not a variable of Plenum; the nearest name is %s", name, candidate);
 }
 
 /* --- values -------------------------------------------------------------------------------------------------- */
-
-static int fail_value(const struct pl_config *variable, const char *text, const char *allowed)
-{
-    char name[NAME_ROOM];
-    environment_name(variable, name);
-    return pl_fail(MPI_ERR_ARG, "%s is \"%.80s\": it must be %s", name, text, allowed);
-}
 
 static bool is_choice(const char *choices, const char *text, size_t length)
 {
@@ -230,43 +240,59 @@ static bool parse_bool(const char *text, long *number)
     return false;
 }
 
-static int parse(const struct pl_config *variable, const char *text, long *number)
+enum { ALLOWED_ROOM = 256 };
+
+/* False: the text is not a value of the variable; `allowed` says what is. */
+static bool parse(const struct pl_config *variable, const char *text, long *number, char allowed[ALLOWED_ROOM])
 {
-    char allowed[256];
     *number = 0;
     switch (variable->type) {
     case PL_CONFIG_TEXT:
-        if (variable->choices && !is_choice(variable->choices, text, strlen(text)))
-            return fail_value(variable, text, variable->choices);
-        if (strcmp(variable->name, "log") == 0 && !pl_log_filter_valid(text))
-            return fail_value(variable, text, "error, warning, info or debug, or subsystem:level,...");
-        return MPI_SUCCESS;
+        snprintf(allowed, ALLOWED_ROOM, "%s", variable->choices ? variable->choices : "");
+        if (strcmp(variable->name, "log") == 0) {
+            snprintf(allowed, ALLOWED_ROOM, "error, warning, info or debug, or subsystem:level,...");
+            return pl_log_filter_valid(text);
+        }
+        if (strcmp(variable->name, "initial_errhandler") == 0) {
+            snprintf(allowed, ALLOWED_ROOM, PL_NAMED_ALLOWED);
+            return pl_named_valid(text);
+        }
+        return !variable->choices || is_choice(variable->choices, text, strlen(text));
     case PL_CONFIG_LIST:
-        snprintf(allowed, sizeof allowed, "a list, with commas, of %s", variable->choices);
-        return are_choices(variable->choices, text) ? MPI_SUCCESS : fail_value(variable, text, allowed);
+        snprintf(allowed, ALLOWED_ROOM, "a list, with commas, of %s", variable->choices);
+        return are_choices(variable->choices, text);
     case PL_CONFIG_BOOL:
-        return parse_bool(text, number) ? MPI_SUCCESS : fail_value(variable, text, "yes or no");
+        snprintf(allowed, ALLOWED_ROOM, "yes or no");
+        return parse_bool(text, number);
     case PL_CONFIG_LONG:
     case PL_CONFIG_SIZE:
-        if (parse_number(text, variable->type == PL_CONFIG_SIZE, number) && *number >= variable->lowest &&
-            *number <= variable->highest)
-            return MPI_SUCCESS;
-        snprintf(allowed, sizeof allowed, "a number from %ld to %ld%s", variable->lowest, variable->highest,
+        snprintf(allowed, ALLOWED_ROOM, "a number from %ld to %ld%s", variable->lowest, variable->highest,
                  variable->type == PL_CONFIG_SIZE ? " (K, M or G may follow)" : "");
-        return fail_value(variable, text, allowed);
+        return parse_number(text, variable->type == PL_CONFIG_SIZE, number) && *number >= variable->lowest &&
+               *number <= variable->highest;
     }
-    return MPI_ERR_INTERN;
+    return false;
 }
 
 static void set_defaults(struct setting *settings)
 {
+    char allowed[ALLOWED_ROOM];
     for (int i = 0; i < VARIABLES; i++) {
-        settings[i] = (struct setting){ .text = pl_config_table[i].standard };
-        int err = parse(&pl_config_table[i], settings[i].text, &settings[i].number);
-        assert(!err && "the defaults in the table are well-formed");
-        (void)err;
+        settings[i] = (struct setting){ .text = pl_config_table[i].standard, .origin = "default" };
+        bool fits = parse(&pl_config_table[i], settings[i].text, &settings[i].number, allowed);
+        assert(fits && "the defaults in the table are well-formed");
+        (void)fits;
     }
 }
+
+static int set_locked(struct setting *setting, const char *text, const char *origin)
+{
+    setting->text = keep_locked(text);
+    setting->origin = keep_locked(origin);
+    return setting->text && setting->origin ? MPI_SUCCESS : pl_fail_memory("a configuration variable");
+}
+
+/* --- the environment ----------------------------------------------------------------------------------------- */
 
 /* One "NAME=value" of the environment. */
 static int take_entry_locked(const char *entry, struct setting *settings)
@@ -275,17 +301,14 @@ static int take_entry_locked(const char *entry, struct setting *settings)
     size_t length = equals ? (size_t)(equals - entry) : 0;
     if (!equals || strncmp(entry, PREFIX, strlen(PREFIX)) != 0)
         return MPI_SUCCESS;
-    char name[NAME_ROOM];
+    char name[NAME_ROOM], allowed[ALLOWED_ROOM];
     for (int i = 0; i < VARIABLES; i++) {
         environment_name(&pl_config_table[i], name);
         if (strlen(name) != length || strncmp(entry, name, length) != 0)
             continue;
-        int err = parse(&pl_config_table[i], equals + 1, &settings[i].number);
-        if (err)
-            return err;
-        settings[i].given = true;
-        settings[i].text = keep_locked(equals + 1);
-        return settings[i].text ? MPI_SUCCESS : pl_fail_memory("a configuration variable");
+        if (!parse(&pl_config_table[i], equals + 1, &settings[i].number, allowed))
+            return pl_fail(MPI_ERR_ARG, "%s is \"%.80s\": it must be %s", name, equals + 1, allowed);
+        return set_locked(&settings[i], equals + 1, "environment");
     }
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), entry);
     return name_is_known(name + strlen(PREFIX)) ? MPI_SUCCESS : fail_unknown(entry, length);
@@ -302,12 +325,44 @@ static int read_environment_locked(struct setting *settings)
     return err;
 }
 
+/* --- the file ------------------------------------------------------------------------------------------------ */
+
+static int take_value_locked(const struct pl_config_file *file, const char *name, const json_t *value, struct setting *settings)
+{
+    char text[PL_CONFIG_TEXT_ROOM], origin[PL_CONFIG_TEXT_ROOM], allowed[ALLOWED_ROOM];
+    int i = nearest(name);
+    if (strcmp(pl_config_table[i].name, name) != 0)
+        return pl_config_file_fail(file, name, "is not a variable of Plenum; the nearest name is %s", pl_config_table[i].name);
+    if (strcmp(name, "config") == 0)
+        return pl_config_file_fail(file, name, "can only be set in the environment, as PLENUM_CONFIG");
+    int err = pl_config_file_text(file, name, value, text, origin);
+    if (err)
+        return err;
+    if (!parse(&pl_config_table[i], text, &settings[i].number, allowed))
+        return pl_config_file_fail(file, name, "is \"%.80s\": it must be %s", text, allowed);
+    return set_locked(&settings[i], text, origin);
+}
+
+static int read_file_locked(struct setting *settings)
+{
+    struct pl_config_file file;
+    if (!pl_config_file_find(&file))
+        return MPI_SUCCESS;
+    int err = pl_json_open(file.path, &file.json);
+    if (err)
+        return err;
+    for (void *at = json_object_iter(file.json.root); at && !err; at = json_object_iter_next(file.json.root, at))
+        err = take_value_locked(&file, json_object_iter_key(at), json_object_iter_value(at), settings);
+    pl_json_close(&file.json);
+    return err;
+}
+
 static void apply_locked(const struct setting *settings)
 {
     for (int i = 0; i < VARIABLES; i++) {
         atomic_store(&values[i].text, settings[i].text);
         atomic_store(&values[i].number, settings[i].number);
-        atomic_store(&values[i].given, settings[i].given);
+        atomic_store(&values[i].origin, settings[i].origin);
         if (strcmp(pl_config_table[i].name, "log") == 0)
             pl_log_filter(settings[i].text);
     }
@@ -320,7 +375,9 @@ int pl_config_load(void)
     struct setting settings[VARIABLES];
     pl_lock_take(&lock);
     set_defaults(settings);
-    int err = read_environment_locked(settings);
+    int err = read_file_locked(settings);
+    if (!err)
+        err = read_environment_locked(settings);
     if (err)
         set_defaults(settings);
     if (!err || !atomic_load(&loaded))
@@ -366,5 +423,5 @@ unsigned pl_config_loads(void)
 
 const char *pl_config_origin(const char *name)
 {
-    return atomic_load(&value_of(name)->given) ? "environment" : "default";
+    return atomic_load(&value_of(name)->origin);
 }

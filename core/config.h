@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Configuration: one table of variables (config.c), each with name, type, default and one line of help. A variable
- * "transport" is read from the environment as PLENUM_TRANSPORT. Read once, when the process first opens.
+ * "transport" is read from the environment as PLENUM_TRANSPORT, and from the configuration file as "transport". Read when
+ * the process opens. docs/configuration.md holds the table; a test compares.
  */
 #ifndef PLENUM_CORE_CONFIG_H
 #define PLENUM_CORE_CONFIG_H
@@ -23,8 +24,8 @@ struct pl_config {
 extern const struct pl_config pl_config_table[];
 extern const size_t pl_config_count;
 
-/* Reads the environment; MPI_ERR_ARG with one line that names variable, value and what is allowed when it is unknown
- * or ill-formed. Reading again gives the values of that moment. */
+/* Reads the file and the environment; MPI_ERR_ARG with one line that names variable, value and what is allowed when it is
+ * unknown or ill-formed. Reading again gives the values of that moment. */
 int pl_config_load(void);
 
 /* Values; the name must be in the table. Texts stay valid. Lock-free, but for the very first. */
@@ -35,7 +36,7 @@ const char *pl_config_text(const char *name);
 /* How often values were read: whoever keeps what follows from one looks it up again when this has changed. Not 0. */
 unsigned pl_config_loads(void);
 
-/* Where the value comes from: "default" or "environment". */
+/* Where the value comes from: "default", "environment" or "FILE:LINE". */
 const char *pl_config_origin(const char *name);
 
 /* One line to stderr when PLENUM_LOG asks for this subsystem and level (0 error .. 3 debug), silence otherwise. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error handlers: which one applies, and what the predefined ones do.
+ * Error handlers: which one applies to an error, and what it is told.
  *
  * Locking: the handler of a communicator or session is read and set under that object's lock; that of MPI_FILE_NULL
  * under `lock`. Whoever invokes one holds a reference and no lock.
@@ -8,20 +8,24 @@
 #include "core/errhandler.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/comm.h"
 #include "core/config.h"
+#include "core/errhandler_policy.h"
+#include "core/error.h"
+#include "core/info.h"
 #include "core/instance.h"
 #include "core/lock.h"
 #include "core/process.h"
 
-#define PREDEFINED(constant) { .obj = PL_OBJECT_PREDEFINED(PL_ERRHANDLER, (int32_t)(uintptr_t)(constant)) }
+#define PREDEFINED(constant, ops_) { .obj = PL_OBJECT_PREDEFINED(PL_ERRHANDLER, (int32_t)(uintptr_t)(constant)), .named.ops = &(ops_) }
 
-static struct pl_errhandler are_fatal = PREDEFINED(MPI_ERRORS_ARE_FATAL);
-static struct pl_errhandler errors_abort = PREDEFINED(MPI_ERRORS_ABORT);
-static struct pl_errhandler errors_return = PREDEFINED(MPI_ERRORS_RETURN);
+static struct pl_errhandler are_fatal = PREDEFINED(MPI_ERRORS_ARE_FATAL, pl_errhandler_are_fatal);
+static struct pl_errhandler errors_abort = PREDEFINED(MPI_ERRORS_ABORT, pl_errhandler_abort);
+static struct pl_errhandler errors_return = PREDEFINED(MPI_ERRORS_RETURN, pl_errhandler_return);
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_OBJECT);
 static struct pl_errhandler *of_file_null = &errors_return;
@@ -42,15 +46,51 @@ void *pl_errhandler_predefined(uintptr_t constant)
 
 void pl_errhandler_destroy(void *errhandler)
 {
-    (void)errhandler; /* holds nothing */
+    struct pl_errhandler *handler = errhandler;
+    pl_named_close(&handler->named);
+    if (handler->destructor)
+        handler->destructor(handler->extra_state);
 }
 
-struct pl_errhandler *pl_errhandler_initial(void)
+int pl_errhandler_create_named(const char *name, struct pl_errhandler **handler)
 {
-    const char *name = pl_config_text("initial_errhandler");
-    if (strcmp(name, "mpi_errors_return") == 0)
-        return &errors_return;
-    return strcmp(name, "mpi_errors_abort") == 0 ? &errors_abort : &are_fatal;
+    struct pl_errhandler *const standard[] = { &are_fatal, &errors_abort, &errors_return };
+    struct pl_named named;
+    int rc = pl_named_open(name, &named);
+    if (rc)
+        return rc;
+    for (int i = 0; i < 3; i++) {
+        if (standard[i]->named.ops == named.ops) {
+            *handler = standard[i];
+            return MPI_SUCCESS;
+        }
+    }
+    *handler = pl_object_create(PL_ERRHANDLER);
+    if (*handler)
+        (*handler)->named = named;
+    else
+        pl_named_close(&named);
+    return *handler ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+int pl_errhandler_from_info(struct pl_info *info, struct pl_errhandler **handler)
+{
+    char why[PL_DETAIL_MAX], *name = info ? pl_info_get(info, "plenum_errhandler") : NULL;
+    *handler = NULL;
+    int rc = name ? pl_errhandler_create_named(name, handler) : MPI_SUCCESS;
+    free(name);
+    if (rc == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    strcpy(why, pl_error_detail(NULL));
+    return pl_fail(rc == MPI_ERR_ARG ? MPI_ERR_INFO_VALUE : rc, "info key plenum_errhandler: %s", why);
+}
+
+int pl_errhandler_initial(struct pl_errhandler **handler)
+{
+    int rc = pl_errhandler_create_named(pl_config_text("initial_errhandler"), handler);
+    if (rc)
+        *handler = &are_fatal;
+    return rc;
 }
 
 /* --- attached handlers --------------------------------------------------------------------------------------- */
@@ -86,7 +126,9 @@ struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object)
         handler = *place ? pl_object_retain(*place) : NULL;
         pl_lock_drop(guard);
     }
-    return handler ? handler : pl_object_retain(pl_errhandler_initial());
+    if (!handler && pl_errhandler_initial(&handler) != MPI_SUCCESS)
+        pl_error_clear();
+    return handler;
 }
 
 void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler *handler)
@@ -101,36 +143,107 @@ void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler 
     pl_object_release(old);
 }
 
-/* --- invoking ------------------------------------------------------------------------------------------------ */
+/* --- describing ---------------------------------------------------------------------------------------------- */
 
-/* MPI_ERRORS_ABORT on a session, or on no object at all, ends the process that made the error and no other. */
-static _Noreturn void end_this_process(int code, const char *message)
+/* This process's rank, while what the error belongs to keeps the process open. */
+static int job_rank(const struct pl_raised *raised)
 {
-    fprintf(stderr, "%s\n", message);
-    _exit((code & 0xff) ? code & 0xff : 1);
+    const struct pl_instance *instance = NULL;
+    if (raised->kind == PL_COMM && raised->object)
+        instance = ((struct pl_comm *)raised->object)->instance;
+    if (raised->kind == PL_SESSION)
+        instance = raised->object;
+    bool open = (instance && instance->open) || pl_world_state == PL_WORLD_INITIALIZED;
+    return open ? pl_process.place.rank : -1;
 }
 
-static void invoke_user(struct pl_errhandler *handler, void *object, int code)
+void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OBJECT_NAME], struct plenum_error_report *error)
 {
-    MPI_Comm comm;
-    MPI_Win win;
-    MPI_File file;
-    MPI_Session session;
+    int class = pl_error_code_class(raised->code);
+    const char *class_name = pl_error_class_name(class);
+    name[0] = '\0';
+    if (raised->kind == PL_COMM && raised->object) {
+        struct pl_comm *comm = raised->object;
+        pl_lock_take(&comm->lock);
+        memcpy(name, comm->name, MPI_MAX_OBJECT_NAME);
+        pl_lock_drop(&comm->lock);
+    }
+    *error = (struct plenum_error_report){
+        .kind = raised->kind ? pl_kinds[raised->kind].name : "none",
+        .name = name,
+        .handle = raised->object ? pl_object_handle(raised->object) : NULL,
+        .function = raised->function,
+        .code = raised->code,
+        .error_class = class,
+        .class_name = class_name ? class_name : "",
+        .message = raised->message,
+        .rank = job_rank(raised),
+    };
+}
+
+/* --- invoking ------------------------------------------------------------------------------------------------ */
+
+/*
+ * Handlers that this thread is inside of: where on the stack each was invoked. One that was left by a jump is below what
+ * is invoked next (stacks grow downwards) and is forgotten.
+ */
+enum { DEEPEST = 16 };
+static _Thread_local struct {
+    int depth;
+    uintptr_t at[DEEPEST];
+} inside;
+
+/* The depth to go back to; -1: too deep. */
+static int enter_handler(uintptr_t here)
+{
+    while (inside.depth > 0 && inside.at[inside.depth - 1] <= here)
+        inside.depth--;
+    int before = inside.depth;
+    if (before == DEEPEST) {
+        pl_log("errhandler", 0, "an error in an error handler is not handled: %d others are being handled", DEEPEST);
+        return -1;
+    }
+    inside.at[inside.depth++] = here;
+    return before;
+}
+
+static void invoke_extended(struct pl_errhandler *handler, void *handle, int code)
+{
     switch (handler->target) {
     case PL_COMM:
-        comm = object ? pl_object_handle(object) : MPI_COMM_NULL;
+        handler->call.comm_x(handle, code, handler->extra_state);
+        break;
+    case PL_WIN:
+        handler->call.win_x(handle, code, handler->extra_state);
+        break;
+    case PL_FILE:
+        handler->call.file_x(handle, code, handler->extra_state);
+        break;
+    case PL_SESSION:
+        handler->call.session_x(handle, code, handler->extra_state);
+        break;
+    default:
+        break;
+    }
+}
+
+static void invoke_plain(struct pl_errhandler *handler, void *handle, int code)
+{
+    MPI_Comm comm = handle;
+    MPI_Win win = handle;
+    MPI_File file = handle;
+    MPI_Session session = handle;
+    switch (handler->target) {
+    case PL_COMM:
         handler->call.comm(&comm, &code);
         break;
     case PL_WIN:
-        win = object ? pl_object_handle(object) : MPI_WIN_NULL;
         handler->call.win(&win, &code);
         break;
     case PL_FILE:
-        file = object ? pl_object_handle(object) : MPI_FILE_NULL;
         handler->call.file(&file, &code);
         break;
     case PL_SESSION:
-        session = object ? pl_object_handle(object) : MPI_SESSION_NULL;
         handler->call.session(&session, &code);
         break;
     default:
@@ -138,16 +251,64 @@ static void invoke_user(struct pl_errhandler *handler, void *object, int code)
     }
 }
 
-void pl_errhandler_invoke(struct pl_errhandler *handler, enum pl_kind kind, void *object, int code, const char *message)
+/* A handler for communicators is told of MPI_COMM_SELF when the error belongs to nothing. */
+static void invoke_user(struct pl_errhandler *handler, void *object, int code)
 {
-    if (handler == &errors_return)
+    if (!object && handler->target == PL_COMM)
+        object = pl_self_comm;
+    void *handle = object ? pl_object_handle(object) : (void *)pl_kinds[handler->target].null;
+    if (handler->extended)
+        invoke_extended(handler, handle, code);
+    else
+        invoke_plain(handler, handle, code);
+}
+
+/* MPI_ERRORS_ABORT on a session, or on no object at all, ends the process that made the error and no other. */
+static _Noreturn void end(int action, const struct pl_raised *raised)
+{
+    if (action == PLENUM_ERROR_ABORT && (!raised->object || raised->kind == PL_SESSION)) {
+        fprintf(stderr, "%s\n", raised->message);
+        _exit((raised->code & 0xff) ? raised->code & 0xff : 1);
+    }
+    const char *label = !raised->object ? "" : raised->kind == PL_COMM ? pl_comm_label(raised->object) : pl_kinds[raised->kind].name;
+    pl_process_abort(raised->code, label, raised->message);
+}
+
+void pl_errhandler_invoke_named(const struct pl_named *named, const struct pl_raised *raised)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    struct plenum_error_report error;
+    if (named->ops == &pl_errhandler_return)
         return;
-    if (handler != &are_fatal && handler != &errors_abort) {
-        invoke_user(handler, object ? object : handler->target == PL_COMM ? pl_self_comm : NULL, code);
+    if (named->ops == &pl_errhandler_are_fatal || named->ops == &pl_errhandler_abort) /* also in a handler's own errors */
+        end(named->ops->handle(NULL, NULL), raised);
+    int before = enter_handler((uintptr_t)__builtin_frame_address(0));
+    if (before < 0)
+        return;
+    pl_errhandler_describe(raised, name, &error);
+    int action = named->ops->handle(named->state, &error);
+    inside.depth = before;
+    if (action == PLENUM_ERROR_ABORT || action == PLENUM_ERROR_FATAL)
+        end(action, raised);
+}
+
+void pl_errhandler_invoke(struct pl_errhandler *handler, const struct pl_raised *raised)
+{
+    if (handler->named.ops) {
+        pl_errhandler_invoke_named(&handler->named, raised);
         return;
     }
-    if (handler == &errors_abort && (!object || kind == PL_SESSION))
-        end_this_process(code, message);
-    const char *label = !object ? "" : kind == PL_COMM ? pl_comm_label(object) : pl_kinds[kind].name;
-    pl_process_abort(code, label, message);
+    int before = enter_handler((uintptr_t)__builtin_frame_address(0));
+    if (before < 0)
+        return;
+    invoke_user(handler, raised->object, raised->code);
+    inside.depth = before;
+}
+
+void pl_errhandler_raise(const struct pl_raised *raised, struct pl_errhandler *given)
+{
+    struct pl_errhandler *handler = given ? pl_object_retain(given) : pl_errhandler_of(raised->kind, raised->object);
+    if (!pl_errhandler_policy_apply(raised, handler))
+        pl_errhandler_invoke(handler, raised);
+    pl_object_release(handler);
 }

@@ -137,6 +137,14 @@ const char *pl_error_class_text(int class)
 
 /* --- the detail --------------------------------------------------------------------------------------------- */
 
+int pl_error_class_from_name(const char *name)
+{
+    for (int i = 0; i < CLASSES; i++)
+        if (strcmp(classes[i].name, name) == 0)
+            return classes[i].class;
+    return MPI_ERR_UNKNOWN;
+}
+
 void pl_error_record(int class, const char *format, va_list arguments)
 {
     last.class = class;

@@ -52,6 +52,9 @@ void pl_error_string(int code, char text[MPI_MAX_ERROR_STRING]);
 const char *pl_error_class_name(int class);
 const char *pl_error_class_text(int class);
 
+/* The class of a name ("MPI_ERR_RANK"); MPI_ERR_UNKNOWN for a text that is no name. */
+int pl_error_class_from_name(const char *name);
+
 /* The class of a code that the user may have added; MPI_ERR_UNKNOWN's value for an unknown code. */
 int pl_error_code_class(int code);
 

@@ -48,8 +48,9 @@ int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_
     made->serial = atomic_fetch_add(&serials, 1) + 1;
     pl_lock_init(&made->lock, PL_RANK_INSTANCE, true);
     pl_list_init(&made->comms);
-    made->errhandler = pl_object_retain(pl_errhandler_initial());
-    rc = pl_engine_open(&made->engine, made, thread_level);
+    rc = pl_errhandler_initial(&made->errhandler);
+    if (rc == MPI_SUCCESS)
+        rc = pl_engine_open(&made->engine, made, thread_level);
     if (rc)
         goto info;
     made->open = true;

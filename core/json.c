@@ -162,7 +162,7 @@ static const char *next_part(const char *where, char key[KEY_ROOM])
     return *where ? where + 1 : where;
 }
 
-static int line_of(const struct pl_json *json, const char *where)
+int pl_json_line(const struct pl_json *json, const char *where)
 {
     char key[KEY_ROOM];
     const char *p = skip_space(json->text);
@@ -186,7 +186,7 @@ int pl_json_fail(const struct pl_json *json, int class, const char *where, const
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return pl_fail(class, "%s:%d: %s%s%s", json->path, line_of(json, where), where, *where ? ": " : "", text);
+    return pl_fail(class, "%s:%d: %s%s%s", json->path, pl_json_line(json, where), where, *where ? ": " : "", text);
 }
 
 void pl_json_enter(char *where, size_t size, const char *key)

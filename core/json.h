@@ -27,6 +27,9 @@ void pl_json_close(struct pl_json *json);
 int pl_json_fail(const struct pl_json *json, int class, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The line of the value at `where`, counted from 1. */
+int pl_json_line(const struct pl_json *json, const char *where);
+
 /* Appends "/key" to the way `where` of `size` bytes, cut off when it is full. */
 void pl_json_enter(char *where, size_t size, const char *key);
 

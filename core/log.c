@@ -5,6 +5,7 @@
  */
 #include "core/log.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -68,6 +69,22 @@ static bool wanted(const char *rules, const char *subsystem, int level)
     return false;
 }
 
+/* `line` has room for the newline behind its end. */
+static void write_line(char *line)
+{
+    size_t length = strlen(line);
+    line[length] = '\n';
+    ssize_t written = write(STDERR_FILENO, line, length + 1);
+    (void)written;
+}
+
+void pl_log_line(const char *subsystem, const char *text)
+{
+    char line[PIPE_BUF];
+    snprintf(line, sizeof line - 1, "plenum[%ld] %s: %s", (long)getpid(), subsystem, text);
+    write_line(line);
+}
+
 void pl_log(const char *subsystem, int level, const char *format, ...)
 {
     const char *rules = atomic_load_explicit(&filter, memory_order_relaxed);
@@ -79,10 +96,6 @@ void pl_log(const char *subsystem, int level, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, arguments);
     va_end(arguments);
-    size_t end = strlen(line);
-    if (length < 0)
-        return;
-    line[end] = '\n';
-    ssize_t written = write(STDERR_FILENO, line, end + 1);
-    (void)written;
+    if (length >= 0)
+        write_line(line);
 }

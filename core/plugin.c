@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "core/config.h"
+#include "core/errhandler_registry.h"
 #include "core/error.h"
 #include "core/lock.h"
 #include "core/process.h"
@@ -38,6 +39,7 @@ static const struct kind {
     { PL_BOOTSTRAP_SYMBOL, PL_BOOTSTRAP_ABI },
     { PL_TOPOLOGY_SYMBOL,  PL_TOPOLOGY_ABI  },
 };
+    { PLENUM_ERRHANDLER_SYMBOL, PLENUM_ERRHANDLER_ABI },
 
 static uint32_t abi_of(const char *symbol)
 {

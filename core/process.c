@@ -15,6 +15,7 @@
 
 #include "core/config.h"
 #include "core/datatype.h"
+#include "core/errhandler_policy.h"
 #include "core/error.h"
 #include "core/object.h"
 #include "core/plugin.h"
@@ -69,11 +70,14 @@ static int find_place(void)
 static int open_first(void)
 {
     int rc = pl_config_load();
-    if (rc)
+    if (rc == MPI_SUCCESS)
+        rc = pl_errhandler_policy_open();
+    if (rc == MPI_SUCCESS)
+        rc = find_place();
+    if (rc) {
+        pl_errhandler_policy_close();
         return rc;
-    rc = find_place();
-    if (rc)
-        return rc;
+    }
     pl_process.id = 0;
     while (pl_process.id == 0)
         if (getrandom(&pl_process.id, sizeof pl_process.id, 0) != sizeof pl_process.id) {
@@ -104,6 +108,7 @@ void pl_process_close(void)
         pl_process.closing = NULL;
         pl_process.bootstrap->close();
         pl_process.bootstrap = NULL;
+        pl_errhandler_policy_close();
         pl_type_trim();
     }
     pl_lock_drop(&pl_process.lock);

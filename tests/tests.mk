@@ -155,4 +155,4 @@ bench-shm: $(B)/tests/bench/bench_shm
 $(B)/tests/bench/bench_shm: tests/bench/bench_shm.c $(B)/lib/libmpi_abi.a
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(ALL_LDFLAGS) -ldl -lm
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $^ -o $@ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm

@@ -24,6 +24,8 @@ static void clean(void)
             entry++;
         }
     }
+    setenv("HOME", "/nowhere", 1);
+    unsetenv("XDG_CONFIG_HOME");
 }
 
 static void expect_error(const char *name, const char *value, const char *message)
@@ -103,9 +105,9 @@ START_TEST(bad_values)
     clean();
     expect_error("PLENUM_INITIAL_ERRHANDLER", "mpi_errors",
                  "PLENUM_INITIAL_ERRHANDLER is \"mpi_errors\": it must be "
-                 "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return");
+                 "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log, plenum://backtrace, plenum://callback or plugin://NAME");
     expect_error("PLENUM_INITIAL_ERRHANDLER", "",
-                 "PLENUM_INITIAL_ERRHANDLER is \"\": it must be mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return");
+                 "PLENUM_INITIAL_ERRHANDLER is \"\": it must be mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log, plenum://backtrace, plenum://callback or plugin://NAME");
     expect_error("PLENUM_TRANSPORT", "shm,tcp",
                  "PLENUM_TRANSPORT is \"shm,tcp\": it must be a list, with commas, of auto|self|shm|ucx");
     expect_error("PLENUM_LOG", "match:loud",
@@ -136,16 +138,23 @@ START_TEST(broken_at_first_use)
 }
 END_TEST
 
+static void expect_initial(MPI_Errhandler standard)
+{
+    struct pl_errhandler *handler;
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_int_eq(pl_errhandler_initial(&handler), MPI_SUCCESS);
+    ck_assert_ptr_eq(handler, pl_errhandler_predefined((uintptr_t)standard));
+    pl_object_release(handler);
+}
+
 START_TEST(initial_errhandler)
 {
     clean();
-    ck_assert_ptr_eq(pl_errhandler_initial(), pl_errhandler_predefined((uintptr_t)MPI_ERRORS_ARE_FATAL));
+    expect_initial(MPI_ERRORS_ARE_FATAL);
     setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_return", 1);
-    pl_config_load();
-    ck_assert_ptr_eq(pl_errhandler_initial(), pl_errhandler_predefined((uintptr_t)MPI_ERRORS_RETURN));
+    expect_initial(MPI_ERRORS_RETURN);
     setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_abort", 1);
-    pl_config_load();
-    ck_assert_ptr_eq(pl_errhandler_initial(), pl_errhandler_predefined((uintptr_t)MPI_ERRORS_ABORT));
+    expect_initial(MPI_ERRORS_ABORT);
 }
 END_TEST
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The error handlers of the standard: they only say what becomes of the error. */
+#include "core/errhandler_registry.h"
+
+static int are_fatal(void *state, const struct plenum_error_report *error)
+{
+    (void)state, (void)error;
+    return PLENUM_ERROR_FATAL;
+}
+
+static int errors_abort(void *state, const struct plenum_error_report *error)
+{
+    (void)state, (void)error;
+    return PLENUM_ERROR_ABORT;
+}
+
+static int errors_return(void *state, const struct plenum_error_report *error)
+{
+    (void)state, (void)error;
+    return PLENUM_ERROR_RETURN;
+}
+
+const struct plenum_errhandler_ops pl_errhandler_are_fatal = {
+    .abi = PLENUM_ERRHANDLER_ABI, .help = "ends all processes that it can reach", .handle = are_fatal,
+};
+const struct plenum_errhandler_ops pl_errhandler_abort = {
+    .abi = PLENUM_ERRHANDLER_ABI, .help = "ends the processes of the communicator, or this one", .handle = errors_abort,
+};
+const struct plenum_errhandler_ops pl_errhandler_return = {
+    .abi = PLENUM_ERRHANDLER_ABI, .help = "the function returns the error code", .handle = errors_return,
+};
