@@ -38,8 +38,8 @@ static const struct kind {
     { PL_TRANSPORT_SYMBOL, PL_TRANSPORT_ABI },
     { PL_BOOTSTRAP_SYMBOL, PL_BOOTSTRAP_ABI },
     { PL_TOPOLOGY_SYMBOL,  PL_TOPOLOGY_ABI  },
-};
     { PLENUM_ERRHANDLER_SYMBOL, PLENUM_ERRHANDLER_ABI },
+};
 
 static uint32_t abi_of(const char *symbol)
 {
