@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws what ran when, and on which slots, as SVG: time to the right, a row for each slot. Lines lead from a task to those
-that waited for it. The colors follow the reader's screen, light or dark."""
+"""Draws what ran when, and on which slots, as SVG: time to the right, a row for each slot, and lines from a task to
+those that waited for it. The colors follow the reader's screen, light or dark."""
 from __future__ import annotations
 
 from html import escape

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pool at work: python3 -m worker_pool [WORKERS]
+
+Tasks of several widths share the workers; one of them loses a worker, and the pool goes on.
+"""
+import asyncio
+import sys
+import time
+from typing import Any
+
+from .pool import TaskFailed, WorkerPool
+
+TASKS: list[tuple[str, int, Any]] = [
+    ("pi", 2, 200000), ("primes", 1, 5000), ("ring", 4, "around:"), ("pi", 4, 400000), ("primes", 3, 20000),
+    ("crash", 2, 1), ("pi", 1, 50000), ("primes", 2, 10000), ("ring", 3, "again:"),
+]
+
+
+async def report(pool: WorkerPool, name: str, workers: int, argument: Any) -> None:
+    """Runs one task and prints a line about it."""
+    began = time.monotonic()
+    try:
+        result = await pool.run(f"worker_pool.tasks:{name}", argument, workers=workers)
+    except TaskFailed as error:
+        result = f"failed: {error}"
+    print(f"{name:>8} on {workers}: {result}   ({time.monotonic() - began:.2f} s)", flush=True)
+
+
+async def main(workers: int) -> None:
+    async with WorkerPool(workers) as pool:
+        await asyncio.gather(*(report(pool, name, min(wide, workers), argument) for name, wide, argument in TASKS))
+        print(f"{len(TASKS)} tasks, {pool.crews} crews of {workers} workers")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 4))

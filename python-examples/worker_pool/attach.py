@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the workers of a task come to have a communicator, and how they give it back.
+
+A worker knows nothing but this: a context that takes the numbers of the task's workers and a tag that no other task
+has, and gives a communicator of them, in that order. launched() is for workers that one job of the runtime holds: MPI
+finds them by their ranks in it. Workers that something else has started need another function of this kind, and nothing
+else changes in them.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TypeAlias
+
+from plenum import mpi
+
+Attach: TypeAlias = Callable[[Sequence[int], str], AbstractContextManager[mpi.Comm]]
+
+
+@contextmanager
+def launched(workers: Sequence[int], tag: str) -> Iterator[mpi.Comm]:
+    """A session for the time of one task. Only its workers meet; the others take no part and do not wait."""
+    session = mpi.Session()
+    try:
+        with session.group("mpi://WORLD") as world, world.incl(workers) as members:
+            comm = session.comm(members, tag)
+        try:
+            yield comm
+        finally:
+            comm.close()
+    finally:
+        session.close()

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pool as an application sees it.
+
+    async with WorkerPool(4) as pool:
+        area = await pool.run("worker_pool.tasks:pi", 100000, workers=2)
+
+A task gets workers that are idle; tasks wait in the order in which they came. When a worker is lost, its crew is
+replaced by a new one, and the old one ends when it has done what it had begun.
+"""
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import Any
+
+from plenum import AsyncRuntime
+
+from .crew import Crew, TaskFailed
+
+__all__ = ["TaskFailed", "WorkerPool"]
+
+
+class WorkerPool:
+    """A number of worker processes. To be used from one asyncio loop."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self.crews = 0
+        """How many crews there have been."""
+        self._runtime = AsyncRuntime()
+        self._crew: Crew | None = None
+        self._endings: set[asyncio.Task[None]] = set()
+        self._turn = asyncio.Lock()
+        self._changed = asyncio.Event()
+        self._number = 0
+
+    async def __aenter__(self) -> WorkerPool:
+        await self._runtime.__aenter__()
+        try:
+            self._crew = self._hire()
+        except BaseException:
+            self._runtime.close()
+            raise
+        return self
+
+    async def __aexit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Lets idle workers end by themselves, and ends those that are busy; their tasks fail."""
+        try:
+            if self._crew:
+                self._crew.end()
+            if self._endings:
+                await asyncio.wait(self._endings)
+        finally:
+            self._runtime.close()
+
+    def _hire(self) -> Crew:
+        crew = Crew(self._runtime, self.workers, self._changed.set)
+        self.crews += 1
+        self._endings.add(crew.ended)
+        crew.ended.add_done_callback(self._endings.discard)
+        return crew
+
+    async def _crew_for(self, workers: int) -> Crew:
+        """The crew, once it is intact and has so many idle workers."""
+        while True:
+            if not self._crew or not self._crew.intact:
+                if self._crew:
+                    self._crew.retire()
+                self._crew = self._hire()
+            if len(self._crew.idle) >= workers:
+                return self._crew
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def run(self, function: str, *arguments: Any, workers: int = 1) -> Any:
+        """Runs "module:function" with a communicator of so many workers; returns what rank 0 of it returned.
+
+        Raises TaskFailed with the words of the workers that failed.
+        """
+        if not 1 <= workers <= self.workers:
+            raise ValueError(f"the task wants {workers} workers of a pool of {self.workers}")
+        async with self._turn:  # whoever came first is served first
+            crew = await self._crew_for(workers)
+            self._number += 1
+            done = crew.start(self._number, function, arguments, workers)
+        return await done
