@@ -31,10 +31,11 @@ int MPI_Session_finalize(MPI_Session *session)
     struct pl_call call = PL_CALL(MPI_Session_finalize);
     pl_arg_output(&call, session, "session");
     struct pl_instance *s = call.err ? NULL : pl_arg_session(&call, *session);
+    bool ours = false;
     if (!call.err)
-        call.err = pl_session_check(s);
+        call.err = pl_session_check(s, &ours);
     int rc = pl_call_leave(&call);
-    if (s) {
+    if (ours) {
         pl_session_close(s);
         *session = MPI_SESSION_NULL;
     }

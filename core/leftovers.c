@@ -27,11 +27,11 @@ static struct left count(struct pl_comm *comm)
 {
     struct left left = { 0 };
     struct pl_engine *engine = &comm->instance->engine;
+    pl_engine_enter(engine);
     if (!comm->obj.predefined) {
         left.handles = atomic_load(&comm->obj.handles);
-        left.others = atomic_load(&comm->obj.refs) - left.handles;
+        left.others = atomic_load(&comm->obj.refs) - left.handles - comm->spare_count;
     }
-    pl_engine_enter(engine);
     PL_LIST_EACH(request, &comm->queues[PL_MSG_P2P].posted, struct pl_request, link)
         if (left.posted++ == 0) {
             left.source = request->peer_rank;

@@ -85,14 +85,28 @@ static int open_first(void)
             return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for the process's id");
         }
     atomic_store(&pl_process.serial, 16);
+    pl_process.pid = getpid();
     pl_log("process", 3, "rank %d of %d in %s, by %s", pl_process.place.rank, pl_process.place.size, pl_process.place.nspace, pl_process.bootstrap->name);
     return MPI_SUCCESS;
+}
+
+static bool forked(void)
+{
+    return pl_process.pid != 0 && pl_process.pid != getpid();
+}
+
+int pl_process_check_forked(void)
+{
+    if (!forked())
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_OTHER, "this process was forked from process %d, which was using MPI, and has executed no program since: it cannot use MPI",
+                   (int)pl_process.pid);
 }
 
 int pl_process_open(void)
 {
     pl_lock_take(&pl_process.lock);
-    int rc = pl_process.instances == 0 ? open_first() : MPI_SUCCESS;
+    int rc = pl_process.instances == 0 ? open_first() : pl_process_check_forked();
     if (rc == MPI_SUCCESS)
         pl_process.instances++;
     pl_lock_drop(&pl_process.lock);
@@ -109,6 +123,7 @@ void pl_process_close(void)
         pl_process.bootstrap->close();
         pl_process.bootstrap = NULL;
         pl_errhandler_policy_close();
+        pl_process.pid = 0;
         pl_type_trim();
     }
     pl_lock_drop(&pl_process.lock);
@@ -137,9 +152,9 @@ void pl_process_abort(int code, const char *object, const char *message)
 {
     const struct pl_bootstrap_ops *ops = pl_process.bootstrap;
     fflush(stdout); /* what the program has printed so far explains its end */
-    if (ops)
+    if (ops && !forked())
         ops->abort(code, object, message);
-    else if (!pl_inherited_abort_early(code, object, message))
+    else if (ops || !pl_inherited_abort_early(code, object, message))
         fprintf(stderr, "%s\n", message);
     /* An exit status has 8 bits; a code that is not 0 must not look like success. */
     _exit(code != 0 && (code & 0xff) == 0 ? 1 : code & 0xff);

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "core/group.h"
 #include "core/job.h"
@@ -65,6 +66,7 @@ enum { PL_BOOTSTRAP_ABI = 1 };
 struct pl_process {
     struct pl_lock lock;      /* PL_RANK_WORLD */
     int instances;            /* how many hold it open */
+    pid_t pid;                /* who opened it: a forked child has all of this too, and none of it is its own */
     uint64_t id;              /* random, for communicator ids: different for every process and every opening */
     _Atomic uint32_t serial;  /* communicator ids made so far */
     struct pl_place place;
@@ -78,6 +80,9 @@ static inline uint64_t pl_process_self(void)
 {
     return PL_PROC(0, pl_process.place.rank);
 }
+
+/* Is this a child that was forked while the process was open, and has executed no program since? MPI_ERR_OTHER. */
+int pl_process_check_forked(void);
 
 /* Counted. */
 int pl_process_open(void);

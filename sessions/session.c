@@ -129,9 +129,12 @@ int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, stru
     return MPI_SUCCESS;
 }
 
-int pl_session_check(struct pl_instance *session)
+int pl_session_check(struct pl_instance *session, bool *ours)
 {
     char left[PL_DETAIL_MAX - 64];
+    *ours = pl_process_check_forked() == MPI_SUCCESS;
+    if (!*ours)
+        return MPI_ERR_OTHER;
     if (pl_leftovers(session, left, sizeof left) == 0 || !session->strict)
         return MPI_SUCCESS;
     return pl_fail(MPI_ERR_OTHER, "the session is finalized, and had left alive: %s", left);

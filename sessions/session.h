@@ -11,8 +11,9 @@ struct pl_info;
 /* Opens a session; local, waits for nobody. Keys of `info`: docs/sessions.md. NULLs: none, the initial handler. */
 int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, struct pl_instance **session);
 
-/* Reports what the user has left alive in it (core/leftovers.h): to the log, and of a strict session as an error. */
-int pl_session_check(struct pl_instance *session);
+/* Reports what the user has left alive in it (core/leftovers.h): to the log, and of a strict session as an error.
+ * `ours` false: this is a forked child, and the session its parent's; not to be closed here. */
+int pl_session_check(struct pl_instance *session, bool *ours);
 
 /* Closes it and takes the user's handle back. */
 void pl_session_close(struct pl_instance *session);

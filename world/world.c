@@ -86,7 +86,9 @@ int pl_world_finalize(void)
     char left[PL_DETAIL_MAX - 64];
     if (atomic_load(&pl_world_state) != PL_WORLD_INITIALIZED)
         return pl_fail(MPI_ERR_OTHER, "MPI is %s", atomic_load(&pl_world_state) == PL_WORLD_BEFORE ? "not initialized" : "finalized already");
-    int rc = pl_attrs_delete(&pl_self_comm->attrs, MPI_COMM_SELF);
+    int rc = pl_process_check_forked();
+    if (rc == MPI_SUCCESS)
+        rc = pl_attrs_delete(&pl_self_comm->attrs, MPI_COMM_SELF);
     if (rc)
         return rc;
     pl_bsend_detach(pl_bsend_of_process(), &buffer, &size);

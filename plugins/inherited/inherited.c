@@ -73,13 +73,19 @@ static bool process_lives(pid_t pid)
     return state != 'X' && state != 'Z';
 }
 
-/* True when the rank is now this process's. */
+/* Does a rank with this owner word belong to another process? */
+static bool taken(int32_t owner, int32_t self)
+{
+    return owner != 0 && abs(owner) != self && process_lives(abs(owner));
+}
+
+/* True when the rank is now this process's. Not when it has it already: then another copy of the library has. */
 static bool claim(struct pl_job_rank *rank)
 {
     static int32_t claimed_by; /* this process, when it has had the rank before: it keeps its number */
     int32_t self = (int32_t)getpid(), owner = 0;
     while (!atomic_compare_exchange_strong(&rank->owner, &owner, self))
-        if (owner == self || (owner != 0 && owner != -self && process_lives(owner < 0 ? -owner : owner)))
+        if (owner == self || taken(owner, self))
             return false;
     if (claimed_by != self)
         generation = atomic_fetch_add(&rank->claims, 1) + 1;
@@ -213,9 +219,11 @@ bool pl_inherited_abort_early(int code, const char *object, const char *message)
     int rank;
     if (find_job(&rank))
         return false;
-    tell(rank, code, object, message);
+    bool ours = !taken(atomic_load(&job->ranks[rank].owner), (int32_t)getpid());
+    if (ours)
+        tell(rank, code, object, message);
     unmap();
-    return true;
+    return ours;
 }
 
 static void inherited_state(enum pl_job_state state)
