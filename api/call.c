@@ -65,7 +65,7 @@ static void explain_comm(struct pl_call *call, MPI_Comm comm)
                         pl_world_state == PL_WORLD_FINALIZED ? "any more after MPI_Finalize" : "before MPI_Init");
 }
 
-struct pl_comm *pl_arg_comm(struct pl_call *call, MPI_Comm comm)
+struct pl_comm *pl_resolve_comm(struct pl_call *call, MPI_Comm comm)
 {
     if (call->err)
         return NULL;
@@ -201,58 +201,30 @@ static const char *describe(struct pl_comm *comm, char text[DESCRIPTION_MAX])
     return text;
 }
 
-static void __attribute__((cold)) fail_rank(struct pl_call *call, int class, const struct pl_comm *comm,
-                                            const char *what, int rank)
+void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, int rank)
 {
     char text[DESCRIPTION_MAX];
     if (!call->err)
         pl_call_error(call, class, "%s %d is not in %s", what, rank, describe((struct pl_comm *)comm, text));
 }
 
-void pl_arg_count(struct pl_call *call, MPI_Count count)
+void pl_bad_count(struct pl_call *call, MPI_Count count)
 {
-    if (count < 0)
-        pl_call_error(call, MPI_ERR_COUNT, "count is %lld; it must not be negative", (long long)count);
+    pl_call_error(call, MPI_ERR_COUNT, "count is %lld; it must not be negative", (long long)count);
 }
 
-void pl_arg_dest(struct pl_call *call, const struct pl_comm *comm, int dest)
+void pl_bad_tag(struct pl_call *call, int tag, bool receiving)
 {
-    if (comm && (dest < 0 || dest >= pl_comm_targets(comm)) && dest != MPI_PROC_NULL)
-        fail_rank(call, MPI_ERR_RANK, comm, "rank", dest);
+    pl_call_error(call, MPI_ERR_TAG, "tag is %d; it must not be negative%s", tag, receiving ? " unless it is MPI_ANY_TAG" : "");
 }
 
-void pl_arg_source(struct pl_call *call, const struct pl_comm *comm, int source)
+void pl_bad_output(struct pl_call *call, const char *name)
 {
-    if (source != MPI_ANY_SOURCE)
-        pl_arg_dest(call, comm, source);
-}
-
-void pl_arg_root(struct pl_call *call, const struct pl_comm *comm, int root)
-{
-    if (comm && (root < 0 || root >= comm->size))
-        fail_rank(call, MPI_ERR_ROOT, comm, "root", root);
-}
-
-void pl_arg_tag(struct pl_call *call, int tag)
-{
-    if (tag < 0)
-        pl_call_error(call, MPI_ERR_TAG, "tag is %d; it must not be negative", tag);
-}
-
-void pl_arg_recv_tag(struct pl_call *call, int tag)
-{
-    if (tag < 0 && tag != MPI_ANY_TAG)
-        pl_call_error(call, MPI_ERR_TAG, "tag is %d; it must not be negative unless it is MPI_ANY_TAG", tag);
-}
-
-void pl_arg_output(struct pl_call *call, const void *pointer, const char *name)
-{
-    if (!pointer)
-        pl_call_error(call, MPI_ERR_ARG, "%s is NULL", name);
+    pl_call_error(call, MPI_ERR_ARG, "%s is NULL", name);
 }
 
 /* With MPI_BOTTOM, which is NULL too, the type holds the addresses: data near address 0 is nobody's. */
-void pl_arg_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type)
+void pl_check_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type)
 {
     enum { NOBODYS = 4096 };
     MPI_Count bytes;

@@ -55,10 +55,18 @@ int pl_call_unsupported(struct pl_call *call) __attribute__((cold));
 void pl_call_error(struct pl_call *call, int class, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
 
 /* Objects from handles. Null, freed and foreign handles record the class of their kind. Borrowed. */
-struct pl_comm *pl_arg_comm(struct pl_call *call, MPI_Comm comm);
+struct pl_comm *pl_resolve_comm(struct pl_call *call, MPI_Comm comm);
+static inline struct pl_comm *pl_arg_comm(struct pl_call *call, MPI_Comm comm)
+{
+    struct pl_comm *world = pl_world_comm;
+    if (comm != MPI_COMM_WORLD || !world || call->kind || call->err)
+        return pl_resolve_comm(call, comm);
+    call->kind = PL_COMM;
+    return call->object = world;
+}
 struct pl_comm *pl_arg_intracomm(struct pl_call *call, MPI_Comm comm); /* an intercommunicator is MPI_ERR_COMM */
 struct pl_comm *pl_arg_intercomm(struct pl_call *call, MPI_Comm comm);
-struct pl_type *pl_arg_type(struct pl_call *call, MPI_Datatype datatype);           /* committed */
+struct pl_type *pl_arg_type(struct pl_call *call, MPI_Datatype datatype); /* committed */
 struct pl_type *pl_arg_type_uncommitted(struct pl_call *call, MPI_Datatype datatype); /* for constructors, queries */
 struct pl_op *pl_arg_op(struct pl_call *call, MPI_Op op);
 struct pl_group *pl_arg_group(struct pl_call *call, MPI_Group group, const char *name);
@@ -75,15 +83,67 @@ void pl_arg_file(struct pl_call *call, MPI_File file); /* MPI_FILE_NULL is an er
 /* Is every member of the group in the communicator? MPI_ERR_GROUP when not. */
 void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struct pl_group *group);
 
-/* Values. */
-void pl_arg_count(struct pl_call *call, MPI_Count count);                        /* MPI_ERR_COUNT when negative */
-void pl_arg_dest(struct pl_call *call, const struct pl_comm *comm, int dest);    /* a rank or MPI_PROC_NULL */
-void pl_arg_source(struct pl_call *call, const struct pl_comm *comm, int source);/* the same or MPI_ANY_SOURCE */
-void pl_arg_root(struct pl_call *call, const struct pl_comm *comm, int root);    /* a rank of an intracommunicator */
-void pl_arg_tag(struct pl_call *call, int tag);                                  /* 0 .. MPI_TAG_UB */
-void pl_arg_recv_tag(struct pl_call *call, int tag);                             /* the same or MPI_ANY_TAG */
-void pl_arg_output(struct pl_call *call, const void *pointer, const char *name); /* MPI_ERR_ARG when NULL */
+/* Values. What is wrong with one is said out of line: pl_bad_*(). */
+void pl_bad_count(struct pl_call *call, MPI_Count count) __attribute__((cold));
+void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, int rank) __attribute__((cold));
+void pl_bad_tag(struct pl_call *call, int tag, bool receiving) __attribute__((cold));
+void pl_bad_output(struct pl_call *call, const char *name) __attribute__((cold));
+void pl_check_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type);
+
+/* MPI_ERR_COUNT when negative. */
+static inline void pl_arg_count(struct pl_call *call, MPI_Count count)
+{
+    if (__builtin_expect(count < 0, 0))
+        pl_bad_count(call, count);
+}
+
+/* A rank or MPI_PROC_NULL. */
+static inline void pl_arg_dest(struct pl_call *call, const struct pl_comm *comm, int dest)
+{
+    if (__builtin_expect(comm && (unsigned)dest >= (unsigned)pl_comm_targets(comm) && dest != MPI_PROC_NULL, 0))
+        pl_bad_rank(call, MPI_ERR_RANK, comm, "rank", dest);
+}
+
+/* The same or MPI_ANY_SOURCE. */
+static inline void pl_arg_source(struct pl_call *call, const struct pl_comm *comm, int source)
+{
+    if (source != MPI_ANY_SOURCE)
+        pl_arg_dest(call, comm, source);
+}
+
+/* A rank of an intracommunicator. */
+static inline void pl_arg_root(struct pl_call *call, const struct pl_comm *comm, int root)
+{
+    if (__builtin_expect(comm && (unsigned)root >= (unsigned)comm->size, 0))
+        pl_bad_rank(call, MPI_ERR_ROOT, comm, "root", root);
+}
+
+/* 0 .. MPI_TAG_UB. */
+static inline void pl_arg_tag(struct pl_call *call, int tag)
+{
+    if (__builtin_expect(tag < 0, 0))
+        pl_bad_tag(call, tag, false);
+}
+
+/* The same or MPI_ANY_TAG. */
+static inline void pl_arg_recv_tag(struct pl_call *call, int tag)
+{
+    if (__builtin_expect(tag < 0, 0) && tag != MPI_ANY_TAG)
+        pl_bad_tag(call, tag, true);
+}
+
+/* MPI_ERR_ARG when NULL. */
+static inline void pl_arg_output(struct pl_call *call, const void *pointer, const char *name)
+{
+    if (__builtin_expect(!pointer, 0))
+        pl_bad_output(call, name);
+}
+
 /* A data buffer: NULL with data to move is MPI_ERR_BUFFER unless the type is absolute (MPI_BOTTOM). */
-void pl_arg_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type);
+static inline void pl_arg_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type)
+{
+    if (!buf || count > INT32_MAX || (type && type->size > INT32_MAX))
+        pl_check_buffer(call, buf, count, type);
+}
 
 #endif

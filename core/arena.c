@@ -33,18 +33,17 @@
 #define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
 #endif
 
-enum { CHUNK = 64 << 10, ALIGN = 64, PAGE = 4096, SHARDS = 4 };
+enum { CHUNK = PL_CHUNK, ALIGN = PL_CHUNK_HEAD, PAGE = 4096, SHARDS = 4 };
 
 static const size_t largest_range = (size_t)16 << 30, smallest_range = (size_t)64 << 20;
 
 struct chunk {
-    _Atomic int kind;    /* enum pl_kind, 0: spare */
+    struct pl_arena_chunk head;
     int shard;
     int used;            /* slots that hold a live object */
     int slots;           /* that fit */
     int fresh;           /* slots from this one on were never used */
     int freed;           /* first freed slot, -1: none; the next one is in its pl_object.abi */
-    uint32_t inverse;    /* 2^32 / stride, rounded up: index_of() */
     struct pl_list link; /* in its pool's `room` while a slot is left, in arena.spare when nobody's */
 };
 _Static_assert(sizeof(struct chunk) <= ALIGN, "the record of a chunk fits in front of its first slot");
@@ -55,18 +54,17 @@ struct pool {
     long live;
 };
 
+struct pl_arena_range pl_arena_range;
+
 static struct pool pools[PL_KINDS][SHARDS] = {
     [0 ... PL_KINDS - 1] = { [0 ... SHARDS - 1] = { .lock = PL_LOCK_INIT(PL_RANK_POOL) } },
 };
 
 static struct {
     struct pl_lock lock;
-    _Atomic uintptr_t base; /* 0: nothing is reserved */
-    _Atomic size_t grown;   /* chunks that are usable */
     size_t limit;           /* chunks that are reserved */
     size_t taken;           /* chunks that pools own */
     struct pl_list spare;
-    _Atomic uint64_t cookie;
 } arena = { .lock = PL_LOCK_INIT(PL_RANK_LEAF) };
 
 static size_t stride(enum pl_kind kind)
@@ -79,16 +77,9 @@ static struct pl_object *slot(struct chunk *chunk, enum pl_kind kind, int index)
     return (struct pl_object *)((char *)chunk + ALIGN + (size_t)index * stride(kind));
 }
 
-/* The index of the slot that begins, or would, `within` bytes from the chunk's start. A multiplication is a tenth of the
- * division; it is exact because both numbers are small. */
-static int index_of(const struct chunk *chunk, size_t within)
-{
-    return (int)((uint64_t)(within - ALIGN) * chunk->inverse >> 32);
-}
-
 static uint64_t stamp_of(enum pl_kind kind)
 {
-    return atomic_load_explicit(&arena.cookie, memory_order_relaxed) + (uint64_t)kind;
+    return atomic_load_explicit(&pl_arena_range.cookie, memory_order_relaxed) + (uint64_t)kind;
 }
 
 /* --- the range and its chunks ------------------------------------------------------------------------------- */
@@ -104,8 +95,8 @@ static bool reserve_locked(void)
             random = (uintptr_t)range * 0x9e3779b97f4a7c15u;
         pl_list_init(&arena.spare);
         arena.limit = bytes / CHUNK;
-        atomic_store(&arena.cookie, random | (uint64_t)1 << 63);
-        atomic_store_explicit(&arena.base, (uintptr_t)range, memory_order_release);
+        atomic_store(&pl_arena_range.cookie, random | (uint64_t)1 << 63);
+        atomic_store_explicit(&pl_arena_range.base, (uintptr_t)range, memory_order_release);
         return true;
     }
     return false;
@@ -113,21 +104,21 @@ static bool reserve_locked(void)
 
 static struct chunk *grow_locked(void)
 {
-    if (!arena.base && !reserve_locked())
+    if (!pl_arena_range.base && !reserve_locked())
         return NULL;
-    if (arena.grown == arena.limit)
+    if (pl_arena_range.grown == arena.limit)
         return NULL;
-    void *at = (void *)(arena.base + arena.grown * CHUNK);
+    void *at = (void *)(pl_arena_range.base + pl_arena_range.grown * CHUNK);
     if (mprotect(at, CHUNK, PROT_READ | PROT_WRITE) != 0)
         return NULL;
-    atomic_fetch_add_explicit(&arena.grown, 1, memory_order_release);
+    atomic_fetch_add_explicit(&pl_arena_range.grown, 1, memory_order_release);
     return at;
 }
 
 static struct chunk *take_chunk(enum pl_kind kind, int shard)
 {
     pl_lock_take(&arena.lock);
-    struct pl_list *spare = arena.base ? pl_list_pop(&arena.spare) : NULL;
+    struct pl_list *spare = pl_arena_range.base ? pl_list_pop(&arena.spare) : NULL;
     struct chunk *chunk = spare ? PL_CONTAINER(spare, struct chunk, link) : grow_locked();
     if (chunk)
         arena.taken++;
@@ -138,16 +129,17 @@ static struct chunk *take_chunk(enum pl_kind kind, int shard)
     chunk->used = chunk->fresh = 0;
     chunk->freed = -1;
     chunk->slots = (int)((CHUNK - ALIGN) / stride(kind));
-    chunk->inverse = (uint32_t)((((uint64_t)1 << 32) - 1) / stride(kind) + 1);
+    chunk->head.stride = (uint32_t)stride(kind);
+    chunk->head.inverse = UINT32_MAX / chunk->head.stride + 1;
     pl_list_init(&chunk->link);
-    atomic_store_explicit(&chunk->kind, kind, memory_order_release);
+    atomic_store_explicit(&chunk->head.kind, kind, memory_order_release);
     return chunk;
 }
 
 /* The first page stays, for the record; the rest of the memory goes back to the system. */
 static void give_chunk(struct chunk *chunk)
 {
-    atomic_store_explicit(&chunk->kind, 0, memory_order_release);
+    atomic_store_explicit(&chunk->head.kind, 0, memory_order_release);
     ASAN_UNPOISON_MEMORY_REGION(chunk, CHUNK);
     madvise((char *)chunk + PAGE, CHUNK - PAGE, MADV_DONTNEED);
     pl_lock_take(&arena.lock);
@@ -219,7 +211,7 @@ void pl_arena_stamp(struct pl_object *object, enum pl_kind kind)
 
 void pl_arena_give(struct pl_object *object, enum pl_kind kind)
 {
-    uintptr_t offset = (uintptr_t)object - atomic_load_explicit(&arena.base, memory_order_relaxed);
+    uintptr_t offset = (uintptr_t)object - atomic_load_explicit(&pl_arena_range.base, memory_order_relaxed);
     struct chunk *chunk = (struct chunk *)((uintptr_t)object - offset % CHUNK);
     __atomic_store_n(&object->stamp, 0, __ATOMIC_RELEASE);
     ASAN_POISON_MEMORY_REGION(object + 1, stride(kind) - sizeof *object);
@@ -227,7 +219,7 @@ void pl_arena_give(struct pl_object *object, enum pl_kind kind)
     struct pool *pool = &pools[kind][chunk->shard];
     pl_lock_take(&pool->lock);
     object->abi = chunk->freed;
-    chunk->freed = index_of(chunk, offset % CHUNK);
+    chunk->freed = (int)pl_arena_index(&chunk->head, offset % CHUNK);
     if (chunk->used-- == chunk->slots)
         pl_list_append(&pool->room, &chunk->link);
     pool->live--;
@@ -241,22 +233,6 @@ void pl_arena_give(struct pl_object *object, enum pl_kind kind)
 }
 
 /* --- questions ---------------------------------------------------------------------------------------------- */
-
-struct pl_object *pl_arena_find(enum pl_kind kind, const void *pointer)
-{
-    uintptr_t base = atomic_load_explicit(&arena.base, memory_order_acquire);
-    size_t offset = (uintptr_t)pointer - base;
-    if (!base || offset / CHUNK >= atomic_load_explicit(&arena.grown, memory_order_acquire))
-        return NULL;
-    struct chunk *chunk = (struct chunk *)(base + offset / CHUNK * CHUNK);
-    size_t within = offset % CHUNK, size = stride(kind);
-    if (atomic_load_explicit(&chunk->kind, memory_order_acquire) != (int)kind)
-        return NULL;
-    if (within < ALIGN || within + size > CHUNK || (size_t)index_of(chunk, within) * size != within - ALIGN)
-        return NULL;
-    struct pl_object *object = (struct pl_object *)(base + offset);
-    return __atomic_load_n(&object->stamp, __ATOMIC_ACQUIRE) == stamp_of(kind) ? object : NULL;
-}
 
 long pl_arena_count(enum pl_kind kind)
 {
@@ -296,11 +272,11 @@ void pl_arena_trim(void)
             trim_pool(&pools[kind][shard]);
 
     pl_lock_take(&arena.lock);
-    if (arena.base && arena.taken == 0) {
-        void *range = (void *)arena.base;
+    if (pl_arena_range.base && arena.taken == 0) {
+        void *range = (void *)pl_arena_range.base;
         size_t bytes = arena.limit * CHUNK;
-        atomic_store(&arena.grown, 0);
-        atomic_store(&arena.base, 0);
+        atomic_store(&pl_arena_range.grown, 0);
+        atomic_store(&pl_arena_range.base, 0);
         munmap(range, bytes);
     }
     pl_lock_drop(&arena.lock);

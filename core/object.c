@@ -133,7 +133,7 @@ void *pl_object_find(enum pl_kind kind, const void *handle)
 void *pl_object_get(enum pl_kind kind, const void *handle, const char *argument)
 {
     void *object = pl_object_find(kind, handle);
-    if (object)
+    if (__builtin_expect(object != NULL, 1))
         return object;
     const struct pl_kind_ops *ops = &pl_kinds[kind];
     if (pl_handle_is_null(kind, handle))

@@ -139,7 +139,7 @@ int pl_p2p_start(struct pl_request *request)
         atomic_store_explicit(&request->done, 1, memory_order_release);
         return MPI_SUCCESS;
     }
-    if (request->kind == PL_REQ_SEND && request->mode == PL_SEND_BUFFERED) {
+    if (request->mode == PL_SEND_BUFFERED) { /* of a send: no receive has it */
         int rc = pl_bsend(request->comm, request->buf, request->count, request->datatype, request->peer_rank, request->tag);
         request->active = rc == MPI_SUCCESS; /* else nothing was started, and a persistent one may be again */
         atomic_store_explicit(&request->done, 1, memory_order_release);
