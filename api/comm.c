@@ -167,7 +167,7 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 
 static int idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, bool copy_info, MPI_Comm *newcomm, MPI_Request *request)
 {
-    struct pl_comm *c = pl_arg_intracomm(call, comm), *made;
+    struct pl_comm *c = pl_arg_comm(call, comm), *made;
     struct pl_errhandler *chosen = pl_arg_info_errhandler(call, info);
     struct pl_request *r;
     pl_arg_output(call, newcomm, "newcomm");
@@ -199,7 +199,7 @@ int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_create);
-    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
+    struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     struct pl_group *g = pl_arg_group(&call, group, "group");
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err)
@@ -226,7 +226,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_split);
-    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
+    struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     pl_arg_output(&call, newcomm, "newcomm");
     if (color < 0 && color != MPI_UNDEFINED)
         pl_call_error(&call, MPI_ERR_ARG, "color is %d, allowed are 0 and above and MPI_UNDEFINED", color);
@@ -359,16 +359,26 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     return give(&call, made, newintracomm);
 }
 
-/* --- not built -------------------------------------------------------------------------------------------------------------- */
-
 int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
                                      const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
-    (void)local_leader, (void)remote_leader, (void)stringtag, (void)info, (void)errhandler, (void)newintercomm;
     struct pl_call call = PL_CALL(MPI_Intercomm_create_from_groups);
-    pl_arg_group(&call, local_group, "local_group");
-    pl_arg_group(&call, remote_group, "remote_group");
-    return pl_call_unsupported(&call);
+    struct pl_group *local = pl_arg_group(&call, local_group, "local_group"), *remote = NULL;
+    struct pl_comm *made = NULL;
+    if (!call.err && local->rank == local_leader) /* the remote group is the leader's alone */
+        remote = pl_arg_group(&call, remote_group, "remote_group");
+    pl_arg_output(&call, stringtag, "stringtag");
+    struct pl_info *i = pl_arg_info_or_null(&call, info);
+    struct pl_errhandler *e = errhandler == MPI_ERRHANDLER_NULL ? NULL : pl_arg_errhandler(&call, errhandler, PL_COMM);
+    struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
+    pl_arg_output(&call, newintercomm, "newintercomm");
+    call.handler = e;
+    call.kind = e ? PL_COMM : 0;
+    if (!call.err && strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)
+        pl_call_error(&call, MPI_ERR_ARG, "stringtag has %zu characters, allowed are %d", strlen(stringtag), MPI_MAX_STRINGTAG_LEN - 1);
+    if (!call.err)
+        call.err = pl_intercomm_from_groups(local, local_leader, remote, remote_leader, stringtag, i, e, &made);
+    return give_handled(&call, made, chosen, newintercomm);
 }
 
 PL_NAMES_COMM(PL_PMPI)

@@ -17,6 +17,8 @@ extern "C" {
 /** Defined where this header is Plenum's. */
 #define MPIX_PLENUM 1
 
+/** Error class: others did not come in the time that was given to them (docs/sessions.md). */
+#define MPIX_ERR_TIMEOUT 16001
 
 /* --- error handlers: docs/errors.md ---------------------------------------------------------------------------- */
 

@@ -73,34 +73,87 @@ int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, bool copy_info, st
 
 /* --- duplicates without waiting ------------------------------------------------------------------------------------- */
 
-/* The first member's choice of the id, and whether a member's attributes could not be copied, travel in a reduction: its
- * maximum. Members without a choice, and without a failure, say 0. */
+/* What a group says: its first member's choice of ids, and whether a member's attributes could not be copied. It travels in
+ * a reduction, as the maximum: members without a choice, and without a failure, say 0. */
+struct words {
+    uint64_t failed, home, serial, local_serial;
+};
+
+/* Of an intercommunicator there are two reductions: in the local group, and between the groups. */
 struct idup {
-    struct { uint64_t failed, home, serial; } words;
-    struct pl_comm *comm; /* retained */
+    struct words own;             /* said to the remote group */
+    struct words words, remote;   /* what the two groups say */
+    struct pl_comm *comm;         /* retained */
+    struct pl_request *user;      /* the reduction of which the user has the request; it completes last */
+    struct pl_request *local;     /* the other one, of an intercommunicator; NULL: none */
+    int pending, error;
     void (*destroyed)(struct pl_request *request);
 };
 
+static void finish_idup(struct idup *idup)
+{
+    struct pl_comm *comm = idup->comm;
+    const struct words *chosen = comm->remote && !comm->first_group ? &idup->remote : &idup->words;
+    int error = idup->error;
+    if (error == MPI_SUCCESS && (idup->words.failed || idup->remote.failed))
+        error = MPI_ERR_OTHER;
+    if (error == MPI_SUCCESS) {
+        comm->id = (struct pl_comm_id){ chosen->home, (uint32_t)chosen->serial };
+        pl_engine_add_comm(idup->user->engine, comm);
+        if (comm->local) {
+            comm->local->id = (struct pl_comm_id){ idup->words.home, (uint32_t)idup->words.local_serial };
+            pl_engine_add_comm(idup->user->engine, comm->local);
+        }
+    }
+    idup->user->completed = NULL;
+    pl_request_complete(idup->user, error);
+}
+
+/* The engine's lock is held. */
 static void idup_completed(struct pl_request *request)
 {
     struct idup *idup = request->owner;
-    int error = request->outcome.error;
-    if (error == MPI_SUCCESS && idup->words.failed)
-        error = MPI_ERR_OTHER;
-    if (error == MPI_SUCCESS) {
-        idup->comm->id = (struct pl_comm_id){ idup->words.home, (uint32_t)idup->words.serial };
-        pl_engine_add_comm(request->engine, idup->comm);
-    }
-    request->completed = NULL;
-    pl_request_complete(request, error);
+    idup->error = idup->error ? idup->error : request->outcome.error;
+    if (--idup->pending == 0)
+        finish_idup(idup);
 }
 
 static void idup_destroyed(struct pl_request *request)
 {
     struct idup *idup = request->owner;
     idup->destroyed(request);
+    if (idup->local)
+        pl_handle_drop(idup->local);
     pl_object_release(idup->comm);
     free(idup);
+}
+
+static int prepare_reduction(struct idup *idup, struct pl_comm *comm, struct words *result, struct pl_request **request)
+{
+    struct pl_coll reduction = {
+        .kind = PL_COLL_ALLREDUCE, .comm = comm, .sendbuf = comm->remote ? (void *)&idup->own : MPI_IN_PLACE, .recvbuf = result,
+        .recvcount = sizeof *result / sizeof(uint64_t), .recvtype = pl_type_predefined((uintptr_t)MPI_UINT64_T),
+        .op = pl_op_predefined((uintptr_t)MPI_MAX),
+    };
+    int rc = pl_coll_prepare(&reduction, request);
+    if (rc)
+        return rc;
+    (*request)->owner = idup;
+    (*request)->completed = idup_completed;
+    (*request)->persistent = false;
+    idup->pending++;
+    return MPI_SUCCESS;
+}
+
+static int prepare_idup(struct idup *idup, struct pl_comm *parent)
+{
+    int rc = prepare_reduction(idup, parent, parent->remote ? &idup->remote : &idup->words, &idup->user);
+    if (rc == MPI_SUCCESS && parent->remote) {
+        rc = prepare_reduction(idup, parent->local, &idup->words, &idup->local);
+        if (rc)
+            pl_handle_drop(idup->user);
+    }
+    return rc;
 }
 
 static int start_idup(struct pl_comm *parent, struct pl_comm *made, bool failed, struct pl_request **request)
@@ -108,28 +161,35 @@ static int start_idup(struct pl_comm *parent, struct pl_comm *made, bool failed,
     struct idup *idup = pl_calloc(1, sizeof *idup);
     if (!idup)
         return pl_fail_memory("a duplicate");
-    struct pl_comm_id id = parent->rank == 0 ? pl_comm_new_id() : (struct pl_comm_id){ 0 };
+    struct pl_comm_id id = pl_comm_new_id();
+    if (parent->rank == 0)
+        idup->words = (struct words){ .home = id.home, .serial = id.serial, .local_serial = pl_comm_new_id().serial };
     idup->words.failed = failed;
-    idup->words.home = id.home;
-    idup->words.serial = id.serial;
-    struct pl_coll reduction = {
-        .kind = PL_COLL_ALLREDUCE, .comm = parent, .sendbuf = MPI_IN_PLACE, .recvbuf = &idup->words,
-        .recvcount = sizeof idup->words / sizeof(uint64_t), .recvtype = pl_type_predefined((uintptr_t)MPI_UINT64_T),
-        .op = pl_op_predefined((uintptr_t)MPI_MAX),
-    };
-    int rc = pl_coll_prepare(&reduction, request);
+    idup->own = idup->words;
+    int rc = prepare_idup(idup, parent);
     if (rc) {
         free(idup);
         return rc;
     }
-    struct pl_request *r = *request;
     idup->comm = pl_object_retain(made);
-    idup->destroyed = r->destroyed;
-    r->owner = idup;
-    r->completed = idup_completed;
-    r->destroyed = idup_destroyed;
-    r->persistent = false;
-    return r->coll.restart(r);
+    idup->destroyed = idup->user->destroyed;
+    idup->user->destroyed = idup_destroyed;
+    *request = idup->user;
+    if (idup->local)
+        rc = idup->local->coll.restart(idup->local);
+    return rc ? rc : idup->user->coll.restart(idup->user);
+}
+
+/* Of an intercommunicator: the communicator of the local group, without an id. */
+static int build_local(struct pl_comm *parent, struct pl_comm *made)
+{
+    made->first_group = parent->first_group;
+    int rc = pl_comm_build(parent->instance, parent->local, parent->group, NULL, &made->local);
+    if (rc)
+        return rc;
+    made->local->serves = "";
+    pl_handle_drop(pl_object_retain(made->local));
+    return MPI_SUCCESS;
 }
 
 int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm **comm, struct pl_request **request)
@@ -138,7 +198,9 @@ int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, bool copy_info, s
     int rc = pl_comm_build(parent->instance, parent, parent->group, parent->remote, &made);
     if (rc)
         return rc;
-    rc = pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &made->attrs);
+    rc = parent->remote ? build_local(parent, made) : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS)
+        rc = pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &made->attrs);
     if (rc == MPI_SUCCESS)
         rc = inherit(parent, info, copy_info, made);
     if (rc == MPI_SUCCESS)
@@ -194,6 +256,8 @@ static int group_of(struct pl_comm *parent, const struct vote *votes, int member
 
 int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm)
 {
+    if (parent->remote)
+        return pl_intercomm_split(parent, color, key, comm);
     struct pl_comm_id id = pl_comm_new_id();
     struct vote own = { color, key, parent->rank, id.serial, id.home };
     struct vote *votes = pl_malloc((size_t)parent->size * sizeof *votes);
@@ -231,6 +295,8 @@ int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag
 int pl_comm_create_members(struct pl_comm *parent, struct pl_group *group, struct pl_comm **comm)
 {
     struct pl_comm_id id;
+    if (parent->remote)
+        return pl_intercomm_split(parent, group->rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, group->rank, comm);
     int tag = pl_comm_next_tag(parent);
     *comm = NULL;
     if (group->rank == MPI_UNDEFINED)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/error_codes.h"
+#include "mpi-ext.h"
 
 struct class {
     int class;
@@ -100,6 +101,7 @@ static const struct class classes[] = {
     CLASS(MPI_T_ERR_PVAR_NO_WRITE, "the performance variable cannot be written or reset"),
     CLASS(MPI_T_ERR_PVAR_NO_STARTSTOP, "the performance variable cannot be started or stopped"),
     CLASS(MPI_T_ERR_PVAR_NO_ATOMIC, "the performance variable cannot be read and reset in one step"),
+    CLASS(MPIX_ERR_TIMEOUT, "others did not come in the time that was given to them"),
 };
 enum { CLASSES = sizeof classes / sizeof classes[0] };
 

@@ -130,18 +130,22 @@ static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *pee
     return rc;
 }
 
-/* A communicator of the same group, that the user does not see. */
-static int shadow(struct pl_comm *comm, struct pl_comm **made)
+/* The communicator of the local group, that the user does not see. */
+static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_comm_id id, struct pl_comm **made)
 {
-    struct pl_comm_id id;
-    int rc = pl_comm_agree(comm, comm->group, pl_comm_next_tag(comm), &id);
-    if (rc == MPI_SUCCESS)
-        rc = pl_comm_create(comm->instance, comm, comm->group, NULL, id, made);
+    int rc = pl_comm_create(instance, parent, group, NULL, id, made);
     if (rc == MPI_SUCCESS) {
         (*made)->serves = "";
         pl_handle_drop(pl_object_retain(*made)); /* a reference without a handle */
     }
     return rc;
+}
+
+static int shadow(struct pl_comm *comm, struct pl_comm **made)
+{
+    struct pl_comm_id id;
+    int rc = pl_comm_agree(comm, comm->group, pl_comm_next_tag(comm), &id);
+    return rc ? rc : hidden_local(comm->instance, comm, comm->group, id, made);
 }
 
 static int disjoint(const struct pl_group *a, const struct pl_group *b)
@@ -219,6 +223,114 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
     free(theirs);
     return rc;
 }
+
+/* --- from parts ---------------------------------------------------------------------------------------------------------- */
+
+int pl_intercomm_assemble(struct pl_instance *instance, const struct pl_intercomm_parts *parts, struct pl_comm **comm)
+{
+    struct pl_comm *made;
+    int rc = pl_comm_create(instance, NULL, parts->local, parts->remote, parts->id, &made);
+    if (rc)
+        return rc;
+    made->first_group = parts->first;
+    rc = hidden_local(instance, NULL, parts->local, parts->local_id, &made->local);
+    if (rc) {
+        pl_comm_free(made);
+        return rc;
+    }
+    made->book = parts->remote_book;
+    made->local->book = parts->local_book;
+    *comm = made;
+    return MPI_SUCCESS;
+}
+
+/* --- split ---------------------------------------------------------------------------------------------------------------- */
+
+/* What everybody tells everybody: what is wanted, and ids, in case that it becomes the first of a new group. */
+struct vote {
+    int32_t color, key, rank;
+    uint32_t serial, local_serial;
+    uint64_t home;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct vote *x = a, *y = b;
+    return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->rank - y->rank;
+}
+
+/* Those of a color, sorted, at the front; how many. */
+static int of_color(struct vote *votes, int size, int color)
+{
+    int members = 0;
+    for (int i = 0; i < size; i++)
+        if (votes[i].color == color)
+            votes[members++] = votes[i];
+    qsort(votes, (size_t)members, sizeof *votes, by_key);
+    return members;
+}
+
+static struct pl_group *chosen(struct pl_instance *instance, const struct pl_group *from, const struct vote *votes, int members)
+{
+    uint64_t *procs = pl_malloc((size_t)members * sizeof *procs);
+    if (!procs) {
+        pl_fail_memory("the members of an intercommunicator");
+        return NULL;
+    }
+    for (int i = 0; i < members; i++)
+        procs[i] = pl_group_proc(from, votes[i].rank);
+    struct pl_group *group = pl_group_create(instance, members, procs);
+    free(procs);
+    return group;
+}
+
+static int part(struct pl_comm *parent, const struct vote *ours, int our_count, const struct vote *theirs, int their_count, struct pl_comm **comm)
+{
+    struct pl_group *local = chosen(parent->instance, parent->group, ours, our_count);
+    struct pl_group *remote = chosen(parent->instance, parent->remote, theirs, their_count);
+    struct pl_comm *made = NULL;
+    const struct vote *head = parent->first_group ? ours : theirs;
+    int rc = local && remote ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (rc == MPI_SUCCESS)
+        rc = pl_comm_create(parent->instance, parent, local, remote, (struct pl_comm_id){ head->home, head->serial }, &made);
+    if (rc == MPI_SUCCESS) {
+        made->first_group = parent->first_group;
+        rc = hidden_local(parent->instance, parent->local, local, (struct pl_comm_id){ ours->home, ours->local_serial }, &made->local);
+        if (rc)
+            pl_comm_free(made);
+    }
+    if (local)
+        pl_handle_drop(local);
+    if (remote)
+        pl_handle_drop(remote);
+    if (rc == MPI_SUCCESS)
+        *comm = made;
+    return rc;
+}
+
+int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm)
+{
+    struct pl_comm_id id = pl_comm_new_id(), local_id = pl_comm_new_id();
+    struct vote own = { color, key, parent->rank, id.serial, local_id.serial, id.home };
+    struct vote *ours = pl_malloc((size_t)parent->size * sizeof own), *theirs = pl_malloc((size_t)parent->remote->size * sizeof own);
+    *comm = NULL;
+    int rc = ours && theirs ? MPI_SUCCESS : pl_fail_memory("the colors of a split");
+    if (rc == MPI_SUCCESS)
+        rc = pl_allgather(parent->local, &own, sizeof own, PL_TYPE_BYTE, ours, sizeof own, PL_TYPE_BYTE);
+    if (rc == MPI_SUCCESS)
+        rc = pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_ALLGATHER, .comm = parent, .sendbuf = &own, .sendcount = sizeof own,
+                                            .sendtype = PL_TYPE_BYTE, .recvbuf = theirs, .recvcount = sizeof own, .recvtype = PL_TYPE_BYTE });
+    if (rc == MPI_SUCCESS && color != MPI_UNDEFINED) {
+        int our_count = of_color(ours, parent->size, color), their_count = of_color(theirs, parent->remote->size, color);
+        if (their_count > 0)
+            rc = part(parent, ours, our_count, theirs, their_count, comm);
+    }
+    free(theirs);
+    free(ours);
+    return rc;
+}
+
+/* --- duplicates ----------------------------------------------------------------------------------------------------------- */
 
 int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made)
 {

@@ -140,6 +140,16 @@ int pl_process_lookup(uint64_t proc, enum pl_card_slot slot, void *card, size_t 
     return rc;
 }
 
+int pl_process_alive(uint64_t proc)
+{
+    if (PL_PROC_JOB(proc) != 0)
+        return PL_AGAIN;
+    pl_lock_take(&card_lock);
+    int rc = pl_process.bootstrap->alive ? pl_process.bootstrap->alive(PL_PROC_RANK(proc)) : PL_AGAIN;
+    pl_lock_drop(&card_lock);
+    return rc;
+}
+
 int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
     pl_lock_take(&card_lock);

@@ -54,13 +54,16 @@ struct pl_bootstrap_ops {
     void (*state)(enum pl_job_state state);
     /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
     void (*attach)(const struct pl_bootstrap_host *host);
+    /* Does a rank's process live? MPI_ERR_PROC_ABORTED: it has ended and will not come. PL_AGAIN: that is not known. NULL:
+     * it never is. */
+    int (*alive)(int rank);
 };
 
 /* For a process that fails before its place is found: tells the launcher that left a job segment, if there is one and no
  * bootstrap is open. False: nobody was told. */
 bool pl_inherited_abort_early(int code, const char *object, const char *message);
 
-enum { PL_BOOTSTRAP_ABI = 1 };
+enum { PL_BOOTSTRAP_ABI = 2 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 struct pl_process {
@@ -91,6 +94,9 @@ void pl_process_close(void);
 /* The card of a process of group members (pl_group_proc()). */
 int pl_process_lookup(uint64_t proc, enum pl_card_slot slot, void *card, size_t *length);
 int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length);
+
+/* Does it live? MPI_ERR_PROC_ABORTED (not recorded): it has ended. PL_AGAIN: that is not known. */
+int pl_process_alive(uint64_t proc);
 
 /* Ends this process, and as much of the job as the launcher can, with one line of reason. Does not return. */
 _Noreturn void pl_process_abort(int code, const char *object, const char *message);

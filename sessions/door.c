@@ -5,8 +5,6 @@
 #include "core/process.h"
 #include "mpi.h"
 
-const struct pl_origin pl_door_self;
-
 static struct pl_lock door_lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
 static struct pl_engine door_engine;
 static bool door_is_open;
@@ -17,7 +15,7 @@ static void close_door(void)
     pl_process_publish(PL_CARD_DOOR, NULL, 0);
     pl_engine_close(&door_engine);
     pl_lock_fini(&door_engine.lock);
-    pl_rendezvous_forget();
+    pl_meeting_forget_early();
     door_is_open = false;
 }
 

@@ -18,10 +18,7 @@ int pl_door_peer(struct pl_engine *door, int rank, struct pl_peer **peer);
 /* Between unsuccessful rounds: moves the other engines on, spins, yields, sleeps. */
 void pl_door_idle(struct pl_engine *door, unsigned *rounds);
 
-/* Stands for this process where an origin is wanted. */
-extern const struct pl_origin pl_door_self;
-
-/* rendezvous.c: throws away what came for meetings that never took place. */
-void pl_rendezvous_forget(void);
+/* meeting.c: throws away what came for meetings that never took place. */
+void pl_meeting_forget_early(void);
 
 #endif

@@ -173,6 +173,16 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
     return PL_AGAIN;
 }
 
+/* Asked often, so without a look into /proc. A rank that its owner let go may be claimed again, by the next program of a
+ * script. */
+static int inherited_alive(int rank)
+{
+    const struct pl_job_rank *peer = &job->ranks[rank];
+    int32_t owner = atomic_load(&peer->owner);
+    bool ended = atomic_load(&peer->gone) || (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH);
+    return ended ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
 /* Has another rank ended while it was at work? */
 static bool another_died(int own_rank)
 {
@@ -240,4 +250,5 @@ const struct pl_bootstrap_ops pl_bootstrap_inherited = {
     .lookup = inherited_lookup,
     .abort = inherited_abort,
     .state = inherited_state,
+    .alive = inherited_alive,
 };

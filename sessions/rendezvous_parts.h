@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between rendezvous.c (one group) and rendezvous_inter.c (two). */
+#ifndef PLENUM_SESSIONS_RENDEZVOUS_PARTS_H
+#define PLENUM_SESSIONS_RENDEZVOUS_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/comm.h"
+#include "core/info.h"
+#include "sessions/meeting.h"
+
+/* What a key is for: different kinds of meetings never mix. */
+enum pl_key_kind { PL_KEY_GROUP, PL_KEY_SIDE, PL_KEY_LEADERS };
+
+/* The beginning of a key; then the tag, then the ranks of the first and the second group. */
+struct pl_key {
+    uint32_t kind, tag_length, count[2], leader[2];
+};
+
+/* Makes a key, malloc'ed. `b` may be NULL. */
+int pl_key_create(enum pl_key_kind kind, const char *tag, const struct pl_group *a, int a_leader, const struct pl_group *b, int b_leader,
+                  void **key, uint32_t *length);
+
+/* The instance of a group of which this process is a member; NULL, and recorded: there is none any more, or it is no member. */
+struct pl_instance *pl_group_instance(const struct pl_group *group, const char *name);
+
+/* Milliseconds to wait for others; 0: for ever. */
+int pl_patience(struct pl_info *info, long *milliseconds);
+
+/* Cards on their way: for each its length (2 bytes) and its bytes. Writing returns the end; reading returns NULL when they
+ * are damaged. */
+size_t pl_cards_size(const struct pl_book *book);
+unsigned char *pl_cards_write(unsigned char *at, const struct pl_book *book);
+const unsigned char *pl_cards_read(const unsigned char *at, const unsigned char *end, struct pl_book *book);
+
+/* Puts the hosts' collected gifts, which are cards, into the book. */
+int pl_cards_collect(const struct pl_meeting *meeting, struct pl_book *book);
+
+/* What the user wants of a new communicator. */
+void pl_comm_dress(struct pl_comm *comm, struct pl_info *info, struct pl_errhandler *errhandler);
+
+#endif
