@@ -16,7 +16,8 @@ process of a job needs to communicate. Errors are exceptions with the line that 
 """
 from ._native import find_tool, python_path
 from .aio import AsyncRuntime
-from .runtime import ALL, ErrorCode, Event, EventFlag, EventKind, Job, JobOption, PlenumError, PlenumTimeout, Runtime
+from .runtime import (ALL, Bind, ErrorCode, Event, EventFlag, EventKind, Job, JobOption, Map, PlenumError, PlenumTimeout,
+                      Runtime, RuntimeOption)
 
-__all__ = ["ALL", "AsyncRuntime", "ErrorCode", "Event", "EventFlag", "EventKind", "Job", "JobOption", "PlenumError",
-           "PlenumTimeout", "Runtime", "find_tool", "python_path"]
+__all__ = ["ALL", "AsyncRuntime", "Bind", "ErrorCode", "Event", "EventFlag", "EventKind", "Job", "JobOption", "Map",
+           "PlenumError", "PlenumTimeout", "Runtime", "RuntimeOption", "find_tool", "python_path"]

@@ -6,6 +6,7 @@ MPI_Count throughout: only the large-count functions are called.
 """
 import ctypes
 from ctypes import POINTER, c_char_p, c_int, c_int64, c_void_p
+from typing import Any
 
 from ._native import load
 
@@ -33,7 +34,7 @@ class NativeStatus(ctypes.Structure):
 
 _OUT, _COUNT, _STATUS, _INTS = POINTER(c_void_p), c_int64, POINTER(NativeStatus), POINTER(c_int)
 _H = c_void_p  # a handle
-PROTOTYPES = {
+_ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "MPI_Error_class": (c_int, _INTS),
     "MPI_Error_string": (c_int, c_char_p, _INTS),
     "MPI_Get_library_version": (c_char_p, _INTS),
@@ -73,8 +74,4 @@ PROTOTYPES = {
 
 def load_mpi() -> ctypes.CDLL:
     """libmpi_abi with the types of the functions that are used."""
-    library = load("mpi_abi", "libmpi_abi.so.1")
-    for name, arguments in PROTOTYPES.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = c_int, arguments
-    return library
+    return load("mpi_abi", "libmpi_abi.so.1", {name: (c_int, *arguments) for name, arguments in _ARGUMENTS.items()})

@@ -8,8 +8,10 @@ import ctypes
 import ctypes.util
 import os
 import shutil
+from collections.abc import Mapping
 from ctypes import POINTER, c_char_p, c_int, c_long, c_size_t, c_uint, c_uint64, c_void_p
 from pathlib import Path
+from typing import Any
 
 HOME = Path(__file__).resolve().parent.parent
 """The directory that holds this package."""
@@ -48,14 +50,18 @@ def python_path() -> str:
     return f"{HOME}{os.pathsep}{inherited}" if inherited else str(HOME)
 
 
-def load(name: str, soname: str) -> ctypes.CDLL:
-    """Loads a library. Foreign calls give up the interpreter lock, so other threads run while one waits in them."""
+def load(name: str, soname: str, prototypes: Mapping[str, tuple[Any, ...]]) -> ctypes.CDLL:
+    """Loads a library and gives its functions their types: (result, arguments...). Foreign calls give up the interpreter lock, so other threads run while one waits in them."""
     path = find_library(name, soname)
     try:
-        return ctypes.CDLL(path)
-    except OSError as error:
-        raise ImportError(f"{path} cannot be loaded ({error}); run `make`, or set PLENUM_LIB to the directory that "
+        library = ctypes.CDLL(path)
+        for function_name, (result, *arguments) in prototypes.items():
+            function = getattr(library, function_name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:  # there is none, or it is older than this module
+        raise ImportError(f"{path} cannot be used ({error}); run `make`, or set PLENUM_LIB to the directory that "
                           f"holds {soname}") from error
+    return library
 
 
 class NativeEvent(ctypes.Structure):
@@ -72,10 +78,13 @@ _PROTOTYPES = {
     "plenum_runtime_close": (None, c_void_p),
     "plenum_runtime_fd": (c_int, c_void_p),
     "plenum_runtime_next_event": (c_int, c_void_p, POINTER(EventPointer)),
+    "plenum_runtime_set": (c_int, c_void_p, c_int, c_long),
     "plenum_runtime_want_pmix": (c_int, c_void_p),
     "plenum_event_free": (None, EventPointer),
     "plenum_event_describe": (c_int, EventPointer, c_char_p, c_size_t),
     "plenum_job_create": (c_int, c_void_p, POINTER(c_void_p)),
+    "plenum_job_create_json": (c_int, c_void_p, c_char_p, POINTER(c_void_p)),
+    "plenum_job_json": (c_void_p, c_void_p),
     "plenum_job_close": (None, c_void_p),
     "plenum_job_id": (c_uint64, c_void_p),
     "plenum_job_size": (c_int, c_void_p),
@@ -86,6 +95,8 @@ _PROTOTYPES = {
     "plenum_job_path": (c_int, c_void_p, c_int, c_char_p),
     "plenum_job_pset": (c_int, c_void_p, c_char_p, POINTER(c_int * 2), c_int),
     "plenum_job_redirect": (c_int, c_void_p, c_int, c_int, c_int),
+    "plenum_job_redirect_file": (c_int, c_void_p, c_int, c_int, c_char_p),
+    "plenum_job_cpus": (c_int, c_void_p, c_int, c_char_p, c_size_t),
     "plenum_job_set": (c_int, c_void_p, c_int, c_long),
     "plenum_job_launch": (c_int, c_void_p),
     "plenum_job_signal": (c_int, c_void_p, c_int, c_int),
@@ -96,8 +107,16 @@ _PROTOTYPES = {
 
 def load_runtime() -> ctypes.CDLL:
     """libplenum with the types of its functions."""
-    library = load("plenum", "libplenum.so.1")
-    for name, (result, *arguments) in _PROTOTYPES.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    return library
+    return load("plenum", "libplenum.so.1", _PROTOTYPES)
+
+
+def take_text(address: int | None) -> bytes:
+    """Copies a text that the library gives away, and frees it."""
+    if not address:
+        raise MemoryError
+    try:
+        return ctypes.string_at(address)
+    finally:
+        libc = ctypes.CDLL(None)
+        libc.free.argtypes = (c_void_p,)
+        libc.free(address)

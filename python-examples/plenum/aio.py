@@ -10,10 +10,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from types import TracebackType
+from typing import Any
 
-from .runtime import Event, EventKind, Job, Runtime
+from .runtime import Event, EventKind, Job, Runtime, RuntimeOption
 
 
 class AsyncRuntime:
@@ -45,9 +46,13 @@ class AsyncRuntime:
             if inbox:
                 inbox.put_nowait(event)
 
-    def job(self) -> Job:
-        """A new job without programs, for run()."""
-        return self._runtime.job()
+    def set(self, option: RuntimeOption, value: int) -> None:
+        """Runtime.set()."""
+        self._runtime.set(option, value)
+
+    def job(self, description: str | Mapping[str, Any] | None = None) -> Job:
+        """A new job for run(): Runtime.job()."""
+        return self._runtime.job(description)
 
     def launch(self, job: Job) -> None:
         """Launches a job whose events follow() will yield. An exception means that nothing was started."""

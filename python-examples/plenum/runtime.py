@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import json
 import os
 import select
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
-from ._native import EventPointer, NativeEvent, load_runtime
+from ._native import EventPointer, NativeEvent, load_runtime, take_text
 
 _lib = load_runtime()
 
@@ -49,6 +51,7 @@ class EventKind(enum.IntEnum):
     ABORTED = 6
     TIMEOUT = 7
     FINISHED = 8
+    QUEUED = 9
 
 
 class EventFlag(enum.IntFlag):
@@ -57,6 +60,7 @@ class EventFlag(enum.IntFlag):
     UNFINALIZED = 2
     PARTIAL = 4
     CORE = 8
+    CANCELLED = 16
 
 
 class JobOption(enum.IntEnum):
@@ -68,6 +72,28 @@ class JobOption(enum.IntEnum):
     SLOTS = 5
     BIND = 6
     UNIVERSE = 7
+    MAP = 8
+
+
+class RuntimeOption(enum.IntEnum):
+    """enum plenum_runtime_option."""
+    SLOTS = 1
+
+
+class Bind(enum.IntEnum):
+    """enum plenum_bind: values of JobOption.BIND."""
+    NONE = 0
+    CORE = 1
+    SOCKET = 2
+    NUMA = 3
+    THREAD = 4
+
+
+class Map(enum.IntEnum):
+    """enum plenum_map: values of JobOption.MAP."""
+    SLOT = 0
+    SOCKET = 1
+    NUMA = 2
 
 
 class PlenumError(Exception):
@@ -172,10 +198,18 @@ class Runtime:
         """The descriptor to poll for reading; select and selectors take the runtime itself."""
         return _lib.plenum_runtime_fd(self._open())
 
-    def job(self) -> Job:
-        """A new job without programs."""
+    def set(self, option: RuntimeOption, value: int) -> None:
+        """Sets an option; RuntimeOption.SLOTS makes jobs wait in a queue for free slots."""
+        _check(_lib.plenum_runtime_set(self._open(), option, value))
+
+    def job(self, description: str | Mapping[str, Any] | None = None) -> Job:
+        """A new job: without programs, or described by JSON text or by what json.loads() would make of it."""
         handle = ctypes.c_void_p()
-        _check(_lib.plenum_job_create(self._open(), ctypes.byref(handle)))
+        if description is None:
+            _check(_lib.plenum_job_create(self._open(), ctypes.byref(handle)))
+        else:
+            text = description if isinstance(description, str) else json.dumps(description)
+            _check(_lib.plenum_job_create_json(self._open(), text.encode(), ctypes.byref(handle)))
         job = Job(self, handle)
         self._jobs[job.id] = job
         return job
@@ -270,9 +304,23 @@ class Job:
         """Connects a standard stream of a rank (or of ALL) to a descriptor; -1: /dev/null."""
         _check(_lib.plenum_job_redirect(self._open(), rank, stream, file))
 
+    def redirect_file(self, rank: int, stream: int, file: str | os.PathLike[str]) -> None:
+        """Connects a standard stream to a file that is opened at the start; %r stands for the rank."""
+        _check(_lib.plenum_job_redirect_file(self._open(), rank, stream, os.fsencode(file)))
+
     def set(self, option: JobOption, value: int) -> None:
         """Sets an option; times are milliseconds."""
         _check(_lib.plenum_job_set(self._open(), option, value))
+
+    def json(self) -> dict[str, Any]:
+        """The job as it is described; Runtime.job() takes it."""
+        return json.loads(take_text(_lib.plenum_job_json(self._open())))
+
+    def cpus(self, rank: int) -> str:
+        """The processors that a rank is bound to, such as "0-3,8"; "" when it is not bound."""
+        room = ctypes.create_string_buffer(_lib.plenum_job_cpus(self._open(), rank, None, 0) + 1)
+        _lib.plenum_job_cpus(self._open(), rank, room, len(room))
+        return room.value.decode()
 
     # --- running it ---
 

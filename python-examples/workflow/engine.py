@@ -176,7 +176,8 @@ class Engine:
                 self._listen(event, attempt)
             elif event.kind == EventKind.FINISHED:
                 self._jobs.remove(job)
-                attempt.state = State.DONE if event.code == 0 and not attempt.reason else State.RUNNING
+                good = event.code == 0 and not attempt.reason and not event.flags & EventFlag.CANCELLED
+                attempt.state = State.DONE if good else State.RUNNING
             elif event.kind in TROUBLE and not attempt.reason and not event.flags & EventFlag.EXPECTED:
                 attempt.reason = event.message if event.kind != EventKind.EXITED or event.code else ""
 
