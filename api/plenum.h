@@ -223,11 +223,18 @@ enum plenum_map {
     PLENUM_MAP_NUMA    /**< from each NUMA node in turn */
 };
 
+/** Values of PLENUM_JOB_PMIX: is there a PMIx server, for programs that are PMIx clients? Plenum's own are not. */
+enum plenum_pmix {
+    PLENUM_PMIX_OFF,
+    PLENUM_PMIX_ON,
+    PLENUM_PMIX_AUTO /**< if one can be had, and if not all programs are sure to be linked with this Plenum's library */
+};
+
 enum plenum_job_option {
     PLENUM_JOB_TIME_LIMIT = 1, /**< milliseconds from the start until the job is ended; 0 (default): none */
     PLENUM_JOB_GRACE,          /**< milliseconds between SIGTERM and SIGKILL when a job is ended; default 2000 */
     PLENUM_JOB_KEEP_GOING,     /**< 1: the others go on when a process fails; default 0: the job is ended */
-    PLENUM_JOB_PMIX,           /**< 1: with a PMIx server, for programs that are PMIx clients; default 0 */
+    PLENUM_JOB_PMIX,           /**< enum plenum_pmix; default PLENUM_PMIX_OFF */
     PLENUM_JOB_SLOTS,          /**< cores that the job may use; default: those that the host may use */
     PLENUM_JOB_BIND,           /**< enum plenum_bind; default PLENUM_BIND_NONE */
     PLENUM_JOB_UNIVERSE,       /**< the MPI_UNIVERSE_SIZE of the job; default 0: not set */

@@ -258,12 +258,11 @@ bool apply_dry_run(struct parse *p, char *const *arg)
 
 bool apply_pmix(struct parse *p, char *const *arg)
 {
-    static const char *const words[] = { "auto", "on", "off", NULL };
-    static const enum pmix_mode meaning[] = { PMIX_AUTO, PMIX_ON, PMIX_OFF };
+    static const char *const words[] = { "off", "on", "auto", NULL }; /* as in enum plenum_pmix */
     int word = word_of(arg[0], words);
     if (word < 0 || strchr(arg[0], ':'))
         return parse_fail(p, "%s wants auto, on or off, not \"%s\"", p->name, arg[0]);
-    p->o->pmix = meaning[word];
+    p->o->pmix = (enum plenum_pmix)word;
     p->o->pmix_given = true;
     return true;
 }

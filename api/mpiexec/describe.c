@@ -62,19 +62,6 @@ static int create(struct run *run)
 
 /* --- options of the job ------------------------------------------------------------------------------------ */
 
-/* By default a server that cannot be had is no reason not to run: MPI programs do without. */
-static bool wants_pmix(struct run *run)
-{
-    const struct options *o = run->options;
-    if (o->pmix != PMIX_AUTO || o->dry_run)
-        return o->pmix == PMIX_ON;
-    if (plenum_runtime_want_pmix(run->runtime) == PLENUM_OK)
-        return true;
-    if (o->verbose)
-        run_say(run, "no PMIx server: %s", plenum_error());
-    return false;
-}
-
 /* What was not given stays as it is: as a file says it, or as the library has it. */
 static int set_options(struct run *run)
 {
@@ -89,7 +76,7 @@ static int set_options(struct run *run)
         { o->keep_going, PLENUM_JOB_KEEP_GOING, 1 },
         { o->bind_given, PLENUM_JOB_BIND, o->bind },
         { o->map_given, PLENUM_JOB_MAP, o->map },
-        { !o->job || o->pmix_given, PLENUM_JOB_PMIX, !o->job || o->pmix_given ? wants_pmix(run) : 0 },
+        { o->pmix_given || !o->job, PLENUM_JOB_PMIX, o->pmix },
     };
     int err = PLENUM_OK;
     for (size_t i = 0; !err && i < sizeof(all) / sizeof(*all); i++)

@@ -66,6 +66,8 @@ static int launch(struct run *run)
     int err = plenum_job_launch(run->job);
     if (err)
         return complain(run, err);
+    if (o->verbose && plenum_error()[0]) /* of the PMIx server, without which it goes on */
+        run_say(run, "note: %s; going on without", plenum_error());
     if (o->verbose || o->report_bindings)
         say_bindings(run);
     return run_follow(run);

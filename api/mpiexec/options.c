@@ -298,6 +298,7 @@ bool parse_arguments(struct parse *p, int argc, char *const argv[])
 bool options_parse(struct options *o, int argc, char *const argv[], char *error, size_t size)
 {
     struct parse p = { .o = o, .error = error, .size = size };
+    o->pmix = PLENUM_PMIX_AUTO;
     new_section(&p);
     if (!parse_arguments(&p, argc - 1, argv + 1))
         return false;

@@ -37,7 +37,6 @@ struct pset_option {
     int count;
 };
 
-enum pmix_mode { PMIX_AUTO, PMIX_ON, PMIX_OFF };
 enum dry_run { DRY_RUN_NO, DRY_RUN_TEXT, DRY_RUN_JSON };
 
 struct options {
@@ -49,7 +48,7 @@ struct options {
     struct pset_option *pset;
     int psets;
     long timeout, grace; /* milliseconds; timeout 0: none */
-    enum pmix_mode pmix;
+    enum plenum_pmix pmix; /* PLENUM_PMIX_AUTO unless given */
     enum plenum_bind bind;
     enum plenum_map map;
     bool bind_given, map_given, pmix_given, grace_given, stdin_given;

@@ -11,6 +11,7 @@
 #include "world/runtime/compose.h"
 #include "world/runtime/error.h"
 #include "world/runtime/locate.h"
+#include "world/runtime/native.h"
 #include "world/runtime/places.h"
 #include "world/runtime/pmix.h"
 
@@ -152,17 +153,26 @@ static int add_rank(struct pl_blob *b, const struct plenum_job *job, const struc
     return err;
 }
 
+/* What a program becomes where it is found: its environment, its directory and its file, which the caller frees also after
+ * an error. */
+static int resolve(const struct plenum_job *job, const struct pl_program *program, struct pl_vars *env, char **wdir,
+                   char **file)
+{
+    int err = program_environment(job, program, env);
+    if (!err)
+        err = pl_locate_wdir(program->wdir, wdir);
+    if (!err)
+        err = pl_locate_program(program->argv[0], *wdir, program->path, pl_vars_get(env, "PATH"), file);
+    return err;
+}
+
 static int add_program(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
                        const struct pl_program *program)
 {
     struct pl_vars env = { 0 };
     struct pl_plan_rank like = { 0 };
     char *wdir = NULL, *file = NULL;
-    int err = program_environment(job, program, &env);
-    if (!err)
-        err = pl_locate_wdir(program->wdir, &wdir);
-    if (!err)
-        err = pl_locate_program(program->argv[0], wdir, program->path, pl_vars_get(&env, "PATH"), &file);
+    int err = resolve(job, program, &env, &wdir, &file);
     if (err)
         goto free_all;
     if (program->wdir && !pl_vars_set(&env, "PWD", wdir))
@@ -178,6 +188,26 @@ free_all:
     free(wdir);
     pl_vars_fini(&env);
     return err;
+}
+
+static bool program_is_native(const struct plenum_job *job, const struct pl_program *program)
+{
+    struct pl_vars env = { 0 };
+    char *wdir = NULL, *file = NULL;
+    bool native = resolve(job, program, &env, &wdir, &file) == PLENUM_OK && !pl_vars_get(&env, "LD_PRELOAD") &&
+                  pl_native_program(file, pl_vars_get(&env, "LD_LIBRARY_PATH"));
+    free(file);
+    free(wdir);
+    pl_vars_fini(&env);
+    return native;
+}
+
+bool pl_compose_all_native(const struct plenum_job *job)
+{
+    for (int i = 0; i < job->program_count; i++)
+        if (!program_is_native(job, &job->programs[i]))
+            return false;
+    return true;
 }
 
 static uint32_t choose_job_fd(void)

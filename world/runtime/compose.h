@@ -9,6 +9,9 @@
  * server if it wants one. */
 int pl_compose_plan(struct plenum_job *job, struct pl_blob *plan);
 
+/* Are all programs sure to use our own MPI library, so that they need no PMIx server? */
+bool pl_compose_all_native(const struct plenum_job *job);
+
 /* How many cores this process may use. */
 int pl_compose_cores(void);
 

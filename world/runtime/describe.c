@@ -391,6 +391,7 @@ static long most(enum plenum_job_option option)
 {
     switch (option) {
     case PLENUM_JOB_BIND: return PLENUM_BIND_THREAD;
+    case PLENUM_JOB_PMIX: return PLENUM_PMIX_AUTO;
     case PLENUM_JOB_MAP: return PLENUM_MAP_NUMA;
     default: return INT32_MAX;
     }

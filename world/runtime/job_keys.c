@@ -181,7 +181,7 @@ const struct pl_job_key pl_job_keys[] = {
     { "time_limit", "a number of seconds from 0 (none) to 2000000", apply_option, PLENUM_JOB_TIME_LIMIT },
     { "grace", "a number of seconds from 0 to 2000000", apply_option, PLENUM_JOB_GRACE },
     { "keep_going", "true or false", apply_option, PLENUM_JOB_KEEP_GOING },
-    { "pmix", "true or false", apply_option, PLENUM_JOB_PMIX },
+    { "pmix", "true, false or \"auto\"", apply_option, PLENUM_JOB_PMIX },
     { "slots", "a whole number from 0 (the default)", apply_option, PLENUM_JOB_SLOTS },
     { "universe", "a whole number from 0 (not set)", apply_option, PLENUM_JOB_UNIVERSE },
     { "bind", "\"none\", \"core\", \"socket\", \"numa\" or \"thread\"", apply_option, PLENUM_JOB_BIND },
@@ -194,7 +194,13 @@ const char *const *pl_job_option_words(long option)
 {
     static const char *const bind[] = { "none", "core", "socket", "numa", "thread", NULL };
     static const char *const map[] = { "slot", "socket", "numa", NULL };
-    return option == PLENUM_JOB_BIND ? bind : option == PLENUM_JOB_MAP ? map : NULL;
+    static const char *const pmix[] = { "off", "on", "auto", NULL };
+    switch (option) {
+    case PLENUM_JOB_BIND: return bind;
+    case PLENUM_JOB_MAP: return map;
+    case PLENUM_JOB_PMIX: return pmix;
+    default: return NULL;
+    }
 }
 
 bool pl_job_option_is_seconds(long option)

@@ -153,7 +153,7 @@ static int prepare(struct plenum_job *job)
         return err;
     job->kept_as = atomic_fetch_add(&last, 1) + 1;
     job->takes = job->option[PLENUM_JOB_SLOTS] ? job->option[PLENUM_JOB_SLOTS] : job->size;
-    if (job->option[PLENUM_JOB_PMIX])
+    if (job->pmix)
         err = pl_pmix_register(job);
     return err ? err : pl_compose_plan(job, &job->plan);
 }
@@ -254,13 +254,16 @@ int plenum_job_launch(struct plenum_job *job)
 {
     struct plenum_runtime *rt = job->runtime;
     pthread_mutex_lock(&rt->lock);
-    bool pmix = job->option[PLENUM_JOB_PMIX] != 0;
+    long mode = job->option[PLENUM_JOB_PMIX];
+    bool pmix = mode == PLENUM_PMIX_ON || (mode == PLENUM_PMIX_AUTO && !pl_compose_all_native(job));
     pthread_mutex_unlock(&rt->lock);
 
     int err = pmix ? pl_pmix_open() : PLENUM_OK; /* slow: not under the lock */
-    if (err)
+    if (err && mode != PLENUM_PMIX_AUTO)
         return err;
     pthread_mutex_lock(&rt->lock);
+    if (job->phase == PL_JOB_DESCRIBED)
+        job->pmix = pmix && !err;
     err = launch_locked(job);
     pthread_mutex_unlock(&rt->lock);
     return err;

@@ -111,7 +111,7 @@ struct plenum_job {
     struct pl_blob plan;    /* until the start */
     long takes;             /* slots */
     int first_place;        /* of rank 0, when ranks are bound */
-    bool cancelled;
+    bool cancelled, pmix; /* pmix: with a PMIx server */
     uint32_t kept_as; /* its number at the keeper: a new one for every attempt */
     char nspace[256]; /* as long as PMIx wants it */
     uint64_t cookie;

@@ -3,110 +3,7 @@
  * A host of runtimes, for the launcher's tests. Each argument names a part to run; it prints what is wrong and exits
  * with 1, or says nothing and exits with 0.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "api/plenum.h"
-
-static const char *part = "";
-
-/* For leak checkers: what the PMIx library keeps to itself is not ours to report. */
-const char *__lsan_default_options(void);
-const char *__lsan_default_options(void)
-{
-    return "print_suppressions=0";
-}
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libpmix\n";
-}
-
-#define EXPECT(good, ...)                                                                                              \
-    do {                                                                                                               \
-        if (!(good)) {                                                                                                 \
-            fprintf(stderr, "%s, line %d: %s: ", part, __LINE__, #good);                                               \
-            fprintf(stderr, " " __VA_ARGS__);                                                                          \
-            fprintf(stderr, " (%s)\n", plenum_error());                                                                \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
-static struct plenum_job *new_job(struct plenum_runtime *rt, int ranks, const char *script)
-{
-    struct plenum_job *job;
-    const char *const argv[] = { "sh", "-c", script, NULL };
-    EXPECT(plenum_job_create(rt, &job) == PLENUM_OK);
-    EXPECT(plenum_job_add_program(job, ranks, argv, NULL) == PLENUM_OK);
-    return job;
-}
-
-/* What the events of a runtime added up to. */
-struct totals {
-    int started, exited, lost, finished, code;
-    size_t bytes;
-};
-
-/* Follows a runtime by its descriptor until `jobs` jobs have finished. */
-static struct totals follow(struct plenum_runtime *rt, int jobs)
-{
-    struct totals t = { 0 };
-    while (t.finished < jobs) {
-        struct plenum_event *e;
-        struct pollfd p = { .fd = plenum_runtime_fd(rt), .events = POLLIN };
-        EXPECT(poll(&p, 1, 60000) == 1, "nothing happens: %d of %d jobs", t.finished, jobs);
-        while (plenum_runtime_next_event(rt, &e) == PLENUM_OK && e) {
-            t.started += e->kind == PLENUM_EVENT_STARTED;
-            t.exited += e->kind == PLENUM_EVENT_EXITED;
-            t.lost += e->kind == PLENUM_EVENT_LOST;
-            t.finished += e->kind == PLENUM_EVENT_FINISHED;
-            t.bytes += e->kind == PLENUM_EVENT_OUTPUT ? e->length : 0;
-            if (e->kind == PLENUM_EVENT_FINISHED && e->code)
-                t.code = e->code;
-            plenum_event_free(e);
-        }
-    }
-    return t;
-}
-
-/* --- what a process consists of ---------------------------------------------------------------------------- */
-
-struct size {
-    int descriptors, threads, mappings;
-};
-
-static int entries(const char *directory)
-{
-    int count = 0;
-    DIR *d = opendir(directory);
-    while (d && readdir(d))
-        count++;
-    if (d)
-        closedir(d);
-    return count;
-}
-
-static struct size measure(void)
-{
-    struct size s = { entries("/proc/self/fd"), entries("/proc/self/task"), 0 };
-    FILE *maps = fopen("/proc/self/maps", "r");
-    for (int c; maps && (c = getc(maps)) != EOF;)
-        s.mappings += c == '\n';
-    if (maps)
-        fclose(maps);
-    return s;
-}
+#include "host.h"
 
 /* --- parts ------------------------------------------------------------------------------------------------- */
 
@@ -441,7 +338,10 @@ static void part_host(void)
     while (environ[variables])
         variables++;
 
+    struct size size_before = measure();
     cycle(false);
+    struct size size_after = measure();
+    EXPECT(size_after.descriptors == size_before.descriptors && size_after.threads == size_before.threads);
     EXPECT(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD);
     EXPECT(children_heard == 0, "%d", children_heard);
     cycle(true);
@@ -473,11 +373,6 @@ int main(int argc, char *argv[])
         { "close", part_close },   { "keeper", part_keeper },
         { "fork", part_fork },     { "host", part_host },
     };
-    for (int i = 1; i < argc; i++)
-        for (size_t p = 0; p < sizeof(parts) / sizeof(*parts); p++)
-            if (strcmp(argv[i], parts[p].name) == 0) {
-                part = argv[i];
-                parts[p].run();
-            }
+    RUN_PARTS(parts, argc, argv)
     return 0;
 }

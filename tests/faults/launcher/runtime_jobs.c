@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A host of runtimes, for the launcher's tests: the queue, jobs from JSON, streams from and to files, bindings, signals.
+ * Arguments as in runtime_user.c.
+ */
+#include "host.h"
+
+/* --- the queue --------------------------------------------------------------------------------------------- */
+
+/* A job that lasts until its pipe is closed. */
+struct held {
+    struct plenum_job *job;
+    int pipe;
+};
+
+static struct held hold(struct plenum_runtime *rt, int ranks)
+{
+    int ends[2];
+    struct held h = { new_job(rt, ranks, "read x"), -1 };
+    EXPECT(pipe2(ends, O_CLOEXEC) == 0);
+    EXPECT(plenum_job_redirect(h.job, PLENUM_ALL, 0, ends[0]) == PLENUM_OK);
+    close(ends[0]);
+    h.pipe = ends[1];
+    EXPECT(plenum_job_set(h.job, PLENUM_JOB_KEEP_GOING, 1) == PLENUM_OK);
+    EXPECT(plenum_job_launch(h.job) == PLENUM_OK);
+    return h;
+}
+
+static void let_go(struct held *h)
+{
+    close(h->pipe);
+    EXPECT(plenum_job_wait(h->job, 60000, NULL) == PLENUM_OK);
+    plenum_job_close(h->job);
+}
+
+static struct plenum_event *next(struct plenum_runtime *rt)
+{
+    struct plenum_event *e;
+    for (;;) {
+        struct pollfd p = { .fd = plenum_runtime_fd(rt), .events = POLLIN };
+        EXPECT(plenum_runtime_next_event(rt, &e) == PLENUM_OK);
+        if (e)
+            return e;
+        EXPECT(poll(&p, 1, 60000) == 1, "nothing happens");
+    }
+}
+
+/* Takes events until one of the kind comes, which must be the job's, and returns its code. */
+static int await(struct plenum_runtime *rt, enum plenum_event_kind kind, const struct plenum_job *job, unsigned flags)
+{
+    for (;;) {
+        struct plenum_event *e = next(rt);
+        bool it = e->kind == kind;
+        int code = e->code;
+        EXPECT(!it || e->job_id == plenum_job_id(job), "job %d", (int)e->job_id);
+        EXPECT(!it || e->flags == flags, "flags %u", e->flags);
+        plenum_event_free(e);
+        if (it)
+            return code;
+    }
+}
+
+/* The order is kept, the slots are not exceeded, a job that is too big runs alone. */
+static void part_queue(void)
+{
+    struct plenum_runtime *rt;
+    struct plenum_job *job[4];
+    static const int ranks[4] = { 1, 5, 1, 1 };
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, 2) == PLENUM_OK);
+    struct held first = hold(rt, 2);
+    setenv("QUEUE_TEST", "at the launch", 1);
+    for (int i = 0; i < 4; i++) {
+        job[i] = new_job(rt, ranks[i], "[ \"$QUEUE_TEST\" = 'at the launch' ]");
+        EXPECT(plenum_job_launch(job[i]) == PLENUM_OK);
+        EXPECT(await(rt, PLENUM_EVENT_QUEUED, job[i], 0) == i);
+        EXPECT(plenum_job_signal(job[i], 0, SIGTERM) == PLENUM_ERR_STATE);
+        EXPECT(plenum_job_launch(job[i]) == PLENUM_ERR_STATE);
+    }
+    unsetenv("QUEUE_TEST");
+    EXPECT(plenum_job_wait(job[0], 20, NULL) == PLENUM_ERR_TIMEOUT);
+    close(first.pipe);
+    EXPECT(await(rt, PLENUM_EVENT_FINISHED, first.job, 0) == 1); /* read found no line */
+    for (int i = 0; i < 2; i++) { /* one after the other: the second takes more than there is */
+        EXPECT(await(rt, PLENUM_EVENT_STARTED, job[i], 0) == ranks[i]);
+        EXPECT(await(rt, PLENUM_EVENT_FINISHED, job[i], 0) == 0);
+    }
+    for (int i = 2; i < 4; i++)
+        EXPECT(plenum_job_wait(job[i], 60000, NULL) == PLENUM_OK);
+    plenum_runtime_close(rt);
+}
+
+/* Cancelled, closed and freed while they wait; slots taken away and given. */
+static void part_queue_cancel(void)
+{
+    struct plenum_runtime *rt;
+    int code = -1;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, -1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_runtime_set(rt, (enum plenum_runtime_option)9, 1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, 1) == PLENUM_OK);
+    struct held first = hold(rt, 1);
+    struct plenum_job *wide = new_job(rt, 3, "exit 4"), *narrow = new_job(rt, 1, "exit 5");
+    struct plenum_job *closed = new_job(rt, 1, "echo closed");
+    EXPECT(plenum_job_launch(wide) == PLENUM_OK && plenum_job_launch(narrow) == PLENUM_OK);
+    EXPECT(plenum_job_launch(closed) == PLENUM_OK);
+    plenum_job_close(closed); /* it stays in the queue */
+    EXPECT(plenum_job_cancel(wide) == PLENUM_OK);
+    EXPECT(plenum_job_wait(wide, 0, &code) == PLENUM_OK && code == 0);
+    EXPECT(plenum_job_cancel(wide) == PLENUM_OK);
+    EXPECT(await(rt, PLENUM_EVENT_FINISHED, wide, PLENUM_EVENT_CANCELLED) == 0);
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, 0) == PLENUM_OK); /* no limit: beside the first */
+    EXPECT(plenum_job_wait(narrow, 60000, &code) == PLENUM_OK && code == 5);
+    let_go(&first);
+    struct totals t = follow(rt, 3);
+    EXPECT(t.started == 3 && t.bytes == strlen("closed\n"), "%d started", t.started);
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, 1) == PLENUM_OK);
+    first = hold(rt, 1);
+    struct plenum_job *left = new_job(rt, 1, "exit 0");
+    EXPECT(plenum_job_launch(left) == PLENUM_OK);
+    close(first.pipe);
+    plenum_runtime_close(rt); /* with one that runs and one that waits */
+}
+
+/* What cannot be started when its turn comes says so and makes room. */
+static void part_queue_fails(void)
+{
+    struct plenum_runtime *rt;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, 1) == PLENUM_OK);
+    struct held first = hold(rt, 1);
+    struct plenum_job *bad = new_job(rt, 1, "exit 0"), *good = new_job(rt, 1, "exit 0");
+    const char *const missing[] = { "no-such-program", NULL };
+    EXPECT(plenum_job_redirect_file(bad, 0, 1, "/no/such/directory/%r") == PLENUM_OK);
+    EXPECT(plenum_job_launch(bad) == PLENUM_OK && plenum_job_launch(good) == PLENUM_OK);
+    struct plenum_job *wrong;
+    EXPECT(plenum_job_create(rt, &wrong) == PLENUM_OK);
+    EXPECT(plenum_job_add_program(wrong, 1, missing, NULL) == PLENUM_OK);
+    EXPECT(plenum_job_launch(wrong) == PLENUM_ERR_NOT_FOUND); /* known at once */
+    close(first.pipe);
+    EXPECT(await(rt, PLENUM_EVENT_FINISHED, first.job, 0) == 1);
+    EXPECT(await(rt, PLENUM_EVENT_UNSTARTED, bad, 0) == ENOENT);
+    EXPECT(await(rt, PLENUM_EVENT_FINISHED, bad, 0) == 1);
+    EXPECT(await(rt, PLENUM_EVENT_FINISHED, good, 0) == 0);
+    plenum_runtime_close(rt);
+}
+
+/* Threads launch into one queue. */
+enum { THREADS = 4, EACH = 25, SLOTS = 3 };
+
+static void *launch_many(void *arg)
+{
+    for (int i = 0; i < EACH; i++) {
+        struct plenum_job *job = new_job(arg, 1 + i % 2, "exit 0");
+        EXPECT(plenum_job_launch(job) == PLENUM_OK);
+        if (i % 5 == 4)
+            EXPECT(plenum_job_cancel(job) == PLENUM_OK);
+        if (i % 3 == 0)
+            EXPECT(plenum_job_wait(job, 60000, NULL) == PLENUM_OK);
+        plenum_job_close(job);
+    }
+    return NULL;
+}
+
+static void part_queue_threads(void)
+{
+    struct plenum_runtime *rt;
+    pthread_t thread[THREADS];
+    int busy = 0, finished = 0;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, SLOTS) == PLENUM_OK);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, launch_many, rt);
+    while (finished < THREADS * EACH) {
+        struct plenum_event *e = next(rt);
+        busy += e->kind == PLENUM_EVENT_STARTED ? e->code : 0;
+        busy -= e->kind == PLENUM_EVENT_EXITED || (e->kind == PLENUM_EVENT_LOST);
+        finished += e->kind == PLENUM_EVENT_FINISHED;
+        EXPECT(busy <= SLOTS, "%d processes", busy);
+        plenum_event_free(e);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    plenum_runtime_close(rt);
+}
+
+/* --- JSON -------------------------------------------------------------------------------------------------- */
+
+static void expect_file(const char *name, const char *wanted)
+{
+    char text[256] = "";
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    EXPECT(fd >= 0 && read(fd, text, sizeof(text) - 1) >= 0, "%s", name);
+    EXPECT(strcmp(text, wanted) == 0, "%s: \"%s\"", name, text);
+    close(fd);
+    unlink(name);
+}
+
+static void part_json(void)
+{
+    static const char text[] =
+        "{\"programs\": ["
+        "  {\"argv\": [\"sh\", \"-c\", \"cat; echo $A$B $(pwd); echo e$PLENUM_RANK >&2\"], \"ranks\": 2, \"env\": {\"B\": \"two\"}},"
+        "  {\"argv\": [\"/bin/sh\", \"-c\", \"echo $A$B $(pwd) ${HOME-none}\"], \"wdir\": \"/usr\", \"path\": \"/bin\"}],"
+        " \"env\": {\"A\": \"one\", \"HOME\": null}, \"clear_env\": true, \"wdir\": \"/\","
+        " \"stdin\": \"json%%in\", \"stdout\": \"json%%out.%r\", \"stderr\": \"json-err\","
+        " \"psets\": {\"app://x\": \"0-1,2\", \"app://y\": [0, [1, 2]]},"
+        " \"time_limit\": 60.5, \"grace\": 0.25, \"keep_going\": true, \"pmix\": false, \"slots\": 2, \"universe\": 9,"
+        " \"bind\": \"core\", \"map\": \"socket\"}";
+    struct plenum_runtime *rt;
+    struct plenum_job *job, *again;
+    int code = -1, in = open("json%in", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    EXPECT(in >= 0 && write(in, "input\n", 6) == 6 && close(in) == 0);
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    EXPECT(plenum_job_create_json(rt, text, &job) == PLENUM_OK);
+    EXPECT(plenum_job_size(job) == 3);
+    char *one = plenum_job_json(job);
+    EXPECT(one && plenum_job_create_json(rt, one, &again) == PLENUM_OK, "%s", one);
+    char *two = plenum_job_json(again);
+    EXPECT(two && strcmp(one, two) == 0, "%s and %s", one, two);
+    free(one);
+    free(two);
+    plenum_job_close(again);
+    EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 0, "code %d", code);
+    expect_file("json%out.0", "input\nonetwo /\n");
+    expect_file("json%out.1", "onetwo /\n");
+    expect_file("json%out.2", "one /usr none\n");
+    struct stat st;
+    EXPECT(stat("json-err", &st) == 0 && st.st_size == 6); /* both lines, in some order */
+    unlink("json-err");
+    unlink("json%in");
+    plenum_job_close(job);
+    EXPECT(plenum_job_create_json(rt, "{\"argv\": [\"true\"]}", &job) == PLENUM_OK && plenum_job_size(job) == 1);
+    plenum_runtime_close(rt);
+}
+
+/* Every mistake names its place. */
+static void part_json_wrong(void)
+{
+    static const struct {
+        const char *text, *said, *too;
+    } all[] = {
+        { "", "line 1", "" },
+        { "{\"argv\": [\"x\"], \"argv\": []}", "line 1", "duplicate" },
+        { "[1]", "JSON object", "" },
+        { "{}", "\"argv\" is missing", "a list of texts" },
+        { "{\"argv\": []}", "\"argv\" is []", "a list of texts" },
+        { "{\"argv\": [\"x\", 1]}", "\"argv\" is [\"x\",1]", "" },
+        { "{\"argv\": [\"\"]}", "\"argv\"", "" },
+        { "{\"argv\": \"x\"}", "\"argv\" is \"x\"", "" },
+        { "{\"argv\": [\"x\"], \"ranks\": 0}", "\"ranks\" is 0", "1 to 65536" },
+        { "{\"argv\": [\"x\"], \"ranks\": 1.5}", "\"ranks\" is 1.5", "whole number" },
+        { "{\"argv\": [\"x\"], \"ranks\": 99999999999}", "\"ranks\" is 99999999999", "" },
+        { "{\"argv\": [\"x\"], \"rank\": 2}", "\"rank\" is unknown; did you mean \"ranks\"?", "known are programs" },
+        { "{\"argv\": [\"x\"], \"\": 2}", "\"\" is unknown", "" },
+        { "{\"programs\": []}", "\"programs\" is []", "" },
+        { "{\"programs\": [1]}", "\"programs[0]\" is 1", "an object" },
+        { "{\"programs\": [{\"argv\": [\"x\"]}], \"ranks\": 2}", "\"ranks\" belongs into \"programs\"", "" },
+        { "{\"programs\": [{\"argv\": [\"x\"]}, {\"ranks\": 2}]}", "\"programs[1].argv\" is missing", "" },
+        { "{\"programs\": [{\"argv\": [\"x\"], \"wdirr\": 2}]}", "\"programs[0].wdirr\" is unknown; did you mean \"wdir\"?", "" },
+        { "{\"programs\": [{\"argv\": [\"x\"], \"env\": {\"A\": 1}}]}", "\"programs[0].env.A\"", "null to unset" },
+        { "{\"argv\": [\"x\"], \"env\": {\"A=\": \"b\"}}", "\"env\": \"A=\"", "" },
+        { "{\"argv\": [\"x\"], \"env\": []}", "\"env\" is []", "" },
+        { "{\"argv\": [\"x\"], \"clear_env\": 1}", "\"clear_env\" is 1", "true or false" },
+        { "{\"argv\": [\"x\"], \"psets\": {\"a\": \"0-\"}}", "\"psets.a\"", "0-3,7" },
+        { "{\"argv\": [\"x\"], \"psets\": {\"a\": [[2, 1]]}}", "\"psets.a\"", "" },
+        { "{\"argv\": [\"x\"], \"psets\": {\"a\": []}}", "\"psets.a\"", "" },
+        { "{\"argv\": [\"x\"], \"psets\": {\"\": [0]}}", "\"psets\": a process set needs a name", "" },
+        { "{\"argv\": [\"x\"], \"time_limit\": -1}", "\"time_limit\" is -1", "seconds" },
+        { "{\"argv\": [\"x\"], \"grace\": \"2\"}", "\"grace\" is \"2\"", "seconds" },
+        { "{\"argv\": [\"x\"], \"keep_going\": 1}", "\"keep_going\" is 1", "true or false" },
+        { "{\"argv\": [\"x\"], \"pmix\": \"maybe\"}", "\"pmix\" is \"maybe\"", "auto" },
+        { "{\"argv\": [\"x\"], \"bind\": \"cores\"}", "\"bind\" is \"cores\"", "\"core\"" },
+        { "{\"argv\": [\"x\"], \"map\": 1}", "\"map\" is 1", "\"slot\"" },
+        { "{\"argv\": [\"x\"], \"slots\": -2}", "\"slots\" is -2", "" },
+        { "{\"argv\": [\"x\"], \"slots\": 9999999999}", "\"slots\"", "" },
+        { "{\"argv\": [\"x\"], \"stdout\": \"%x\"}", "\"stdout\": ", "only r" },
+        { "{\"argv\": [\"x\"], \"stdin\": \"\"}", "\"stdin\" is \"\"", "a file name" },
+        { "{\"argv\": [\"x\"], \"wdir\": \"\"}", "\"wdir\" is \"\"", "a directory" },
+    };
+    struct plenum_runtime *rt;
+    struct plenum_job *job = NULL;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        EXPECT(plenum_job_create_json(rt, all[i].text, &job) == PLENUM_ERR_ARGUMENT, "%s was taken", all[i].text);
+        EXPECT(strstr(plenum_error(), all[i].said) && strstr(plenum_error(), all[i].too), "%s", all[i].text);
+        EXPECT(!strchr(plenum_error(), '\n'));
+    }
+    plenum_runtime_close(rt);
+}
+
+/* --- bindings and signals ---------------------------------------------------------------------------------- */
+
+/* What the library says of a binding is what the kernel says. */
+static void part_bind(void)
+{
+    struct plenum_runtime *rt;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    for (long kind = PLENUM_BIND_NONE; kind <= PLENUM_BIND_THREAD; kind++)
+        for (long map = PLENUM_MAP_SLOT; map <= PLENUM_MAP_NUMA; map++) {
+            struct plenum_job *job = new_job(rt, 3, "sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status");
+            int lines = 0;
+            EXPECT(plenum_job_set(job, PLENUM_JOB_BIND, kind) == PLENUM_OK);
+            EXPECT(plenum_job_set(job, PLENUM_JOB_MAP, map) == PLENUM_OK);
+            EXPECT(plenum_job_launch(job) == PLENUM_OK);
+            for (bool over = false; !over;) {
+                struct plenum_event *e = next(rt);
+                char cpus[512];
+                over = e->kind == PLENUM_EVENT_FINISHED;
+                if (e->kind == PLENUM_EVENT_OUTPUT) {
+                    int length = plenum_job_cpus(job, e->rank, cpus, sizeof(cpus));
+                    EXPECT(kind ? (size_t)length + 1 == e->length && memcmp(cpus, e->text, (size_t)length) == 0 : !length,
+                           "rank %d: said %s, is %s", e->rank, cpus, e->text);
+                    lines++;
+                }
+                plenum_event_free(e);
+            }
+            EXPECT(lines == 3);
+            plenum_job_close(job);
+        }
+    struct plenum_job *job = new_job(rt, 1, "true");
+    EXPECT(plenum_job_set(job, PLENUM_JOB_BIND, PLENUM_BIND_THREAD + 1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_cpus(job, 7, NULL, 0) == 0);
+    plenum_runtime_close(rt);
+}
+
+/* A signal to one rank, and to all. */
+static void part_signal(void)
+{
+    struct plenum_runtime *rt;
+    int heard = 0, lost[3] = { 0 };
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    struct plenum_job *job = new_job(rt, 3, "trap 'echo heard' USR1; echo up; while :; do sleep 0.01; done");
+    EXPECT(plenum_job_set(job, PLENUM_JOB_KEEP_GOING, 1) == PLENUM_OK);
+    EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    for (int up = 0; up < 3;) {
+        struct plenum_event *e = next(rt);
+        up += e->kind == PLENUM_EVENT_OUTPUT;
+        plenum_event_free(e);
+    }
+    EXPECT(plenum_job_signal(job, 3, SIGUSR1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_signal(job, 0, 0) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_signal(job, 1, SIGUSR1) == PLENUM_OK);
+    for (bool over = false; !over;) {
+        struct plenum_event *e = next(rt);
+        over = e->kind == PLENUM_EVENT_FINISHED;
+        if (e->kind == PLENUM_EVENT_OUTPUT && e->stream == 1) {
+            EXPECT(e->rank == 1 && strcmp(e->text, "heard\n") == 0);
+            heard++;
+            EXPECT(plenum_job_signal(job, PLENUM_ALL, SIGKILL) == PLENUM_OK);
+        }
+        if (e->kind == PLENUM_EVENT_LOST)
+            lost[e->rank] = e->signal;
+        EXPECT(!over || e->code == 128 + SIGKILL);
+        plenum_event_free(e);
+    }
+    EXPECT(heard == 1 && lost[0] == SIGKILL && lost[1] == SIGKILL && lost[2] == SIGKILL);
+    plenum_runtime_close(rt);
+}
+
+int main(int argc, char *argv[])
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } parts[] = {
+        { "queue", part_queue },     { "queue_cancel", part_queue_cancel }, { "queue_fails", part_queue_fails },
+        { "queue_threads", part_queue_threads }, { "json", part_json },     { "json_wrong", part_json_wrong },
+        { "bind", part_bind },       { "signal", part_signal },
+    };
+    RUN_PARTS(parts, argc, argv)
+    return 0;
+}
