@@ -31,7 +31,12 @@ enum pl_coll_kind {
     PL_COLL_REDUCE_SCATTER,
     PL_COLL_SCAN,
     PL_COLL_EXSCAN,
-    PL_COLL_KINDS
+    PL_COLL_KINDS, /* so many have a choice of algorithms; those among neighbors have not */
+    PL_COLL_NEIGHBOR_ALLGATHER = PL_COLL_KINDS,
+    PL_COLL_NEIGHBOR_ALLGATHERV,
+    PL_COLL_NEIGHBOR_ALLTOALL,
+    PL_COLL_NEIGHBOR_ALLTOALLV,
+    PL_COLL_NEIGHBOR_ALLTOALLW,
 };
 
 /*
@@ -48,9 +53,10 @@ struct pl_coll {
     const struct pl_type *sendtype, *recvtype;
     int root;
     const struct pl_op *op;
-    struct pl_counts sendcounts, recvcounts; /* [comm size], for the v and w kinds */
+    /* For the v and w kinds, [comm size], among neighbors [outdegree] and [indegree]. */
+    struct pl_counts sendcounts, recvcounts;
     struct pl_displs senddispls, recvdispls;
-    const MPI_Datatype *sendtypes, *recvtypes; /* [comm size], for alltoallw: committed */
+    const MPI_Datatype *sendtypes, *recvtypes; /* for alltoallw: committed */
 };
 
 /* Blocking: does it. Nonblocking: starts it. Persistent: makes a request that is started by pl_coll_restart().

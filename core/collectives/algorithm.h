@@ -50,6 +50,9 @@ const struct pl_algorithm *pl_coll_named(enum pl_coll_kind kind, const char *nam
 /* The algorithm of a kind on intercommunicators (inter.c). */
 const struct pl_algorithm *pl_coll_inter(enum pl_coll_kind kind);
 
+/* The one algorithm among neighbors (neighbor.c). */
+extern const struct pl_algorithm pl_neighbor_exchange;
+
 /* --- data ------------------------------------------------------------------------------------------------------ */
 
 /* Has an argument list counts for each rank? */

@@ -166,6 +166,8 @@ static inline bool fits(const struct pl_algorithm *algorithm, const struct pl_co
 
 const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
 {
+    if (coll->kind >= PL_COLL_KINDS)
+        return &pl_neighbor_exchange;
     if (pl_comm_is_inter(coll->comm))
         return pl_coll_inter(coll->kind);
     const struct pl_algorithm *wanted = forced(coll->kind);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Workers of the collectives among neighbors (MPI-5.0 sections 8.6 to 8.9). Their arrays have one element for each
+ * source or destination, also for those beyond the border of a grid, whose elements are checked and not used.
+ */
+#include "api/coll_neighbor.h"
+
+#include "core/topology.h"
+
+/* --- arguments ------------------------------------------------------------------------------------------------- */
+
+/* The communicator, which must have a topology: sets *topology, or records the error. */
+static struct pl_coll begin(struct pl_call *call, enum pl_coll_kind kind, MPI_Comm comm, const void *sendbuf, void *recvbuf,
+                            const struct pl_topology **topology)
+{
+    struct pl_coll coll = { .kind = kind, .comm = pl_arg_comm(call, comm), .sendbuf = sendbuf, .recvbuf = recvbuf };
+    if (coll.comm && coll.comm->topology == MPI_UNDEFINED)
+        pl_call_error(call, MPI_ERR_TOPOLOGY, "%s has no topology, so that nobody has neighbors", pl_comm_label(coll.comm));
+    pl_arg_not_in_place(call, sendbuf, "sendbuf", "has no meaning among neighbors");
+    pl_arg_not_in_place(call, recvbuf, "recvbuf", "has no meaning among neighbors");
+    *topology = call->err ? NULL : pl_topology_of(coll.comm);
+    return coll;
+}
+
+/* `blocks` blocks of one length. */
+static const struct pl_type *arg_blocks(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype, int blocks)
+{
+    const struct pl_type *type = pl_arg_type(call, datatype);
+    MPI_Count all = count;
+    pl_arg_count(call, count);
+    if (!call->err && __builtin_mul_overflow(count, (MPI_Count)blocks, &all))
+        pl_call_error(call, MPI_ERR_COUNT, "count is %lld for each of %d neighbors: more than can be counted", (long long)count, blocks);
+    pl_arg_buffer(call, buf, all, type);
+    return type;
+}
+
+/* Counts and displacements of n blocks; the largest count. */
+static MPI_Count arg_lists(struct pl_call *call, struct pl_counts counts, struct pl_displs displs, int n, const char *side)
+{
+    MPI_Count most = 0;
+    if (n > 0 && !counts.narrow && !counts.wide)
+        pl_call_error(call, MPI_ERR_ARG, "the counts to %s are NULL", side);
+    if (n > 0 && !displs.narrow && !displs.wide)
+        pl_call_error(call, MPI_ERR_ARG, "the displacements of what to %s are NULL", side);
+    for (int i = 0; !call->err && i < n; i++) {
+        MPI_Count count = pl_count_at(counts, i);
+        if (count < 0)
+            pl_call_error(call, MPI_ERR_COUNT, "the count to %s at %d is %lld; it must not be negative", side, i, (long long)count);
+        if (count > most)
+            most = count;
+    }
+    return most;
+}
+
+/* Only the datatypes of blocks with data must be right. */
+static void arg_types(struct pl_call *call, struct pl_counts counts, const MPI_Datatype types[], int n, const char *name)
+{
+    if (n > 0)
+        pl_arg_output(call, types, name);
+    for (int i = 0; !call->err && i < n; i++)
+        if (pl_count_at(counts, i) > 0)
+            pl_arg_type(call, types[i]);
+}
+
+/* The neighbors here, when the communicator is right. */
+static int in_of(const struct pl_topology *topology)
+{
+    return topology ? topology->indegree : 0;
+}
+static int out_of(const struct pl_topology *topology)
+{
+    return topology ? topology->outdegree : 0;
+}
+
+/* --- operations ------------------------------------------------------------------------------------------------ */
+
+int pl_do_neighbor_allgather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                             struct pl_form form)
+{
+    const struct pl_topology *topology;
+    struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLGATHER, comm, sendbuf, recvbuf, &topology);
+    coll.sendcount = sendcount;
+    coll.recvcount = recvcount;
+    coll.sendtype = arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
+    coll.recvtype = arg_blocks(call, recvbuf, recvcount, recvtype, in_of(topology));
+    return pl_coll_leave(call, &coll, form);
+}
+
+int pl_do_neighbor_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void *recvbuf, struct pl_counts recvcounts, struct pl_displs displs,
+                              MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
+{
+    const struct pl_topology *topology;
+    struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLGATHERV, comm, sendbuf, recvbuf, &topology);
+    coll.sendcount = sendcount;
+    coll.recvcounts = recvcounts;
+    coll.recvdispls = displs;
+    coll.sendtype = arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
+    MPI_Count most = arg_lists(call, recvcounts, displs, in_of(topology), "receive");
+    coll.recvtype = arg_blocks(call, recvbuf, most, recvtype, 1);
+    return pl_coll_leave(call, &coll, form);
+}
+
+int pl_do_neighbor_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                            struct pl_form form)
+{
+    const struct pl_topology *topology;
+    struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLTOALL, comm, sendbuf, recvbuf, &topology);
+    coll.sendcount = sendcount;
+    coll.recvcount = recvcount;
+    coll.sendtype = arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology));
+    coll.recvtype = arg_blocks(call, recvbuf, recvcount, recvtype, in_of(topology));
+    return pl_coll_leave(call, &coll, form);
+}
+
+int pl_do_neighbor_alltoallv(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts,
+                             struct pl_displs sdispls, MPI_Datatype sendtype, void *recvbuf,
+                             struct pl_counts recvcounts, struct pl_displs rdispls, MPI_Datatype recvtype,
+                             MPI_Comm comm, struct pl_form form)
+{
+    const struct pl_topology *topology;
+    struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLTOALLV, comm, sendbuf, recvbuf, &topology);
+    coll.sendcounts = sendcounts;
+    coll.senddispls = sdispls;
+    coll.recvcounts = recvcounts;
+    coll.recvdispls = rdispls;
+    MPI_Count sent = arg_lists(call, sendcounts, sdispls, out_of(topology), "send");
+    MPI_Count received = arg_lists(call, recvcounts, rdispls, in_of(topology), "receive");
+    coll.sendtype = arg_blocks(call, sendbuf, sent, sendtype, 1);
+    coll.recvtype = arg_blocks(call, recvbuf, received, recvtype, 1);
+    return pl_coll_leave(call, &coll, form);
+}
+
+int pl_do_neighbor_alltoallw(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts,
+                             struct pl_displs sdispls, const MPI_Datatype sendtypes[], void *recvbuf,
+                             struct pl_counts recvcounts, struct pl_displs rdispls, const MPI_Datatype recvtypes[],
+                             MPI_Comm comm, struct pl_form form)
+{
+    const struct pl_topology *topology;
+    struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLTOALLW, comm, sendbuf, recvbuf, &topology);
+    coll.sendcounts = sendcounts;
+    coll.senddispls = sdispls;
+    coll.sendtypes = sendtypes;
+    coll.recvcounts = recvcounts;
+    coll.recvdispls = rdispls;
+    coll.recvtypes = recvtypes;
+    arg_lists(call, sendcounts, sdispls, out_of(topology), "send");
+    arg_types(call, sendcounts, sendtypes, out_of(topology), "sendtypes");
+    arg_lists(call, recvcounts, rdispls, in_of(topology), "receive");
+    arg_types(call, recvcounts, recvtypes, in_of(topology), "recvtypes");
+    return pl_coll_leave(call, &coll, form);
+}
