@@ -16,8 +16,8 @@ static bool read_list(const char *file, cpu_set_t *cpus)
     CPU_ZERO(cpus);
     if (!list)
         return false;
-    while (fscanf(list, "%d", &first) == 1) {
-        if (fscanf(list, "-%d", &last) != 1)
+    while (fscanf(list, "%9d", &first) == 1) {
+        if (fscanf(list, "-%9d", &last) != 1)
             last = first;
         for (int cpu = first; cpu >= 0 && cpu <= last && cpu < CPU_SETSIZE; cpu++)
             CPU_SET((size_t)cpu, cpus);
