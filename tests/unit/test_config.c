@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Configuration from the environment, its error messages, and the log. */
+/* Configuration from the environment and from a file, its error messages, its documentation, and the log. */
 #include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/config.h"
@@ -222,5 +223,213 @@ START_TEST(log_long)
 }
 END_TEST
 
+/* --- the configuration file ---------------------------------------------------------------------------------- */
+
+static char folder[64], file[128];
+
+static void make_file(const char *text)
+{
+    snprintf(folder, sizeof folder, "/tmp/plenum-test-config-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/plenum.json", folder);
+    FILE *out = fopen(file, "w");
+    ck_assert(out && fputs(text, out) >= 0 && fclose(out) == 0);
+}
+
+static void remove_file(void)
+{
+    unlink(file);
+    rmdir(folder);
+}
+
+START_TEST(from_file)
+{
+    char origin[160];
+    clean();
+    make_file("{\n  \"transport\": [\"self\", \"shm\"],\n  \"shm_ring\": \"1M\", \"shm_eager\": 8192,\n\n"
+              "  \"strict\": true, \"initial_errhandler\": \"plenum://log\" }\n");
+    setenv("PLENUM_CONFIG", file, 1);
+    setenv("PLENUM_SHM_EAGER", "4096", 1);
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_str_eq(pl_config_text("transport"), "self,shm");
+    ck_assert_int_eq(pl_config_long("shm_ring"), 1 << 20);
+    ck_assert(pl_config_bool("strict"));
+    ck_assert_str_eq(pl_config_text("initial_errhandler"), "plenum://log");
+    ck_assert_str_eq(pl_config_text("config"), file);
+    ck_assert_str_eq(pl_config_origin("config"), "environment");
+    snprintf(origin, sizeof origin, "%s:3", file);
+    ck_assert_str_eq(pl_config_origin("shm_ring"), origin);
+    snprintf(origin, sizeof origin, "%s:5", file);
+    ck_assert_str_eq(pl_config_origin("strict"), origin);
+    ck_assert_int_eq(pl_config_long("shm_eager"), 4096); /* the environment wins */
+    ck_assert_str_eq(pl_config_origin("shm_eager"), "environment");
+    ck_assert_str_eq(pl_config_origin("ucx_eager"), "default");
+
+    setenv("PLENUM_CONFIG", "", 1); /* none */
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_str_eq(pl_config_text("transport"), "auto");
+    ck_assert_str_eq(pl_config_origin("transport"), "default");
+    remove_file();
+}
+END_TEST
+
+/* Without a name: in the directory for configuration, in .config at home. */
+START_TEST(default_files)
+{
+    char home[80];
+    clean();
+    make_file("{ \"transport\": \"shm\" }");
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_str_eq(pl_config_text("transport"), "shm");
+    setenv("PLENUM_CONFIG", "", 1);
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_str_eq(pl_config_text("transport"), "auto");
+    unsetenv("PLENUM_CONFIG");
+    setenv("XDG_CONFIG_HOME", "relative", 1);
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_str_eq(pl_config_text("transport"), "auto");
+
+    unsetenv("XDG_CONFIG_HOME");
+    snprintf(home, sizeof home, "%s/.config", folder);
+    ck_assert_int_eq(mkdir(home, 0700), 0);
+    char moved[128];
+    snprintf(moved, sizeof moved, "%s/plenum.json", home);
+    ck_assert_int_eq(rename(file, moved), 0);
+    setenv("HOME", folder, 1);
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_str_eq(pl_config_text("transport"), "shm");
+    unlink(moved);
+    rmdir(home);
+    rmdir(folder);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    int line;
+    const char *why;
+} wrong[] = {
+    { "{ \"transport\": \"shm\"\n \"log\": \"\" }", 2, "column" },
+    { "[ ]", 1, "the top must be an object" },
+    { "{ \"shm_eager\": 5,\n \"transprot\": \"shm\" }", 2, "transprot: is not a variable of Plenum; the nearest name is transport" },
+    { "{ \"\": 5 }", 1, "is not a variable of Plenum" },
+    { "{\n\n\"transport\": \"tcp\" }", 3, "transport: is \"tcp\": it must be a list, with commas, of auto|self|shm|ucx" },
+    { "{ \"transport\": [\"self\", [\"shm\"]] }", 1, "transport: must be a text, a whole number" },
+    { "{ \"transport\": [] }", 1, "transport: is \"\": it must be a list" },
+    { "{ \"transport\": null }", 1, "transport: must be a text" },
+    { "{ \"shm_ring\": 5 }", 1, "shm_ring: is \"5\": it must be a number from 4096" },
+    { "{ \"shm_ring\": 65536.0 }", 1, "shm_ring: must be a text" },
+    { "{ \"shm_ring\": 5,\n \"shm_ring\": 6 }", 2, "duplicate" },
+    { "{ \"strict\": \"maybe\" }", 1, "strict: is \"maybe\": it must be yes or no" },
+    { "{ \"config\": \"other.json\" }", 1, "config: can only be set in the environment, as PLENUM_CONFIG" },
+    { "{ \"initial_errhandler\": \"log\" }", 1, "initial_errhandler: is \"log\": it must be mpi_errors_are_fatal" },
+};
+
+START_TEST(wrong_files)
+{
+    char place[160];
+    clean();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        make_file(wrong[i].text);
+        setenv("PLENUM_CONFIG", file, 1);
+        ck_assert_int_eq(pl_config_load(), MPI_ERR_ARG);
+        snprintf(place, sizeof place, "%s:%d: ", file, wrong[i].line);
+        const char *detail = pl_error_detail(NULL);
+        ck_assert_msg(strncmp(detail, place, strlen(place)) == 0 && strstr(detail, wrong[i].why), "%s: %s", wrong[i].text, detail);
+        ck_assert_str_eq(pl_config_text("transport"), "auto");
+        remove_file();
+    }
+    expect_error("PLENUM_CONFIG", "/nowhere/plenum.json", "/nowhere/plenum.json: cannot be opened: No such file or directory");
+}
+END_TEST
+
+START_TEST(long_values)
+{
+    clean();
+    char *text = malloc(40000);
+    memcpy(text, "{ \"ucx_tls\": \"", 14);
+    memset(text + 14, 'x', 30000);
+    strcpy(text + 30014, "\" }");
+    make_file(text);
+    setenv("PLENUM_CONFIG", file, 1);
+    ck_assert_int_eq(pl_config_load(), MPI_ERR_ARG);
+    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "ucx_tls: is longer than"));
+    remove_file();
+    free(text);
+}
+END_TEST
+
+/* --- the documentation --------------------------------------------------------------------------------------- */
+
+static const char document[] = "docs/configuration.md", first[] = "<!-- the table: written by test_config -->\n",
+                  last[] = "<!-- end of the table -->\n";
+
+static void put_allowed(FILE *out, const struct pl_config *v)
+{
+    switch (v->type) {
+    case PL_CONFIG_TEXT:
+    case PL_CONFIG_LIST:
+        fputs(v->choices ? v->type == PL_CONFIG_LIST ? "a list of " : "" : "text", out);
+        for (const char *c = v->choices ? v->choices : ""; *c; c++)
+            fputs(*c == '|' ? ", " : (char[]){ *c, 0 }, out);
+        break;
+    case PL_CONFIG_BOOL:
+        fputs("yes, no", out);
+        break;
+    case PL_CONFIG_LONG:
+    case PL_CONFIG_SIZE:
+        fprintf(out, "%ld to %ld%s", v->lowest, v->highest, v->type == PL_CONFIG_SIZE ? ", K, M, G" : "");
+        break;
+    }
+}
+
+static char *make_table(void)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    fputs("| variable | default | values | |\n|---|---|---|---|\n", out);
+    for (size_t i = 0; i < pl_config_count; i++) {
+        const struct pl_config *v = &pl_config_table[i];
+        fprintf(out, *v->standard ? "| `%s` | `%s` | " : "| `%s` |%s | ", v->name, v->standard);
+        put_allowed(out, v);
+        fprintf(out, " | %s |\n", v->help);
+    }
+    fclose(out);
+    return text;
+}
+
+static char *read_document(void)
+{
+    char *text = calloc(1, 1 << 20);
+    FILE *in = fopen(document, "r");
+    if (in && fread(text, 1, (1 << 20) - 1, in) > 0 && fclose(in) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* The table in the documentation is the one in the source. PLENUM_TEST_WRITE=1 puts it there. */
+START_TEST(documented)
+{
+    char *text = read_document(), *rows = make_table();
+    if (text) { /* else this is not run from the top of the sources */
+        char *begin = strstr(text, first), *end = strstr(text, last);
+        ck_assert(begin && end && begin < end);
+        begin += strlen(first);
+        if (getenv("PLENUM_TEST_WRITE")) {
+            FILE *out = fopen(document, "w");
+            ck_assert(fprintf(out, "%.*s%s%s", (int)(begin - text), text, rows, end) > 0 && fclose(out) == 0);
+        } else {
+            *end = '\0';
+            ck_assert_msg(strcmp(begin, rows) == 0, "the table of %s is not that of core/config.c; PLENUM_TEST_WRITE=1 puts it right", document);
+        }
+    }
+    free(text);
+    free(rows);
+}
+END_TEST
+
 UNIT_MAIN("config", table, from_environment, unknown_names, bad_values, broken_at_first_use, initial_errhandler, log_filters,
-          log_lines, log_long)
+          log_lines, log_long, from_file, default_files, wrong_files, long_values, documented)
