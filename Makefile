@@ -83,7 +83,7 @@ $(B)/lib/libmpi_abi.a: $(call objs,$(MPI_SRC))
 $(B)/lib/libmpi_abi.so: | $(LIBMPI)
 	$(Q)ln -sf libmpi_abi.so.1 $@
 
-$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job.o
+$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job.o $(B)/obj/core/job_sets.o $(B)/obj/core/pset_name.o $(B)/obj/core/memory.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl

@@ -60,6 +60,35 @@ int MPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *functio
 int MPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                  void *extra_state, MPI_Errhandler *errhandler);
 
+/* --- process sets: docs/psets.md ------------------------------------------------------------------------------- */
+
+/**
+ * Publishes a process set of the job, or changes it: all its processes find it, members or not, with their next question.
+ * Local: nobody is waited for. Groups made from an earlier version stay as they are. It stays when the publisher ends.
+ * @param pset_name  a URI such as "app://mesh/fine"
+ * @param group      of this session; may be empty
+ * MPI_ERR_ARG: no URI, or a set of another provider has the name. MPI_ERR_GROUP: of another session.
+ * MPI_ERR_UNSUPPORTED_OPERATION: under another launcher than Plenum's. Any thread.
+ */
+int MPIX_Session_pset_publish(MPI_Session session, const char *pset_name, MPI_Group group);
+
+/** Withdraws a set that any process of the job, or its engine, has published. MPI_ERR_ARG: there is none. Any thread. */
+int MPIX_Session_pset_withdraw(MPI_Session session, const char *pset_name);
+
+/** Hears of a set that came or changed, with its new version, or went, with 0. Must not finalize the session. */
+typedef void (MPIX_Session_pset_function)(MPI_Session session, const char *pset_name, MPI_Count version, void *context);
+
+/**
+ * Calls `callback` for each process set that comes, changes or goes from now on: while this process is in a call of the
+ * session that makes progress, and at the latest in its next question for process sets; never from a signal or a thread of
+ * the library. May call MPI. One callback a session, in place of the one before; NULL: none.
+ */
+int MPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *callback, void *context);
+
+int PMPIX_Session_pset_publish(MPI_Session session, const char *pset_name, MPI_Group group);
+int PMPIX_Session_pset_withdraw(MPI_Session session, const char *pset_name);
+int PMPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *callback, void *context);
+
 int PMPIX_Errhandler_set_callback(MPIX_Error_callback *callback, MPIX_Destructor_function *destructor, void *context);
 int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                    void *extra_state, MPI_Errhandler *errhandler);

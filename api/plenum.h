@@ -103,7 +103,9 @@ enum plenum_event_kind {
     PLENUM_EVENT_ABORTED,     /**< `rank` ended the job with error `code`, on `object`, because of `text` */
     PLENUM_EVENT_TIMEOUT,     /**< the time limit is reached; the job is being ended */
     PLENUM_EVENT_FINISHED,    /**< no process is left; `code` is the job's exit code. The job's last event */
-    PLENUM_EVENT_QUEUED       /**< the job waits until slots are free; `code` jobs are before it in the queue */
+    PLENUM_EVENT_QUEUED,      /**< the job waits until slots are free; `code` jobs are before it in the queue */
+    PLENUM_EVENT_PSETS        /**< published process sets have come, changed or gone; `text` has a line "NAME VERSION RANKS"
+                                   for each of the `code` that there are now, as "app://mesh 7 0-3,8" */
 };
 
 enum plenum_event_flag {
@@ -264,6 +266,14 @@ PLENUM_API int plenum_job_launch(struct plenum_job *job);
 
 /** Sends a signal to a rank and the processes that it started, or to PLENUM_ALL. */
 PLENUM_API int plenum_job_signal(struct plenum_job *job, int rank, int signal);
+
+/** Publishes a process set in a job that runs, or changes it: its processes find it with their next question
+ *  (docs/psets.md). They may publish, change and withdraw sets, too; every change comes as an event PSETS.
+ *  @param ranges  [count] pairs: first rank, last rank; a rank counts once, in the order given. count 0: an empty set */
+PLENUM_API int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int (*ranges)[2], int count);
+
+/** Withdraws a set that was published, by whomever. Those of plenum_job_pset() stay. */
+PLENUM_API int plenum_job_pset_withdraw(struct plenum_job *job, const char *name);
 
 /** Ends the job: SIGTERM, and SIGKILL after the grace time, at once when called a second time. Returns at once. One
  *  that waits in the queue has finished, with code 0, without having been started. */

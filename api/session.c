@@ -5,6 +5,7 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "sessions/psets.h"
 #include "sessions/session.h"
 
 int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
@@ -61,8 +62,11 @@ int MPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_nam
     struct pl_instance *s = pl_arg_session(&call, session);
     pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, npset_names, "npset_names");
+    int count = 0;
     if (!call.err)
-        *npset_names = pl_pset_count(s);
+        call.err = pl_psets_count(s, &count);
+    if (!call.err)
+        *npset_names = count;
     return pl_call_leave(&call);
 }
 
@@ -73,9 +77,9 @@ int MPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pse
     struct pl_instance *s = pl_arg_session(&call, session);
     pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, pset_len, "pset_len");
-    const char *name = call.err ? NULL : pl_pset_name(s, n);
-    if (!call.err && !name)
-        pl_call_error(&call, MPI_ERR_ARG, "n is %d, there are %d process sets", n, pl_pset_count(s));
+    const char *name = NULL;
+    if (!call.err)
+        call.err = pl_psets_name(s, n, &name);
     if (!call.err && *pset_len < 0)
         pl_call_error(&call, MPI_ERR_ARG, "pset_len is %d, a length is 0 or more", *pset_len);
     if (!call.err && *pset_len > 0)
@@ -92,20 +96,13 @@ int MPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_In
 {
     struct pl_call call = PL_CALL(MPI_Session_get_pset_info);
     struct pl_instance *s = pl_arg_session(&call, session);
-    struct pl_info *made = NULL;
-    char text[16];
-    int size;
+    struct pl_info *made;
     pl_arg_output(&call, pset_name, "pset_name");
     pl_arg_output(&call, info, "info");
     if (!call.err)
-        call.err = pl_pset_size(s, pset_name, &size);
-    if (!call.err && !(made = pl_info_create()))
-        call.err = MPI_ERR_NO_MEM;
-    if (call.err)
-        return pl_call_leave(&call);
-    snprintf(text, sizeof text, "%d", size);
-    call.err = pl_info_set(made, "mpi_size", text);
-    *info = pl_object_handle(made);
+        call.err = pl_psets_info(s, pset_name, &made);
+    if (!call.err)
+        *info = pl_object_handle(made);
     return pl_call_leave(&call);
 }
 
@@ -117,7 +114,7 @@ int MPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_
     pl_arg_output(&call, pset_name, "pset_name");
     pl_arg_output(&call, newgroup, "newgroup");
     if (!call.err)
-        call.err = pl_pset_group(s, pset_name, &made);
+        call.err = pl_psets_group(s, pset_name, &made);
     if (!call.err)
         *newgroup = pl_object_handle(made);
     return pl_call_leave(&call);

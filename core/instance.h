@@ -15,6 +15,7 @@
 struct pl_comm;
 struct pl_errhandler;
 struct pl_info;
+struct pl_psets;
 
 struct pl_instance {
     struct pl_object obj;      /* of kind PL_SESSION; the World's is hidden */
@@ -29,6 +30,7 @@ struct pl_instance {
     struct pl_errhandler *errhandler; /* of the session, and first one of its communicators; retained */
     struct pl_info *info;      /* the hints in use; set once, when it opens */
     struct pl_bsend *bsend;    /* session's attached buffer */
+    _Atomic(struct pl_psets *) psets; /* registry of process sets (sessions/psets.h); NULL until somebody asks */
 };
 
 /* Opens one; reference counts the process (core/process.h). Never waits for another process. `kinds`: memory allocation

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/job.h"
+#include "core/job_sets.h"
 
 enum { RANKS_MAX = 1 << 24 };
 
@@ -53,6 +54,29 @@ static const char *check_apps(const struct pl_job *job, size_t bytes)
     return NULL;
 }
 
+/* The words of the table that do not change; what is in its buffers is looked at by who reads them. */
+static const char *check_table(const struct pl_job *job, size_t bytes)
+{
+    if (!job->table)
+        return NULL;
+    const struct pl_job_table *table = (const void *)((const char *)job + job->table);
+    if (!inside(bytes, job->table, 1, sizeof(*table), 64))
+        return "its table of published process sets lies outside";
+    if (table->size != job->size || table->room < 64 || table->room % 64)
+        return "its table of published process sets is damaged";
+    if (table->room > (bytes - job->table - sizeof(*table)) / PL_JOB_BUFFERS)
+        return "its table of published process sets lies outside";
+    return NULL;
+}
+
+static const char *check_cpus(const struct pl_job *job, size_t bytes)
+{
+    if (job->cpu_words == 0)
+        return NULL;
+    bool whole = inside(bytes, job->cpus, job->size, job->cpu_words * sizeof(uint64_t), sizeof(uint64_t));
+    return whole ? NULL : "the processors of its ranks lie outside";
+}
+
 const char *pl_job_check(const struct pl_job *job, size_t bytes, uint64_t cookie, long rank)
 {
     if (bytes < sizeof(*job))
@@ -74,5 +98,9 @@ const char *pl_job_check(const struct pl_job *job, size_t bytes, uint64_t cookie
     if (!job->nspace[0] || !memchr(job->nspace, '\0', sizeof(job->nspace)))
         return "the job's name is empty or does not end";
     const char *wrong = check_psets(job, bytes);
-    return wrong ? wrong : check_apps(job, bytes);
+    if (!wrong)
+        wrong = check_apps(job, bytes);
+    if (!wrong)
+        wrong = check_cpus(job, bytes);
+    return wrong ? wrong : check_table(job, bytes);
 }

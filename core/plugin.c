@@ -27,6 +27,7 @@
 #include "core/process.h"
 #include "core/topology_hw.h"
 #include "core/transport.h"
+#include "plenum-pset.h"
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
 
@@ -38,6 +39,7 @@ static const struct kind {
     { PL_TRANSPORT_SYMBOL, PL_TRANSPORT_ABI },
     { PL_BOOTSTRAP_SYMBOL, PL_BOOTSTRAP_ABI },
     { PL_TOPOLOGY_SYMBOL,  PL_TOPOLOGY_ABI  },
+    { PLENUM_PSET_SYMBOL,  PLENUM_PSET_ABI  },
     { PLENUM_ERRHANDLER_SYMBOL, PLENUM_ERRHANDLER_ABI },
 };
 

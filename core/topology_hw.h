@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-enum { PL_TOPOLOGY_ABI = 1, PL_TOPOLOGY_TYPE_MAX = 64 };
+enum { PL_TOPOLOGY_ABI = 2, PL_TOPOLOGY_TYPE_MAX = 64 };
 #define PL_TOPOLOGY_SYMBOL "plenum_topology"
 
 /* A kind of resource in which the process is confined to one instance. */
@@ -35,6 +35,13 @@ struct pl_topology_ops {
      * or without "hwloc://", upper or lower case alike. -1: not confined to one; -2: no such type here.
      */
     int (*index)(const char *type);
+
+    /*
+     * Calls `found` for every resource of the machine that holds processors, type by type from the machine down: its type
+     * and index as in `places`, and its processors as the bits of `cpus` [words], which is borrowed for the call. A result
+     * of `found` other than 0 ends it and is returned. -1: the topology of the machine cannot be read.
+     */
+    int (*each)(int (*found)(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words), void *to);
 };
 
 #endif

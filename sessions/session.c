@@ -10,10 +10,10 @@
 #include "core/config.h"
 #include "core/errhandler.h"
 #include "core/error.h"
-#include "core/group.h"
 #include "core/info.h"
 #include "core/leftovers.h"
 #include "core/process.h"
+#include "sessions/psets.h"
 
 #define LEVEL_KEY  "mpi_thread_support_level"
 #define STRICT_KEY "plenum_strict"
@@ -142,53 +142,8 @@ int pl_session_check(struct pl_instance *session, bool *ours)
 
 void pl_session_close(struct pl_instance *session)
 {
+    pl_psets_close(session);
     pl_instance_close(session);
     pl_handle_drop(session);
     pl_object_trim(); /* the session itself may have been the last object */
-}
-
-/* --- process sets -------------------------------------------------------------------------------------------------------- */
-
-static const char *const built_in[] = { "mpi://WORLD", "mpi://SELF" };
-enum { BUILT_IN = sizeof built_in / sizeof *built_in };
-
-int pl_pset_count(struct pl_instance *session)
-{
-    (void)session;
-    return BUILT_IN;
-}
-
-const char *pl_pset_name(struct pl_instance *session, int n)
-{
-    (void)session;
-    return n >= 0 && n < BUILT_IN ? built_in[n] : NULL;
-}
-
-/* Names of process sets are URIs: scheme and authority in any case. */
-static int find(const char *name, int *n)
-{
-    for (*n = 0; *n < BUILT_IN; (*n)++)
-        if (strcasecmp(built_in[*n], name) == 0)
-            return MPI_SUCCESS;
-    return pl_fail(MPI_ERR_ARG, "there is no process set \"%s\"", name);
-}
-
-int pl_pset_size(struct pl_instance *session, const char *name, int *size)
-{
-    int n;
-    (void)session;
-    int rc = find(name, &n);
-    *size = n == 0 ? pl_process.place.size : 1;
-    return rc;
-}
-
-int pl_pset_group(struct pl_instance *session, const char *name, struct pl_group **group)
-{
-    int n;
-    int rc = find(name, &n);
-    if (rc)
-        return rc;
-    *group = n == 0 ? pl_group_create_range(session, pl_process.place.size, PL_PROC(0, 0), 1)
-                    : pl_group_create_range(session, 1, pl_process_self(), 1);
-    return *group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }

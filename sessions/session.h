@@ -18,12 +18,6 @@ int pl_session_check(struct pl_instance *session, bool *ours);
 /* Closes it and takes the user's handle back. */
 void pl_session_close(struct pl_instance *session);
 
-/* Process sets: how many, the n-th name (borrowed, NULL past the end), the members as a group with one handle. */
-int pl_pset_count(struct pl_instance *session);
-const char *pl_pset_name(struct pl_instance *session, int n);
-int pl_pset_size(struct pl_instance *session, const char *name, int *size);
-int pl_pset_group(struct pl_instance *session, const char *name, struct pl_group **group);
-
 /* "MPI_THREAD_MULTIPLE" and back; MPI_UNDEFINED for a text that is none. */
 const char *pl_thread_level_name(int level);
 int pl_thread_level_from(const char *name);

@@ -11,6 +11,7 @@
 #include "core/instance.h"
 #include "core/leftovers.h"
 #include "core/process.h"
+#include "sessions/psets.h"
 
 static pthread_t main_thread;
 static struct pl_comm comm_world = { .obj = PL_OBJECT_PREDEFINED(PL_COMM, (int32_t)(uintptr_t)MPI_COMM_WORLD) };
@@ -43,6 +44,7 @@ static int make_comm(struct pl_instance *world, int size, uint64_t first, uint32
 static void close_world(struct pl_instance *world)
 {
     pl_process_publish(PL_CARD_WORLD, NULL, 0);
+    pl_psets_close(world);
     pl_instance_close(world);
     if (pl_world_comm)
         pl_comm_destroy(pl_world_comm);

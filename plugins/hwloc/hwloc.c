@@ -113,10 +113,44 @@ static int get_index(const char *type)
     return index;
 }
 
+enum { WORDS_MAX = 256 };
+
+/* The processors of an object, in words of 64. */
+static int words_of(hwloc_const_cpuset_t cpuset, uint64_t *words)
+{
+    int last = hwloc_bitmap_last(cpuset), count = last < 0 ? 0 : last / 64 + 1;
+    if (count > WORDS_MAX)
+        count = WORDS_MAX;
+    memset(words, 0, (size_t)count * sizeof *words);
+    for (int cpu = hwloc_bitmap_first(cpuset); cpu >= 0 && cpu / 64 < count; cpu = hwloc_bitmap_next(cpuset, cpu))
+        words[cpu / 64] |= (uint64_t)1 << cpu % 64;
+    return count;
+}
+
+static int for_each(int (*found)(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words), void *to)
+{
+    hwloc_topology_t topology;
+    hwloc_cpuset_t where;
+    uint64_t words[WORDS_MAX];
+    int rc = 0;
+    if (load(&topology, &where) != 0)
+        return -1;
+    for (int i = 0; rc == 0 && i < TYPES; i++)
+        for (hwloc_obj_t o = NULL; rc == 0 && (o = hwloc_get_next_obj_by_type(topology, types[i], o)) != NULL;) {
+            struct pl_topology_place place = { .index = (int)o->logical_index };
+            name_of(o, place.type, sizeof place.type);
+            if (o->cpuset)
+                rc = found(to, &place, words, words_of(o->cpuset, words));
+        }
+    unload(topology, where);
+    return rc;
+}
+
 __attribute__((visibility("default")))
 const struct pl_topology_ops plenum_topology = {
     .abi    = PL_TOPOLOGY_ABI,
     .name   = "hwloc",
     .places = get_places,
     .index  = get_index,
+    .each   = for_each,
 };

@@ -89,6 +89,11 @@ int pl_blob_file(const struct pl_blob *b, const char *name, int *error)
         close(fd);
         return -1;
     }
+    if (b->tail && ftruncate(fd, (off_t)(b->used + b->tail)) != 0) {
+        *error = pl_rt_fail_errno("cannot make a memory file of %zu bytes for the job", b->used + b->tail);
+        close(fd);
+        return -1;
+    }
     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     return fd;
 }

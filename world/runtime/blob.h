@@ -14,6 +14,7 @@
 struct pl_blob {
     unsigned char *data;
     size_t used, room;
+    size_t tail; /* zeros behind it in the file, which take no memory until somebody writes there */
     bool failed;
 };
 

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/pset_name.h"
 #include "world/runtime/error.h"
 #include "world/runtime/runtime.h"
 
@@ -307,8 +308,17 @@ int plenum_job_pset(struct plenum_job *job, const char *name, const int (*ranges
         if (ranges[i][0] < 0 || ranges[i][1] < ranges[i][0])
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d is no range of ranks", name, ranges[i][0],
                               ranges[i][1]);
+    char shown[80];
+    const char *wrong = pl_pset_name_check(name);
+    if (wrong)
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\" is no name of a process set: it %s", pl_pset_name_show(name, shown, sizeof(shown)), wrong);
     int err = begin(job);
-    return err ? err : end(job, add_pset(job, name, ranges, count));
+    if (err)
+        return err;
+    for (int i = 0; !err && i < job->pset_count; i++)
+        if (pl_pset_name_same(job->psets[i].name, name))
+            err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\" is there twice", name);
+    return end(job, err ? err : add_pset(job, name, ranges, count));
 }
 
 /* Takes descriptor and file, also when it fails. */

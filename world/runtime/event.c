@@ -87,6 +87,8 @@ int plenum_event_describe(const struct plenum_event *e, char *text, size_t size)
     case PLENUM_EVENT_FINISHED:
         return snprintf(text, size, "the job has finished with exit code %d%s", e->code,
                         e->flags & PLENUM_EVENT_CANCELLED ? ", cancelled" : "");
+    case PLENUM_EVENT_PSETS:
+        return snprintf(text, size, "process sets have changed, %d %s published", e->code, e->code == 1 ? "is" : "are");
     case PLENUM_EVENT_QUEUED:
         return snprintf(text, size, "the job waits for free slots, behind %d %s", e->code,
                         e->code == 1 ? "other" : "others");

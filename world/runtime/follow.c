@@ -219,6 +219,7 @@ static void process_ended(struct plenum_job *job, int rank, int status)
     r->ended = true;
     job->running--;
     atomic_store(&slot->gone, 1);
+    pl_job_psets_look(job);
     for (int s = 0; s < 2; s++)
         pl_stream_drain(&r->out[s]);
     look_for_abort(job, state);
@@ -252,6 +253,8 @@ static void wind_up(struct plenum_job *job)
             pl_stream_drain(&job->ranks[r].out[s]);
             pl_stream_close(&job->ranks[r].out[s]);
         }
+    pl_job_psets_look(job);
+    pl_job_psets_unwatch(job);
     munmap((void *)job->segment, job->segment_bytes);
     job->segment = NULL;
     job->runtime->used -= job->takes;

@@ -34,6 +34,7 @@ static const char *kind_name(enum plenum_event_kind kind)
     case PLENUM_EVENT_TIMEOUT: return "timeout";
     case PLENUM_EVENT_FINISHED: return "finished";
     case PLENUM_EVENT_QUEUED: return "queued";
+    case PLENUM_EVENT_PSETS: return "psets";
     }
     return "unknown";
 }

@@ -41,6 +41,8 @@ struct plenum_runtime {
     bool driving;          /* a thread in plenum_job_wait() polls `work` */
     struct pl_link link;
     struct pl_source link_source, nudge_source, timer_source;
+    int psets;             /* inotify in work: published process sets have changed; -1: none so far, or there is none */
+    struct pl_source psets_source;
     struct pl_list jobs;   /* struct plenum_job.node */
     struct pl_list queue;  /* struct plenum_job.waiting, the next one first */
     struct pl_list events; /* queued struct pl_event.node */
@@ -124,6 +126,8 @@ struct plenum_job {
     bool failed;               /* `code` is decided by a failure */
     int code;                  /* the exit code so far */
     int64_t limit_at, kill_at; /* milliseconds of CLOCK_MONOTONIC; 0: none */
+    int psets_watch;           /* of the segment, in runtime->psets; -1: none */
+    uint64_t psets_told;       /* version of the published sets in the last event */
 };
 
 static inline bool pl_job_alive(const struct plenum_job *job)
@@ -158,6 +162,12 @@ void pl_job_unstarted(struct plenum_job *job, int rank, int number, const char *
 int pl_job_send_signal(struct plenum_job *job, int rank, int signal);
 /* Somebody has ended the job: reports it, once, and ends the rest. `object` and `message` may be empty. */
 void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message);
+
+/* psets.c: process sets that come and go while the job runs. */
+void pl_job_psets_watch(struct plenum_job *job, int segment);
+/* Tells the host if they have changed. */
+void pl_job_psets_look(struct plenum_job *job);
+void pl_job_psets_unwatch(struct plenum_job *job);
 
 /* stream.c */
 int pl_stream_open(struct pl_stream *stream, struct plenum_job *job, int rank, int number, int *write_end);

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See segment.h. */
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/job_sets.h"
 #include "world/runtime/blob.h"
 #include "world/runtime/error.h"
+#include "world/runtime/plan.h"
 #include "world/runtime/segment.h"
+
+enum { TABLE_ROOM = 65536 }; /* for published process sets, with names of usual length some 1500 */
 
 static void add_psets(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
 {
@@ -65,6 +70,35 @@ static void add_programs(struct pl_blob *b, const struct plenum_job *job, struct
     }
 }
 
+/* The processors of each rank: those of its place, or all that the host may use. */
+static void add_cpus(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+{
+    enum { WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
+    const struct pl_plan *plan = (const void *)job->plan.data;
+    const struct pl_plan_rank *rank = pl_plan_at(plan, plan->ranks);
+    cpu_set_t unbound;
+    uint64_t words[WORDS];
+    CPU_ZERO(&unbound);
+    if (sched_getaffinity(0, sizeof(unbound), &unbound) != 0)
+        return;
+    memcpy(words, &unbound, sizeof(words));
+    for (head->cpu_words = WORDS; head->cpu_words > 1 && !words[head->cpu_words - 1]; head->cpu_words--)
+        ;
+    size_t bytes = head->cpu_words * sizeof(uint64_t);
+    head->cpus = pl_blob_add(b, NULL, (size_t)job->size * bytes);
+    char *to = pl_blob_at(b, head->cpus);
+    for (int r = 0; to && r < job->size; r++)
+        memcpy(to + (size_t)r * bytes, rank[r].cpus ? pl_plan_at(plan, rank[r].cpus) : &unbound, bytes);
+}
+
+/* The table of sets that come while the job runs: its head is written, its buffers are the file's tail. */
+static void add_table(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+{
+    struct pl_job_table table = { .room = (TABLE_ROOM + 8 * (uint32_t)job->size + 63) / 64 * 64, .size = (uint32_t)job->size };
+    head->table = pl_blob_add(b, &table, sizeof(table));
+    b->tail = PL_JOB_TABLE_BYTES(table.room) - sizeof(table);
+}
+
 int pl_segment_make(struct plenum_job *job, int slots, int *error)
 {
     struct pl_blob b = { 0 };
@@ -83,14 +117,16 @@ int pl_segment_make(struct plenum_job *job, int slots, int *error)
     pl_blob_add(&b, NULL, sizeof(head) + (size_t)job->size * sizeof(struct pl_job_rank));
     add_psets(&b, job, &head);
     add_programs(&b, job, &head);
-    head.bytes = b.used;
+    add_cpus(&b, job, &head);
+    add_table(&b, job, &head);
+    head.bytes = b.used + b.tail;
     if (!b.failed)
         memcpy(b.data, &head, sizeof(head));
 
     fd = pl_blob_file(&b, "plenum-job", error);
     if (fd < 0)
         goto free_buffer;
-    void *mapped = mmap(NULL, b.used, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *mapped = mmap(NULL, head.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED) {
         *error = pl_rt_fail_errno("cannot map the job segment");
         close(fd);
@@ -98,7 +134,7 @@ int pl_segment_make(struct plenum_job *job, int slots, int *error)
         goto free_buffer;
     }
     job->segment = mapped;
-    job->segment_bytes = b.used;
+    job->segment_bytes = head.bytes;
 
 free_buffer:
     pl_blob_fini(&b);

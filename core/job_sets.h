@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Process sets that come, change and go while a job runs: a table in the job segment that every process of the job and the
+ * runtime may change. Part of both libraries.
+ *
+ * The table has several buffers, each with room for all sets. `current` says which one counts. Whoever changes something
+ * takes a buffer that nobody has, writes all sets into it as they shall be, and makes it the current one with one
+ * compare-and-swap; if somebody else was faster, he begins again. So a reader never sees half a change, and a process that
+ * is stopped or killed in the middle holds up nobody: a buffer whose owner is gone is taken by the next who needs one.
+ *
+ * A reader copies the current buffer and looks whether it still counts. It believes nothing: what is no table is an error.
+ * No locks, no waiting but for the moment in which all buffers are taken.
+ */
+#ifndef PLENUM_CORE_JOB_SETS_H
+#define PLENUM_CORE_JOB_SETS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PL_JOB_BUFFERS = 8 };
+
+struct pl_job_table {
+    _Alignas(64) _Atomic uint64_t current;  /* changes so far << 8 | number of the buffer; at first 0, which is empty */
+    _Atomic int32_t owner[PL_JOB_BUFFERS];  /* pid of who writes into the buffer; 0: nobody */
+    uint32_t room;                          /* bytes of a buffer, a multiple of 64; PL_JOB_BUFFERS of them follow */
+    uint32_t size;                          /* ranks in the job; both are written before the first process starts */
+};
+
+/* Bytes of a table whose buffers have `room` bytes. */
+#define PL_JOB_TABLE_BYTES(room) (sizeof(struct pl_job_table) + (size_t)PL_JOB_BUFFERS * (room))
+
+/* One set in a copy of the table; name and ranges lie in the copy. */
+struct pl_job_set {
+    const char *name;
+    uint64_t version;        /* higher than that of any set that had this name before */
+    const uint32_t *ranges;  /* [2 * count]: first rank, last rank, in the order of the members */
+    uint32_t count;
+};
+
+/* A copy of all sets. */
+struct pl_job_sets {
+    uint64_t version;        /* of the table: the number of changes so far */
+    struct pl_job_set *set;  /* [count] */
+    int count;
+    void *memory;
+};
+
+/* Higher after every change. One load. */
+static inline uint64_t pl_job_sets_version(const struct pl_job_table *table)
+{
+    return atomic_load_explicit(&table->current, memory_order_acquire) >> 8;
+}
+
+/* NULL, or what went wrong: no memory, or the table is damaged. */
+const char *pl_job_sets_open(const struct pl_job_table *table, struct pl_job_sets *sets);
+void pl_job_sets_close(struct pl_job_sets *sets);
+
+/* The set of this name, NULL: there is none. */
+const struct pl_job_set *pl_job_sets_find(const struct pl_job_sets *sets, const char *name);
+
+/* Publishes a set or changes it; one that is as it was already is left alone. Withdraws it with ranges NULL; one that is
+ * not there is an error. The name and the ranges have been checked. NULL, or what went wrong. `version`: the table's
+ * afterwards. */
+const char *pl_job_sets_change(struct pl_job_table *table, const char *name, const uint32_t *ranges, uint32_t count, uint64_t *version);
+
+#endif

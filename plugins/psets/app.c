@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Process sets that processes of the job, or who launched it, publish while it runs. They lie in the job segment
+ * (core/job_sets.h). A process that nobody launched is a job of its own, with a table of its own. Other launchers offer no
+ * such place.
+ *
+ * The runtime is told by touching the segment's file, which it watches.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/job_sets.h"
+#include "core/process.h"
+#include "core/pset_name.h"
+#include "core/pset_providers.h"
+
+enum { ROOM_ALONE = 32768 };
+
+static struct {
+    struct pl_job_table table;
+    char buffers[PL_JOB_BUFFERS * ROOM_ALONE];
+} alone = { .table = { .room = ROOM_ALONE, .size = 1 } };
+
+/* NULL: there is none under this launcher. */
+static struct pl_job_table *table(void)
+{
+    const struct pl_job *job = pl_process.place.job;
+    if (job)
+        return job->table ? (struct pl_job_table *)((char *)job + job->table) : NULL;
+    return strcmp(pl_process.bootstrap->name, "singleton") == 0 ? &alone.table : NULL;
+}
+
+/* The descriptor that the launcher left may have been closed, and its number be something else's. */
+static void touch_segment(void)
+{
+    const struct pl_job *job = pl_process.place.job;
+    const char *text = getenv(PL_JOB_ENV);
+    struct stat st;
+    uint64_t head[4];
+    int fd = text ? (int)strtol(text, NULL, 10) : -1;
+    if (!job || fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != job->bytes)
+        return;
+    if (pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, job, sizeof head) == 0)
+        futimens(fd, NULL);
+}
+
+int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count)
+{
+    struct pl_job_table *t = table();
+    uint64_t version;
+    char shown[80];
+    if (!t)
+        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "process sets can be published in jobs of Plenum's mpiexec or runtime only, not under this launcher");
+    const char *wrong = pl_job_sets_change(t, name, ranges, count, &version);
+    if (wrong)
+        return pl_fail(ranges ? MPI_ERR_OTHER : MPI_ERR_ARG, "process set \"%s\" cannot be %s: %s",
+                       pl_pset_name_show(name, shown, sizeof shown), ranges ? "published" : "withdrawn", wrong);
+    touch_segment();
+    return MPI_SUCCESS;
+}
+
+static int open_app(const struct plenum_pset_host *host, void **self)
+{
+    (void)host;
+    *self = table();
+    return MPI_SUCCESS;
+}
+
+static void close_app(void *self)
+{
+    (void)self;
+}
+
+static int open_sets(void *self, struct pl_job_sets *sets)
+{
+    const char *wrong = self ? pl_job_sets_open(self, sets) : NULL;
+    return wrong ? pl_fail(MPI_ERR_OTHER, "process sets that were published: %s", wrong) : MPI_SUCCESS;
+}
+
+static int list_app(void *self, plenum_pset_name_function *name, void *to)
+{
+    struct pl_job_sets sets = { .count = 0 };
+    int rc = open_sets(self, &sets);
+    for (int i = 0; rc == MPI_SUCCESS && i < sets.count; i++)
+        rc = name(to, sets.set[i].name, sets.set[i].version);
+    pl_job_sets_close(&sets);
+    return rc;
+}
+
+static int members_of_app(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range, void *to)
+{
+    struct pl_job_sets sets = { .count = 0 };
+    int rc = open_sets(self, &sets);
+    const struct pl_job_set *set = pl_job_sets_find(&sets, name);
+    if (rc == MPI_SUCCESS && !set)
+        rc = PLENUM_PSET_NONE;
+    if (set)
+        *version = set->version;
+    for (uint32_t i = 0; rc == MPI_SUCCESS && i < set->count; i++)
+        rc = range(to, (int)set->ranges[2 * i], (int)set->ranges[2 * i + 1]);
+    pl_job_sets_close(&sets);
+    return rc;
+}
+
+static uint64_t version_of_app(void *self)
+{
+    return self ? pl_job_sets_version(self) : 0;
+}
+
+const struct plenum_pset_provider pl_psets_app = {
+    .abi     = PLENUM_PSET_ABI,
+    .name    = "app",
+    .open    = open_app,
+    .close   = close_app,
+    .list    = list_app,
+    .members = members_of_app,
+    .version = version_of_app,
+};

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Process sets by hardware: hwloc://NUMANode/0 are the processes that may run on the processors of that NUMA node only, and
+ * hwloc://NUMANode those of the node to which this process is confined. Types are those of hwloc, indices its logical ones.
+ *
+ * A process counts with the processors that the launcher gave to it, which the job segment says for all of them from the
+ * start: so every process has the same answer, whenever it asks, and nobody has to be asked. Where a process binds itself
+ * later is not seen.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/plugin.h"
+#include "core/process.h"
+#include "core/pset_name.h"
+#include "core/pset_providers.h"
+#include "core/topology_hw.h"
+
+#define TYPES "Machine, Package, NUMANode, L3Cache, Core, PU and what else hwloc finds here"
+
+enum { NAME_ROOM = PL_TOPOLOGY_TYPE_MAX + 16, OWN_WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
+
+struct part {
+    struct pl_topology_place place; /* its type with "hwloc://" */
+    uint64_t *cpus;                 /* [words] */
+    int words;
+};
+
+struct machine {
+    const struct plenum_pset_host *host;
+    bool read;
+    struct part *part; /* [count] */
+    int count;
+};
+
+/* --- which processors a process has ---------------------------------------------------------------------------------- */
+
+/* The words of a rank; NULL: not known. */
+static const uint64_t *cpus_of(const struct machine *m, int rank, uint64_t own[OWN_WORDS], int *words)
+{
+    const struct pl_job *job = pl_process.place.job;
+    if (job && job->cpu_words) {
+        *words = (int)job->cpu_words;
+        return (const uint64_t *)((const char *)job + job->cpus) + (size_t)rank * job->cpu_words;
+    }
+    *words = OWN_WORDS;
+    cpu_set_t set;
+    if (m->host->size > 1 || sched_getaffinity(0, sizeof set, &set) != 0)
+        return NULL;
+    memcpy(own, &set, sizeof set);
+    return own;
+}
+
+static int fail_unknown(void)
+{
+    return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "hwloc://: where the processes of the job are bound is known under Plenum's mpiexec and runtime only");
+}
+
+/* Is every processor of the rank one of the part's? */
+static bool is_in(const struct machine *m, int rank, const struct part *part, bool *known)
+{
+    uint64_t own[OWN_WORDS], any = 0;
+    int words;
+    const uint64_t *cpus = cpus_of(m, rank, own, &words);
+    *known = cpus != NULL;
+    for (int w = 0; cpus && w < words; w++) {
+        any |= cpus[w];
+        if (cpus[w] & ~(w < part->words ? part->cpus[w] : 0))
+            return false;
+    }
+    return any != 0;
+}
+
+/* --- the machine ----------------------------------------------------------------------------------------------------- */
+
+static int add_part(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words)
+{
+    struct machine *m = to;
+    struct part *grown = pl_realloc(m->part, ((size_t)m->count + 1) * sizeof *grown);
+    uint64_t *own = pl_malloc(((size_t)words + 1) * sizeof *own);
+    if (grown)
+        m->part = grown;
+    if (!grown || !own) {
+        free(own);
+        return pl_fail_memory("the parts of the machine");
+    }
+    memcpy(own, cpus, (size_t)words * sizeof *own);
+    m->part[m->count++] = (struct part){ *place, own, words };
+    return MPI_SUCCESS;
+}
+
+static void forget_parts(struct machine *m)
+{
+    for (int i = 0; i < m->count; i++)
+        free(m->part[i].cpus);
+    free(m->part);
+    m->part = NULL;
+    m->count = 0;
+}
+
+/* Some milliseconds, the first time. */
+static int read_machine(struct machine *m)
+{
+    if (m->read)
+        return MPI_SUCCESS;
+    const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
+    if (!topology)
+        return MPI_ERR_OTHER;
+    int rc = topology->each(add_part, m);
+    if (rc < 0)
+        rc = pl_fail(MPI_ERR_OTHER, "hwloc cannot read the topology of this machine");
+    m->read = rc == MPI_SUCCESS;
+    if (rc)
+        forget_parts(m);
+    return rc;
+}
+
+/* --- the provider ---------------------------------------------------------------------------------------------------- */
+
+static int open_hwloc(const struct plenum_pset_host *host, void **self)
+{
+    struct machine *m = pl_calloc(1, sizeof *m);
+    if (!m)
+        return pl_fail_memory("the process sets of the machine");
+    m->host = host;
+    *self = m;
+    return MPI_SUCCESS;
+}
+
+static void close_hwloc(void *self)
+{
+    forget_parts(self);
+    free(self);
+}
+
+static bool has_member(const struct machine *m, const struct part *part)
+{
+    bool known = true, member = false;
+    for (int rank = 0; known && !member && rank < m->host->size; rank++)
+        member = is_in(m, rank, part, &known);
+    return member;
+}
+
+static void name_of(const struct part *part, char name[NAME_ROOM])
+{
+    snprintf(name, NAME_ROOM, "%s/%d", part->place.type, part->place.index);
+}
+
+/* The parts in which somebody is. Where nothing is known there is nothing to list; who asks for a set hears why. */
+static int list_hwloc(void *self, plenum_pset_name_function *name, void *to)
+{
+    struct machine *m = self;
+    char text[NAME_ROOM];
+    int rc = MPI_SUCCESS;
+    if (read_machine(m) != MPI_SUCCESS)
+        return MPI_SUCCESS;
+    for (int i = 0; rc == MPI_SUCCESS && i < m->count; i++)
+        if (has_member(m, &m->part[i])) {
+            name_of(&m->part[i], text);
+            rc = name(to, text, 0);
+        }
+    return rc;
+}
+
+/* The part of this name, or the one of the type in which this process is. NULL, with the reason recorded. */
+static const struct part *find(const struct machine *m, const char *name)
+{
+    char text[NAME_ROOM];
+    bool type = false, known = true;
+    for (int i = 0; i < m->count; i++) {
+        const struct part *part = &m->part[i];
+        name_of(part, text);
+        if (pl_pset_name_same(name, text))
+            return part;
+        if (!pl_pset_name_same(name, part->place.type))
+            continue;
+        type = true;
+        if (is_in(m, m->host->rank, part, &known))
+            return part;
+    }
+    if (!known)
+        fail_unknown();
+    else if (type)
+        pl_fail(MPI_ERR_ARG, "%.80s: this process is not confined to one", name);
+    else
+        pl_fail(MPI_ERR_ARG, "there is no process set \"%.80s\": types are " TYPES ", with a slash and a number behind them for one of several", name);
+    return NULL;
+}
+
+static int members_of_hwloc(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range, void *to)
+{
+    struct machine *m = self;
+    int class = MPI_ERR_OTHER;
+    *version = 0;
+    int rc = read_machine(m);
+    const struct part *part = rc ? NULL : find(m, name);
+    if (!part) {
+        pl_error_detail(&class);
+        return class;
+    }
+    for (int rank = 0; rc == MPI_SUCCESS && rank < m->host->size; rank++) {
+        bool known, member = is_in(m, rank, part, &known);
+        if (!known)
+            return fail_unknown();
+        if (member)
+            rc = range(to, rank, rank);
+    }
+    return rc;
+}
+
+const struct plenum_pset_provider pl_psets_hwloc = {
+    .abi     = PLENUM_PSET_ABI,
+    .name    = "hwloc",
+    .scheme  = "hwloc",
+    .open    = open_hwloc,
+    .close   = close_hwloc,
+    .list    = list_hwloc,
+    .members = members_of_hwloc,
+};

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who is in a process set of a file. One walk through an expression does two things: it says the members, or, without
+ * somebody to say them to, it checks the form and follows the names once to find cycles.
+ */
+#include "plugins/psets/json.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/process.h"
+#include "core/pset_name.h"
+
+enum { DEEPEST = 32, STEPS_MAX = 100000 };
+
+/* Where in the file we are, and where members go (range NULL: only checking). */
+struct walk {
+    const struct pl_psets_file *file;
+    plenum_pset_range_function *range;
+    void *to;
+    int depth;  /* sets and expressions around this one */
+    int *steps; /* expressions looked at so far */
+    char where[PL_PSETS_WHERE];
+};
+
+static int fail(const struct walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int evaluate(struct walk *w, json_t *expression);
+
+static int fail(const struct walk *w, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return pl_json_fail(&w->file->json, MPI_ERR_ARG, w->where, "%s", text);
+}
+
+/* Goes one step into the file; `leave` with what it returned. */
+static size_t enter(struct walk *w, const char *key)
+{
+    size_t before = strlen(w->where);
+    pl_json_enter(w->where, sizeof w->where, key);
+    return before;
+}
+
+static size_t enter_index(struct walk *w, size_t index)
+{
+    char key[24];
+    snprintf(key, sizeof key, "%zu", index);
+    return enter(w, key);
+}
+
+static void leave(struct walk *w, size_t before)
+{
+    w->where[before] = '\0';
+}
+
+/* --- ranks ----------------------------------------------------------------------------------------------------------- */
+
+static int give_ranks(struct walk *w, long first, long last)
+{
+    int size = w->file->host->size;
+    if (first > last)
+        return fail(w, "%ld-%ld runs backwards", first, last);
+    if (first < 0 || last >= size)
+        return fail(w, "rank %ld is not in the job: it has %d %s, 0 to %d", first < 0 ? first : last, size,
+                    size == 1 ? "process" : "processes", size - 1);
+    return w->range ? w->range(w->to, (int)first, (int)last) : MPI_SUCCESS;
+}
+
+static bool read_number(const char **text, long *number)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    *number = strtol(*text, &end, 10);
+    *text = end;
+    return *number <= INT_MAX;
+}
+
+/* "0-3,7,9-": without its end a range goes to the last process. */
+static int ranks_in_text(struct walk *w, const char *text)
+{
+    const char *at = text;
+    int rc = MPI_SUCCESS;
+    do {
+        long first, last;
+        bool good = read_number(&at, &first);
+        last = first;
+        if (good && *at == '-') {
+            at++;
+            if (*at == '\0' || *at == ',')
+                last = w->file->host->size - 1;
+            else
+                good = read_number(&at, &last);
+        }
+        if (!good || (*at && *at != ','))
+            return fail(w, "\"%.60s\" is no list of ranks, such as \"0-3,7,9-\"", text);
+        rc = give_ranks(w, first, last);
+    } while (rc == MPI_SUCCESS && *at++ == ',');
+    return rc;
+}
+
+static int ranks(struct walk *w, json_t *value)
+{
+    int rc = MPI_SUCCESS;
+    if (json_is_integer(value))
+        return give_ranks(w, (long)json_integer_value(value), (long)json_integer_value(value));
+    if (json_is_string(value))
+        return ranks_in_text(w, json_string_value(value));
+    if (!json_is_array(value))
+        return fail(w, "ranks are a number, a text such as \"0-3,7\", or a list of these");
+    for (size_t i = 0; rc == MPI_SUCCESS && i < json_array_size(value); i++) {
+        size_t before = enter_index(w, i);
+        json_t *one = json_array_get(value, i);
+        rc = json_is_array(one) ? fail(w, "a list in a list of ranks") : ranks(w, one);
+        leave(w, before);
+    }
+    return rc;
+}
+
+/* --- hosts ----------------------------------------------------------------------------------------------------------- */
+
+/* A name with or without its domain. */
+static bool is_own_host(const char *name)
+{
+    char own[256] = "";
+    gethostname(own, sizeof own - 1);
+    size_t length = strcspn(own, ".");
+    return strcmp(name, own) == 0 || strcmp(name, "localhost") == 0 || (strlen(name) == length && strncmp(name, own, length) == 0);
+}
+
+static int host(struct walk *w, json_t *value)
+{
+    const char *name = json_string_value(value);
+    if (!name || !*name)
+        return fail(w, "a host is a text: its name");
+    if (!w->range)
+        return MPI_SUCCESS;
+    if (pl_process.place.local_size != w->file->host->size)
+        return pl_json_fail(&w->file->json, MPI_ERR_UNSUPPORTED_OPERATION, w->where, "which processes run on which host is known here for jobs on one host only");
+    if (!is_own_host(name))
+        return fail(w, "no process of the job runs on host \"%.80s\"", name);
+    return w->range(w->to, 0, w->file->host->size - 1);
+}
+
+static int hosts(struct walk *w, json_t *value)
+{
+    int rc = MPI_SUCCESS;
+    if (!json_is_array(value))
+        return host(w, value);
+    for (size_t i = 0; rc == MPI_SUCCESS && i < json_array_size(value); i++) {
+        size_t before = enter_index(w, i);
+        rc = host(w, json_array_get(value, i));
+        leave(w, before);
+    }
+    return rc;
+}
+
+/* --- other sets ------------------------------------------------------------------------------------------------------ */
+
+/* Others' errors get our place before them. */
+static int members_of_other(struct walk *w, const char *name)
+{
+    char said[512];
+    int rc = w->file->host->members(w->file->host, name, w->range, w->to), class = rc;
+    if (rc == MPI_SUCCESS || rc == MPI_ERR_NO_MEM)
+        return rc;
+    snprintf(said, sizeof said, "%s", pl_error_detail(&class));
+    return pl_json_fail(&w->file->json, rc, w->where, "%s", said);
+}
+
+/* A set of this file, from within another one. */
+static int own_set(const struct walk *w, struct pl_psets_json_set *set)
+{
+    struct walk there = { w->file, w->range, w->to, w->depth, w->steps, "" };
+    if (!w->range && set->state == PL_PSETS_CHECKED)
+        return MPI_SUCCESS;
+    if (!w->range && set->state == PL_PSETS_BEING_CHECKED)
+        return fail(w, "a cycle: \"%.80s\" needs itself", set->name);
+    set->state = w->range ? set->state : PL_PSETS_BEING_CHECKED;
+    enter(&there, "psets");
+    enter(&there, set->name);
+    int rc = evaluate(&there, set->expression);
+    set->state = w->range ? set->state : PL_PSETS_CHECKED;
+    return rc;
+}
+
+static int reference(struct walk *w, const char *name)
+{
+    const char *wrong = pl_pset_name_check(name);
+    char shown[80];
+    if (wrong)
+        return fail(w, "\"%s\" is no name of a process set: it %s", pl_pset_name_show(name, shown, sizeof shown), wrong);
+    struct pl_psets_json_set *own = pl_psets_file_find(w->file, name);
+    if (own)
+        return own_set(w, own);
+    return w->range ? members_of_other(w, name) : MPI_SUCCESS;
+}
+
+static int hardware(struct walk *w, json_t *value)
+{
+    char name[128];
+    const char *text = json_string_value(value);
+    if (!text || !*text || strlen(text) > 64)
+        return fail(w, "\"hwloc\" is a text such as \"NUMANode/0\"");
+    snprintf(name, sizeof name, "hwloc://%s", text);
+    return reference(w, name);
+}
+
+/* --- set operations -------------------------------------------------------------------------------------------------- */
+
+/* An operand's members, in order. */
+struct operand {
+    int *rank; /* [count] */
+    int count;
+    unsigned char *is_in; /* [size] */
+    int size;
+};
+
+static int collect(void *to, int first, int last)
+{
+    struct operand *o = to;
+    for (int r = first; r <= last && r < o->size; r++) {
+        if (!o->is_in[r])
+            o->rank[o->count++] = r;
+        o->is_in[r] = 1;
+    }
+    return MPI_SUCCESS;
+}
+
+static int open_operand(const struct pl_psets_file *file, struct operand *o)
+{
+    o->size = file->host->size;
+    o->count = 0;
+    o->rank = pl_malloc((size_t)o->size * sizeof *o->rank);
+    o->is_in = pl_calloc((size_t)o->size, 1);
+    return o->rank && o->is_in ? MPI_SUCCESS : pl_fail_memory("the members of a process set");
+}
+
+static void close_operand(struct operand *o)
+{
+    free(o->rank);
+    free(o->is_in);
+}
+
+enum operation { UNION, INTERSECTION, DIFFERENCE };
+
+/* The order is that of MPI_Group_union and its sisters: as in the first operand. */
+static int combine(struct operand *result, const struct operand *other, enum operation operation)
+{
+    int kept = 0;
+    if (operation == UNION) {
+        for (int i = 0; i < other->count; i++)
+            collect(result, other->rank[i], other->rank[i]);
+        return MPI_SUCCESS;
+    }
+    for (int i = 0; i < result->count; i++) {
+        int r = result->rank[i];
+        bool keep = other->is_in[r] == (operation == INTERSECTION);
+        result->is_in[r] = keep;
+        if (keep)
+            result->rank[kept++] = r;
+    }
+    result->count = kept;
+    return MPI_SUCCESS;
+}
+
+/* Operand number `i`, joined to the result so far. */
+static int join(struct walk *w, json_t *operands, size_t i, enum operation operation, struct operand *result)
+{
+    struct operand next;
+    struct walk inner = *w;
+    inner.range = collect;
+    inner.to = i == 0 ? result : &next;
+    enter_index(&inner, i);
+    int rc = open_operand(w->file, &next);
+    if (rc == MPI_SUCCESS)
+        rc = evaluate(&inner, json_array_get(operands, i));
+    if (rc == MPI_SUCCESS && i > 0)
+        rc = combine(result, &next, operation);
+    close_operand(&next);
+    return rc;
+}
+
+static int operate(struct walk *w, json_t *operands, enum operation operation)
+{
+    struct operand result;
+    int rc = MPI_SUCCESS;
+    if (!json_is_array(operands) || json_array_size(operands) == 0)
+        return fail(w, "this is a list of sets: names, or expressions in {}");
+    for (size_t i = 0; !w->range && rc == MPI_SUCCESS && i < json_array_size(operands); i++) {
+        size_t before = enter_index(w, i);
+        rc = evaluate(w, json_array_get(operands, i));
+        leave(w, before);
+    }
+    if (rc || !w->range)
+        return rc;
+    rc = open_operand(w->file, &result);
+    for (size_t i = 0; rc == MPI_SUCCESS && i < json_array_size(operands); i++)
+        rc = join(w, operands, i, operation, &result);
+    for (int i = 0; rc == MPI_SUCCESS && i < result.count; i++)
+        rc = w->range(w->to, result.rank[i], result.rank[i]);
+    close_operand(&result);
+    return rc;
+}
+
+static int make_union(struct walk *w, json_t *value)
+{
+    return operate(w, value, UNION);
+}
+
+static int make_intersection(struct walk *w, json_t *value)
+{
+    return operate(w, value, INTERSECTION);
+}
+
+static int make_difference(struct walk *w, json_t *value)
+{
+    return operate(w, value, DIFFERENCE);
+}
+
+/* --- expressions ----------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *key;
+    int (*run)(struct walk *w, json_t *value);
+} kinds[] = {
+    { "ranks", ranks },
+    { "hosts", hosts },
+    { "hwloc", hardware },
+    { "union", make_union },
+    { "intersection", make_intersection },
+    { "difference", make_difference },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static int run_kind(struct walk *w, json_t *expression)
+{
+    static const char *const allowed[] = { "ranks", "hosts", "hwloc", "union", "intersection", "difference", "info", NULL };
+    int chosen = -1, count = 0;
+    int rc = pl_json_keys(&w->file->json, w->where, expression, allowed);
+    if (rc)
+        return rc;
+    for (int k = 0; k < KINDS; k++)
+        if (json_object_get(expression, kinds[k].key)) {
+            chosen = k;
+            count++;
+        }
+    if (count != 1)
+        return fail(w, "a set says one of ranks, hosts, hwloc, union, intersection, difference; this one says %d", count);
+    size_t before = enter(w, kinds[chosen].key);
+    rc = kinds[chosen].run(w, json_object_get(expression, kinds[chosen].key));
+    leave(w, before);
+    return rc;
+}
+
+static int evaluate(struct walk *w, json_t *expression)
+{
+    int rc;
+    if (w->depth == DEEPEST)
+        return fail(w, "sets within sets, deeper than %d", DEEPEST);
+    if (++*w->steps > STEPS_MAX)
+        return fail(w, "it takes more than %d steps to find who is in the set", STEPS_MAX);
+    w->depth++;
+    if (json_is_string(expression))
+        rc = reference(w, json_string_value(expression));
+    else if (json_is_object(expression))
+        rc = run_kind(w, expression);
+    else
+        rc = fail(w, "a set is the name of another one, or {} with one of ranks, hosts, hwloc, union, intersection, difference");
+    w->depth--;
+    return rc;
+}
+
+int pl_psets_file_check(const struct pl_psets_file *file, struct pl_psets_json_set *set)
+{
+    int steps = 0;
+    const struct walk w = { .file = file, .steps = &steps };
+    return own_set(&w, set);
+}
+
+int pl_psets_file_members(const struct pl_psets_file *file, struct pl_psets_json_set *set, plenum_pset_range_function *range, void *to)
+{
+    int steps = 0;
+    const struct walk w = { .file = file, .range = range, .to = to, .steps = &steps };
+    return own_set(&w, set);
+}
