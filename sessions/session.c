@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions and their built-in process sets. */
+/* Sessions: what an info asks of them, what they grant, what is left in them. */
 #include "sessions/session.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/alloc_kinds.h"
 #include "core/config.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sessions: instances that the user holds, and the process sets that they offer. */
+/* Sessions: instances that the user holds. Their process sets: sessions/psets.h. */
 #ifndef PLENUM_SESSIONS_SESSION_H
 #define PLENUM_SESSIONS_SESSION_H
 
 #include "core/instance.h"
 
-struct pl_group;
 struct pl_info;
 
 /* Opens a session; local, waits for nobody. Keys of `info`: docs/sessions.md. NULLs: none, the initial handler. */
