@@ -80,7 +80,7 @@ int MPI_Is_thread_main(int *flag)
     return pl_call_leave(&call);
 }
 
-/* Ends the processes of the communicator, as far as the launcher can tell them apart: it ends the job. */
+/* Ends the processes of the communicator, as far as the launcher lets the others go on. */
 int MPI_Abort(MPI_Comm comm, int errorcode)
 {
     struct pl_call call = PL_CALL(MPI_Abort);
@@ -89,6 +89,8 @@ int MPI_Abort(MPI_Comm comm, int errorcode)
     char line[PL_DETAIL_MAX];
     snprintf(line, sizeof line, "rank %d called MPI_Abort on %s with error code %d",
              pl_process.bootstrap ? pl_process.place.rank : 0, label, errorcode);
+    if (c)
+        pl_comm_abort(c, errorcode, line);
     pl_process_abort(errorcode, label, line);
 }
 

@@ -207,6 +207,16 @@ const char *pl_comm_label(const struct pl_comm *comm)
     return comm->name[0] ? comm->name : "unnamed communicator";
 }
 
+void pl_comm_abort(struct pl_comm *comm, int code, const char *message)
+{
+    const struct pl_group *groups[] = { comm->group, comm->remote };
+    bool all = !comm->remote && comm->size == pl_process.place.size;
+    for (int g = 0; g < 2 && !all; g++)
+        for (int i = 0; groups[g] && i < groups[g]->size; i++)
+            pl_process_condemn(pl_group_proc(groups[g], i));
+    pl_process_abort(code, pl_comm_label(comm), message);
+}
+
 struct pl_comm_id pl_comm_new_id(void)
 {
     return (struct pl_comm_id){ .home = pl_process.id, .serial = atomic_fetch_add(&pl_process.serial, 1) };

@@ -99,6 +99,9 @@ MPI_Comm pl_comm_handle(const struct pl_comm *comm);
 void *pl_comm_predefined(uintptr_t constant);
 void pl_comm_destroy(void *comm);
 
+/* Ends the members' processes, as far as the launcher can tell them from the rest of the job; else the job. */
+_Noreturn void pl_comm_abort(struct pl_comm *comm, int code, const char *message);
+
 /* "ocean", "MPI_COMM_WORLD", or "unnamed communicator" for messages. Borrowed. */
 const char *pl_comm_label(const struct pl_comm *comm);
 

@@ -270,6 +270,8 @@ static _Noreturn void end(int action, const struct pl_raised *raised)
         fprintf(stderr, "%s\n", raised->message);
         _exit((raised->code & 0xff) ? raised->code & 0xff : 1);
     }
+    if (action == PLENUM_ERROR_ABORT && raised->kind == PL_COMM)
+        pl_comm_abort(raised->object, raised->code, raised->message);
     const char *label = !raised->object ? "" : raised->kind == PL_COMM ? pl_comm_label(raised->object) : pl_kinds[raised->kind].name;
     pl_process_abort(raised->code, label, raised->message);
 }

@@ -41,6 +41,7 @@ struct pl_job_rank {
     _Atomic uint32_t claims;  /* how often the rank was claimed: 1 while its first program runs */
     _Atomic uint32_t state;   /* enum pl_job_state */
     _Atomic int32_t gone;     /* set by the runtime: 1 when the process that it started has exited */
+    _Atomic uint32_t condemned; /* 1: a process of its communicator aborts it */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
 
@@ -56,6 +57,7 @@ enum pl_job_state {
 struct pl_job_abort {
     _Atomic uint32_t claimed;
     _Atomic uint32_t set;
+    uint32_t some;       /* not 0: only the condemned ranks are to end, where the job goes on without them */
     int32_t rank;
     int32_t code;        /* MPI_Abort's errorcode, or the error code of a fatal error handler */
     char object[128];    /* the communicator, window, file or session by name; empty: none */

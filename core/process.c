@@ -158,6 +158,13 @@ int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length)
     return rc;
 }
 
+void pl_process_condemn(uint64_t proc)
+{
+    const struct pl_bootstrap_ops *ops = pl_process.bootstrap;
+    if (ops && ops->condemn && !forked() && PL_PROC_JOB(proc) == 0)
+        ops->condemn(PL_PROC_RANK(proc));
+}
+
 void pl_process_abort(int code, const char *object, const char *message)
 {
     const struct pl_bootstrap_ops *ops = pl_process.bootstrap;

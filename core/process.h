@@ -52,6 +52,9 @@ struct pl_bootstrap_ops {
     void (*abort)(int code, const char *object, const char *message);
     /* The World was initialized (PL_JOB_INITIALIZED) or finalized: launchers report a process that ends in between. */
     void (*state)(enum pl_job_state state);
+    /* Names a rank that is to end with this process in the abort() that follows: then it and no other, if the launcher can
+     * do that. NULL: it cannot. */
+    void (*condemn)(int rank);
     /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
     void (*attach)(const struct pl_bootstrap_host *host);
     /* Does a rank's process live? MPI_ERR_PROC_ABORTED: it has ended and will not come. PL_AGAIN: that is not known. NULL:
@@ -97,6 +100,10 @@ int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length);
 
 /* Does it live? MPI_ERR_PROC_ABORTED (not recorded): it has ended. PL_AGAIN: that is not known. */
 int pl_process_alive(uint64_t proc);
+
+/* Names a process that is to end in the pl_process_abort() that follows, and no other but this one and those named too, as
+ * far as the launcher can. */
+void pl_process_condemn(uint64_t proc);
 
 /* Ends this process, and as much of the job as the launcher can, with one line of reason. Does not return. */
 _Noreturn void pl_process_abort(int code, const char *object, const char *message);

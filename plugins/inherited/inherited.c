@@ -205,6 +205,14 @@ static void let_the_launcher_speak(int rank)
         nanosleep(&step, NULL);
 }
 
+/* Of one's own job; the runtime reads it when this process has ended. */
+static bool condemned_some;
+static void inherited_condemn(int rank)
+{
+    condemned_some = true;
+    atomic_store(&job->ranks[rank].condemned, 1);
+}
+
 static void tell(int rank, int code, const char *object, const char *message)
 {
     struct pl_job_abort *record = &job->abort;
@@ -212,6 +220,7 @@ static void tell(int rank, int code, const char *object, const char *message)
     atomic_store(&job->ranks[rank].state, PL_JOB_ABORTED);
     if (atomic_exchange(&record->claimed, 1) != 0)
         return; /* another rank was first: its reason is the one to tell */
+    record->some = condemned_some;
     record->rank = rank;
     record->code = code;
     snprintf(record->object, sizeof record->object, "%s", object ? object : "");
@@ -249,6 +258,7 @@ const struct pl_bootstrap_ops pl_bootstrap_inherited = {
     .publish = inherited_publish,
     .lookup = inherited_lookup,
     .abort = inherited_abort,
+    .condemn = inherited_condemn,
     .state = inherited_state,
     .alive = inherited_alive,
 };

@@ -141,11 +141,8 @@ static int exit_code_of(int code)
     return code != 0 && (code & 255) == 0 ? 1 : code & 255;
 }
 
-void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
+static void report_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
 {
-    if (job->aborted || !pl_job_alive(job))
-        return;
-    job->aborted = true;
     size_t length = strlen(message), more = strlen(object) + 1;
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_ABORTED, rank, length + more);
     if (event) {
@@ -161,7 +158,31 @@ void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object
     }
     pl_event_queue(job->runtime, event);
     decide(job, exit_code_of(code));
+}
+
+void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
+{
+    if (job->aborted || !pl_job_alive(job))
+        return;
+    job->aborted = true;
+    report_abort(job, rank, code, object, message);
     pl_job_end(job);
+}
+
+static bool is_condemned(const struct plenum_job *job, int rank)
+{
+    return atomic_load(&job->segment->ranks[rank].condemned) != 0;
+}
+
+/* A part of the job ends, and the rest goes on; the record is free for the next. */
+static void end_condemned(struct plenum_job *job)
+{
+    struct pl_job_abort *record = (struct pl_job_abort *)&job->segment->abort;
+    for (int r = 0; r < job->size; r++)
+        if (is_condemned(job, r) && !job->ranks[r].ended)
+            pl_job_send_signal(job, r, SIGKILL);
+    atomic_store(&record->set, 0);
+    atomic_store(&record->claimed, 0);
 }
 
 /* Has the process that ended aborted? Others may have done so since, for want of it: that is looked at when they end,
@@ -176,7 +197,12 @@ static void look_for_abort(struct plenum_job *job, uint32_t state)
     memcpy(message, record->message, sizeof(message));
     object[sizeof(object) - 1] = message[sizeof(message) - 1] = '\0';
     int rank = record->rank >= 0 && record->rank < job->size ? record->rank : PLENUM_ALL;
-    pl_job_abort(job, rank, record->code, object, message);
+    if (record->some && job->option[PLENUM_JOB_KEEP_GOING]) {
+        report_abort(job, rank, record->code, object, message);
+        end_condemned(job);
+    } else {
+        pl_job_abort(job, rank, record->code, object, message);
+    }
 }
 
 /* --- ends of processes ------------------------------------------------------------------------------------- */
@@ -223,7 +249,7 @@ static void process_ended(struct plenum_job *job, int rank, int status)
     for (int s = 0; s < 2; s++)
         pl_stream_drain(&r->out[s]);
     look_for_abort(job, state);
-    unsigned flags = job->phase == PL_JOB_ENDING ? PLENUM_EVENT_EXPECTED : 0;
+    unsigned flags = job->phase == PL_JOB_ENDING || is_condemned(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
     if (WIFEXITED(status) && state == PL_JOB_INITIALIZED)
         flags |= PLENUM_EVENT_UNFINALIZED;
     queue_exit(job, rank, status, flags);
