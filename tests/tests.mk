@@ -152,6 +152,18 @@ bench: deps-tests all
 bench-shm: $(B)/tests/bench/bench_shm
 	$(Q)$<
 	$(Q)$< 10 one
+# How many jobs a second the runtime launches: docs/RUNTIME.md.
+.PHONY: bench-launch
+bench-launch: all $(B)/tests/bench/launch $(B)/tests/bench/start
+	$(Q)$(B)/tests/bench/launch $(B)/tests/bench/start
+$(B)/tests/bench/launch: tests/bench/launch.c $(LIBRT) $(B)/lib/libplenum.so
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) $< -o $@ -L$(B)/lib -lplenum -Wl,-rpath,$(abspath $(B)/lib) $(ALL_LDFLAGS)
+$(B)/tests/bench/start: tests/bench/start.c $(MPI_BUILT)
+	@mkdir -p $(@D)
+	$(call say,MPICC,$<)
+	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) $(OPT.$(MODE)) $< -o $@
 $(B)/tests/bench/bench_shm: tests/bench/bench_shm.c $(B)/lib/libmpi_abi.a
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
