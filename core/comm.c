@@ -65,7 +65,11 @@ static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_
         if (made->book)
             atomic_fetch_add(&made->book->refs, 1);
     } else {
-        made->errhandler = pl_object_retain(instance->errhandler);
+        made->errhandler = pl_errhandler_of(PL_SESSION, instance);
+        if (made->errhandler->target) { /* a function for sessions cannot be called with a communicator */
+            pl_object_release(made->errhandler);
+            pl_errhandler_initial(&made->errhandler);
+        }
     }
     pl_lock_take(&instance->lock);
     pl_list_append(&instance->comms, &made->siblings);
