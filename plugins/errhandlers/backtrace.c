@@ -6,9 +6,9 @@
  */
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <link.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/log.h"
 #include "plugins/errhandlers/line.h"
@@ -32,26 +32,29 @@ static Dl_info look_up(void *address)
     return info;
 }
 
-/* The frame of the MPI function; 0 when none of them has a name, in a program that has none. */
+/* The frame of the MPI function: the outermost of this library. 0 in a program that it is linked into. */
 static int first_frame(void *const *frames, int count)
 {
-    for (int i = 0; i < count; i++) {
-        Dl_info info = look_up(frames[i]);
-        const char *name = info.dli_sname ? info.dli_sname : "";
-        if (strncmp(name, "MPI", 3) == 0 || strncmp(name, "PMPI", 4) == 0)
-            return i;
-    }
-    return 0;
+    Dl_info own = { 0 };
+    struct link_map *map = NULL;
+    int i = 0;
+    if (!dladdr1(__extension__ (void *)first_frame, &own, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0])
+        return 0;
+    while (i + 1 < count && look_up(frames[i + 1]).dli_fbase == own.dli_fbase)
+        i++;
+    return i;
 }
 
-/* "#2 solve+0x1c in ./a.out(+0x13b7)": addr2line understands the latter. */
-static void log_frame(int number, void *address)
+/* "#2 solve+0x1c in ./a.out(+0x13b7)": addr2line understands the latter. `name`: of a function that has none, or NULL. */
+static void log_frame(int number, void *address, const char *name)
 {
     char line[1024];
     Dl_info info = look_up(address);
     int used = snprintf(line, sizeof line, "#%d ", number);
     if (info.dli_sname)
         used += snprintf(line + used, sizeof line - (size_t)used, "%.300s+0x%tx in ", info.dli_sname, (char *)address - (char *)info.dli_saddr);
+    else if (name)
+        used += snprintf(line + used, sizeof line - (size_t)used, "%.300s in ", name);
     if (info.dli_fname)
         snprintf(line + used, sizeof line - (size_t)used, "%.500s(+0x%tx)", info.dli_fname, (char *)address - (char *)info.dli_fbase);
     else
@@ -66,7 +69,7 @@ static int handle(void *state, const struct plenum_error_report *error)
     int count = backtrace(frames, FRAMES), first = first_frame(frames, count);
     pl_errhandler_log_error(error);
     for (int i = first; i < count; i++)
-        log_frame(i - first, frames[i]);
+        log_frame(i - first, frames[i], i == first && first > 0 ? error->function : NULL);
     return PLENUM_ERROR_RETURN;
 }
 
