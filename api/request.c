@@ -182,7 +182,7 @@ static int start(struct pl_call *call, MPI_Request handle)
     blame(call, request);
     if (!request->persistent || request->active)
         return pl_fail(MPI_ERR_REQUEST, request->persistent ? "the request is active already" : "the request is not persistent");
-    if (request->kind != PL_REQ_COLL)
+    if (request->kind != PL_REQ_COLL && request->kind != PL_REQ_PARTITIONED)
         return pl_p2p_start(request);
     int rc = request->coll.restart(request);
     request->active = rc == MPI_SUCCESS;

@@ -48,7 +48,7 @@ static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_
     pl_lock_init(&made->lock, PL_RANK_OBJECT, true);
     pl_list_init(&made->siblings);
     pl_list_init(&made->spares);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < PL_QUEUES; i++) {
         pl_list_init(&made->queues[i].posted);
         pl_list_init(&made->queues[i].unexpected);
     }
@@ -147,7 +147,7 @@ void pl_comm_orphan(struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;
     pl_engine_enter(engine);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < PL_QUEUES; i++)
         PL_LIST_EACH(request, &comm->queues[i].posted, struct pl_request, link) {
             pl_list_remove(&request->link);
             request->outcome.cancelled = true;

@@ -55,12 +55,13 @@ struct pl_comm {
     bool first_group;          /* of an intercommunicator: breaks ties between the groups */
     struct pl_peer **peers;    /* [size of remote or group], NULL where nobody was sent to */
     struct pl_book *book;      /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
-    struct pl_queues queues[2];/* by PL_MSG_P2P, PL_MSG_COLL */
+    struct pl_queues queues[PL_QUEUES]; /* by PL_MSG_P2P, PL_MSG_COLL, PL_MSG_PARTITIONED */
     struct pl_list spares;     /* of pl_request.link: requests to use again (request.c); each holds the communicator */
     int spare_count;
     struct pl_comm *next;      /* in the engine's bucket */
     struct pl_list siblings;   /* in the instance's list of communicators */
     uint32_t collective;       /* number of collectives started: their tag */
+    uint32_t partitioned;      /* tags of partitioned sends used so far: engine's lock */
 
     struct pl_lock lock;
     struct pl_errhandler *errhandler; /* retained */

@@ -409,7 +409,7 @@ void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
     }
     if (engine->last_comm == comm)
         engine->last_comm = NULL;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < PL_QUEUES; i++)
         PL_LIST_EACH(unexpected, &comm->queues[i].unexpected, struct pl_unexpected, link) {
             pl_list_remove(&unexpected->link);
             pl_match_drop(engine, unexpected, false);

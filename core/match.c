@@ -263,7 +263,8 @@ void pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, co
     memcpy(&copy, header, sizeof copy);
     switch (copy.kind) {
     case PL_MSG_P2P:
-    case PL_MSG_COLL:      arrived_message(engine, from, &copy, data, bulk); break;
+    case PL_MSG_COLL:
+    case PL_MSG_PARTITIONED: arrived_message(engine, from, &copy, data, bulk); break;
     case PL_MSG_ACK:       arrived_ack(engine, &copy); break;
     case PL_MSG_CANCEL:    arrived_cancel(engine, from, &copy); break;
     case PL_MSG_CANCELLED: arrived_cancelled(engine, &copy); break;

@@ -37,6 +37,11 @@ static inline void start_recv(struct pl_request *request, const struct pl_type *
     pl_match_post(request);
 }
 
+void pl_send_locked(struct pl_request *request)
+{
+    start_send(request->comm, request, request->datatype);
+}
+
 static const struct pl_outcome outcome_of_nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
 
 /* A request on the stack of a blocking call: only what is read is set. */

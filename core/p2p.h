@@ -17,6 +17,9 @@ int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_
 /* Starts it: once for a nonblocking operation, again and again for a persistent one. */
 int pl_p2p_start(struct pl_request *request);
 
+/* Starts a send that is described in all parts (comm, context, buf, count, datatype, peer_rank, tag, mode). Engine lock held. */
+void pl_send_locked(struct pl_request *request);
+
 /* Both halves at once; one request that completes with the receive's outcome. `replace`: the receive goes into `sendbuf`'s
  * memory after that was copied (recvbuf is the same). */
 struct pl_transfer {

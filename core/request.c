@@ -7,6 +7,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/partitioned.h"
 #include "core/schedule.h"
 
 /*
@@ -171,5 +172,7 @@ int pl_request_report(const struct pl_request *request)
                        (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag, request->in.data.total);
     if (error == MPI_ERR_PROC_ABORTED)
         return pl_fail(error, "the process of rank %d in %s is gone", request->peer_rank, pl_comm_label(request->comm));
+    if (request->kind == PL_REQ_PARTITIONED)
+        return pl_partitioned_report(request, error);
     return error;
 }

@@ -25,6 +25,7 @@ enum pl_request_kind {
     PL_REQ_RECV,
     PL_REQ_COLL,        /* a schedule: core/schedule.h */
     PL_REQ_GENERALIZED,
+    PL_REQ_PARTITIONED, /* a message in parts: core/partitioned.h */
     PL_REQ_PAIR,        /* a send and a receive at once: MPI_Isendrecv */
     PL_REQ_COMM,        /* creation of a communicator: MPI_Comm_idup */
     PL_REQ_COMPLETE,    /* never does anything: PROC_NULL, buffered sends */
@@ -60,7 +61,7 @@ struct pl_request {
     bool on_stack;            /* belongs to a blocking call: not an object, never freed */
     bool detached;            /* the user freed it while it was active: completion frees it */
     bool acked;               /* a synchronous send whose acknowledgement came before its completion */
-    uint8_t context;          /* enum pl_message_kind: PL_MSG_P2P or PL_MSG_COLL */
+    uint8_t context;          /* enum pl_message_kind, below PL_QUEUES */
     uint8_t state;            /* enum pl_request_state */
     struct pl_engine *engine; /* whose progress completes it; NULL: nobody's (generalized) */
     struct pl_comm *comm;     /* retained */
@@ -82,7 +83,7 @@ struct pl_request {
         struct pl_incoming in;
         struct {
             struct pl_schedule *schedule;
-            int (*restart)(struct pl_request *request); /* persistent collectives */
+            int (*restart)(struct pl_request *request); /* persistent collectives, partitioned operations */
         } coll;
         struct {
             MPI_Grequest_query_function *query;

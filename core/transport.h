@@ -43,7 +43,9 @@ struct pl_header {
 enum pl_message_kind {
     PL_MSG_P2P,        /* matched with receives of the user */
     PL_MSG_COLL,       /* matched with receives of collectives: the same queues apart */
-    PL_MSG_ACK,        /* the receiver has matched an eager synchronous send: token */
+    PL_MSG_PARTITIONED,/* matched with those of partitioned communication: queues of their own, too */
+    PL_QUEUES,         /* so many are matched */
+    PL_MSG_ACK = PL_QUEUES,        /* the receiver has matched an eager synchronous send: token */
     PL_MSG_CANCEL,     /* withdraw the unmatched message with this token */
     PL_MSG_CANCELLED,  /* answer: it was withdrawn (tag 1) or had been matched (tag 0) */
     PL_MSG_DOOR,       /* between front doors */
