@@ -58,7 +58,7 @@ static const char *own_file(void)
     return dladdr(kinds, &self) ? self.dli_fname : NULL;
 }
 
-/* The directory of plugins: configured, or "plenum" beside the library. */
+/* The directory of plugins: configured, or "plenum" beside the library, or in the lib beside the program's bin. */
 static int find_directory(char *path, size_t room)
 {
     const char *configured = pl_config_text("plugin_dir");
@@ -75,7 +75,11 @@ static int find_directory(char *path, size_t room)
     if (!own || !realpath(own, file))
         return pl_fail(MPI_ERR_OTHER, "cannot tell which file this library was loaded from, so plugins cannot be found");
     *strrchr(file, '/') = '\0';
-    if ((size_t)snprintf(path, room, "%s/plenum", file) >= room)
+    int length = snprintf(path, room, "%s/plenum", file);
+    size_t end = strlen(file);
+    if (end >= 4 && strcmp(file + end - 4, "/bin") == 0 && access(path, F_OK) != 0) /* a program that holds the library itself */
+        length = snprintf(path, room, "%s/../lib/plenum", file);
+    if ((size_t)length >= room)
         return pl_fail(MPI_ERR_OTHER, "the path of the library is longer than %zu bytes", room - 1);
     return MPI_SUCCESS;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plenum-info: what this Plenum is, and its configuration variables, with the value of each and where that comes from. */
-#include <ctype.h>
+/* plenum-info: what this Plenum is, its configuration variables, and what a job offers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/error.h"
+#include "api/plenum-info/info.h"
 #include "core/version.h"
+#include "mpi.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -17,66 +16,62 @@ static void print_version(void)
            MPI_ABI_SUBVERSION);
 }
 
-static void print_allowed(const struct pl_config *variable)
+static int all(bool json)
 {
-    switch (variable->type) {
-    case PL_CONFIG_TEXT:
-        if (variable->choices)
-            printf(" [%s]", variable->choices);
-        break;
-    case PL_CONFIG_LIST:
-        printf(" [list of %s]", variable->choices);
-        break;
-    case PL_CONFIG_BOOL:
-        printf(" [yes|no]");
-        break;
-    case PL_CONFIG_LONG:
-    case PL_CONFIG_SIZE:
-        printf(" [%ld to %ld]", variable->lowest, variable->highest);
-        break;
+    if (!json) {
+        print_version();
+        putchar('\n');
     }
+    return info_config(json);
 }
 
-static void print_variable(const struct pl_config *variable)
-{
-    printf("PLENUM_");
-    for (const char *letter = variable->name; *letter; letter++)
-        putchar(toupper((unsigned char)*letter));
-    printf("=%s (%s)\n    %s", pl_config_text(variable->name), pl_config_origin(variable->name), variable->help);
-    print_allowed(variable);
-    putchar('\n');
-}
-
-/* A variable in the environment that is wrong is said so; the values shown are then the defaults. */
-static int print_all(void)
-{
-    int err = pl_config_load();
-    if (err)
-        fprintf(stderr, "plenum-info: %s\n", pl_error_detail(NULL));
-    print_version();
-    putchar('\n');
-    for (size_t i = 0; i < pl_config_count; i++)
-        print_variable(&pl_config_table[i]);
-    return err ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+static const struct command {
+    const char *name;
+    int (*run)(bool json);
+    const char *help;
+} commands[] = {
+    { "config", info_config, "configuration variables, with values and where those come from" },
+    { "psets",  info_psets,  "process sets of the job: mpiexec -n 4 plenum-info psets" },
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static int usage(FILE *to)
 {
-    fprintf(to, "usage: plenum-info [--version | --help]\n");
+    fprintf(to, "usage: plenum-info [--json] [COMMAND]\n       plenum-info --version | --help\n\n");
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
+    fprintf(to, "Without a command: version and config. With --json, before or after it, one JSON object.\n");
     return to == stdout ? EXIT_SUCCESS : EXIT_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+    const struct command *command = NULL;
+    bool json = false;
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        print_version();
+        return EXIT_SUCCESS;
+    }
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return usage(stdout);
+    for (int a = 1; a < argc; a++) {
+        const struct command *found = NULL;
+        for (int i = 0; i < COMMANDS; i++)
+            if (strcmp(argv[a], commands[i].name) == 0)
+                found = &commands[i];
+        if (strcmp(argv[a], "--json") == 0)
+            json = true;
+        else if (found && !command)
+            command = found;
+        else
+            return usage(stderr);
+    }
+    return command ? command->run(json) : all(json);
 }
 
 int main(int argc, char **argv)
 {
-    int code = EXIT_SUCCESS;
-    if (argc == 1)
-        code = print_all();
-    else if (argc == 2 && strcmp(argv[1], "--version") == 0)
-        print_version();
-    else if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        code = usage(stdout);
-    else
-        return usage(stderr);
+    int code = run(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("plenum-info: cannot write");
         return EXIT_FAILURE;

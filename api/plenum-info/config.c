@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plenum-info config: the configuration variables, with the value of each and where that comes from. */
+#include <ctype.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/plenum-info/info.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/version.h"
+
+static void print_allowed(const struct pl_config *variable)
+{
+    switch (variable->type) {
+    case PL_CONFIG_TEXT:
+        if (variable->choices)
+            printf(" [%s]", variable->choices);
+        break;
+    case PL_CONFIG_LIST:
+        printf(" [list of %s]", variable->choices);
+        break;
+    case PL_CONFIG_BOOL:
+        printf(" [yes|no]");
+        break;
+    case PL_CONFIG_LONG:
+    case PL_CONFIG_SIZE:
+        printf(" [%ld to %ld]", variable->lowest, variable->highest);
+        break;
+    }
+}
+
+static void print_variable(const struct pl_config *variable)
+{
+    printf("PLENUM_");
+    for (const char *letter = variable->name; *letter; letter++)
+        putchar(toupper((unsigned char)*letter));
+    printf("=%s (%s)\n    %s", pl_config_text(variable->name), pl_config_origin(variable->name), variable->help);
+    print_allowed(variable);
+    putchar('\n');
+}
+
+static json_t *describe_variable(const struct pl_config *variable)
+{
+    json_t *object = json_pack("{ss ss ss ss ss}", "name", variable->name, "value", pl_config_text(variable->name), "origin",
+                               pl_config_origin(variable->name), "default", variable->standard, "help", variable->help);
+    if (object && variable->choices)
+        json_object_set_new(object, "choices", json_string(variable->choices));
+    return object;
+}
+
+static void print_json(void)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < pl_config_count; i++)
+        json_array_append_new(all, describe_variable(&pl_config_table[i]));
+    json_t *top = json_pack("{ss s[ii] s[ii] so}", "version", PL_VERSION, "mpi", MPI_VERSION, MPI_SUBVERSION, "abi",
+                            MPI_ABI_VERSION, MPI_ABI_SUBVERSION, "variables", all);
+    json_dumpf(top, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(top);
+}
+
+/* What is wrong in the environment is said so; the values shown are then the defaults. */
+int info_config(bool json)
+{
+    int err = pl_config_load();
+    if (err)
+        fprintf(stderr, "plenum-info: %s\n", pl_error_detail(NULL));
+    if (json)
+        print_json();
+    for (size_t i = 0; !json && i < pl_config_count; i++)
+        print_variable(&pl_config_table[i]);
+    return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The commands of plenum-info: one file each. They print to stdout, as text or as one JSON object, and return an exit code. */
+#ifndef PLENUM_INFO_H
+#define PLENUM_INFO_H
+
+#include <stdbool.h>
+
+/* Version and configuration variables. */
+int info_config(bool json);
+
+/* Process sets. */
+int info_psets(bool json);
+
+#endif

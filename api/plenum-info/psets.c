@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plenum-info psets: the process sets of the job that this process is in, with provider, version, size and members. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/plenum-info/info.h"
+#include "core/error.h"
+#include "core/group.h"
+#include "core/info.h"
+#include "core/process.h"
+#include "sessions/psets.h"
+#include "sessions/session.h"
+
+static json_t *failure(const char *name)
+{
+    return json_pack("{ss ss}", "name", name, "error", pl_error_detail(NULL));
+}
+
+/* "0-3,7" in the order of the members. */
+static json_t *members_of(const struct pl_group *group)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    for (int i = 0, last; out && i < group->size; i = last + 1) {
+        int first = PL_PROC_RANK(pl_group_proc(group, i));
+        for (last = i; last + 1 < group->size && PL_PROC_RANK(pl_group_proc(group, last + 1)) == first + last + 1 - i; last++)
+            ;
+        fprintf(out, last == i ? "%s%d" : "%s%d-%d", i ? "," : "", first, first + last - i);
+    }
+    json_t *members = out && fclose(out) == 0 ? json_string(text) : NULL;
+    free(text);
+    return members;
+}
+
+/* What the info says: our own keys by names of their own, the others under "info". */
+static void add_info(json_t *object, struct pl_info *info)
+{
+    char key[MPI_MAX_INFO_KEY];
+    json_t *others = json_object();
+    for (int n = 0; pl_info_nth(info, n, key); n++) {
+        char *value = pl_info_get(info, key);
+        if (value && strcmp(key, "plenum_provider") == 0)
+            json_object_set_new(object, "provider", json_string(value));
+        else if (value && strcmp(key, "plenum_version") == 0)
+            json_object_set_new(object, "version", json_integer(strtoll(value, NULL, 10)));
+        else if (value && strcmp(key, "mpi_size") == 0)
+            json_object_set_new(object, "size", json_integer(strtoll(value, NULL, 10)));
+        else if (value)
+            json_object_set_new(others, key, json_string(value));
+        free(value);
+    }
+    if (json_object_size(others) > 0)
+        json_object_set(object, "info", others);
+    json_decref(others);
+}
+
+static json_t *describe(struct pl_instance *session, const char *name)
+{
+    struct pl_info *info;
+    struct pl_group *group;
+    if (pl_psets_info(session, name, &info) != MPI_SUCCESS)
+        return failure(name);
+    json_t *object = json_pack("{ss}", "name", name);
+    add_info(object, info);
+    pl_handle_drop(info);
+    if (pl_psets_group(session, name, &group) != MPI_SUCCESS) {
+        json_decref(object);
+        return failure(name);
+    }
+    json_object_set_new(object, "members", members_of(group));
+    pl_handle_drop(group);
+    return object;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static void print_text(json_t *sets)
+{
+    int widest = 4;
+    size_t i;
+    json_t *set;
+    json_array_foreach(sets, i, set) {
+        int width = (int)strlen(text_of(set, "name"));
+        widest = width > widest && width < 60 ? width : widest;
+    }
+    printf("job %s of %d %s, asked in rank %d\n\n%-*s  %-10s %7s %6s  %s\n", pl_process.place.nspace, pl_process.place.size,
+           pl_process.place.size == 1 ? "process" : "processes", pl_process.place.rank, widest, "name", "provider", "version",
+           "size", "members");
+    json_array_foreach(sets, i, set) {
+        if (json_object_get(set, "error"))
+            printf("%-*s  %s\n", widest, text_of(set, "name"), text_of(set, "error"));
+        else
+            printf("%-*s  %-10s %7lld %6lld  %s\n", widest, text_of(set, "name"), text_of(set, "provider"),
+                   (long long)json_integer_value(json_object_get(set, "version")),
+                   (long long)json_integer_value(json_object_get(set, "size")), text_of(set, "members"));
+    }
+}
+
+static void print_json(json_t *sets)
+{
+    json_t *top = json_pack("{ss si si sO}", "job", pl_process.place.nspace, "size", pl_process.place.size, "rank",
+                            pl_process.place.rank, "psets", sets);
+    json_dumpf(top, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(top);
+}
+
+/* All sets; one that cannot be told says why in its place. */
+static int collect(struct pl_instance *session, json_t *sets, bool *all_good)
+{
+    int count = 0;
+    const char *name;
+    int err = pl_psets_count(session, &count);
+    for (int n = 0; !err && n < count; n++) {
+        err = pl_psets_name(session, n, &name);
+        json_t *set = err ? NULL : describe(session, name);
+        *all_good &= !json_object_get(set, "error");
+        json_array_append_new(sets, set);
+    }
+    return err;
+}
+
+int info_psets(bool json)
+{
+    struct pl_instance *session;
+    bool all_good = true;
+    if (pl_session_open(NULL, NULL, &session) != MPI_SUCCESS) {
+        fprintf(stderr, "plenum-info: %s\n", pl_error_detail(NULL));
+        return EXIT_FAILURE;
+    }
+    json_t *sets = json_array();
+    int err = collect(session, sets, &all_good);
+    if (err)
+        fprintf(stderr, "plenum-info: %s\n", pl_error_detail(NULL));
+    else if (json)
+        print_json(sets);
+    else
+        print_text(sets);
+    json_decref(sets);
+    pl_session_close(session);
+    return err || !all_good ? EXIT_FAILURE : EXIT_SUCCESS;
+}
