@@ -82,7 +82,7 @@ static int exchange(struct pl_meeting *leaders, struct pl_intercomm_parts *parts
     } else {
         rc = pl_meeting_gather(leaders);
         if (rc == MPI_SUCCESS)
-            theirs = pl_meeting_gift(leaders, !leaders->host, &length);
+            theirs = pl_meeting_gift(leaders, 1, &length);
         if (rc == MPI_SUCCESS)
             rc = pl_meeting_tell(leaders, offer, leaders->gift_length);
     }
@@ -96,10 +96,11 @@ static int exchange(struct pl_meeting *leaders, struct pl_intercomm_parts *parts
 /* The leaders' meeting. `failed`: what has happened in the own group's; then the other leader only hears of it. */
 static int meet_leader(struct pl_meeting *side, struct pl_intercomm_parts *parts, int remote_leader, int failed)
 {
-    int32_t ranks[2] = { side->ranks[side->me], PL_PROC_RANK(pl_group_proc(parts->remote, remote_leader)) };
-    bool first = ranks[0] < ranks[1];
+    int32_t own = side->ranks[side->me], other = PL_PROC_RANK(pl_group_proc(parts->remote, remote_leader));
+    bool first = own < other;
+    int32_t ranks[2] = { first ? own : other, first ? other : own };
     struct pl_meeting leaders = {
-        .ranks = ranks, .members = 2, .me = 0, .host = !first, .tag = side->tag, .who = "the two leaders", .patience = side->patience,
+        .ranks = ranks, .members = 2, .me = !first, .tag = side->tag, .who = "the two leaders", .patience = side->patience,
         .outer = side, .other_count = (uint32_t)parts->remote->size,
     };
     void *key;
