@@ -145,6 +145,8 @@ int pl_engine_progress(struct pl_engine *engine)
 {
     assert(pl_lock_held(&engine->lock));
     int events = 0;
+    unsigned turn = atomic_load_explicit(&engine->turns, memory_order_relaxed) + 1;
+    atomic_store_explicit(&engine->turns, turn, memory_order_relaxed);
     for (int i = 0; i < engine->transports; i++)
         events += engine->transport[i].ops->progress(engine->transport[i].self);
     if (!pl_list_empty(&engine->busy))

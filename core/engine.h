@@ -75,6 +75,8 @@ struct pl_engine {
     void (*door_arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, const void *data);
 
     struct pl_list siblings;       /* in the process's list of engines */
+    _Atomic unsigned turns;        /* rounds of progress */
+    unsigned turns_seen;           /* when another engine's thread looked last; with `siblings` */
     pthread_t thread;              /* the one that opened it: below MPI_THREAD_SERIALIZED the only one that may enter */
     _Atomic int sleepers;          /* threads that sleep in wait.c: whoever completes something for them wakes the engine */
     _Atomic unsigned activity;     /* how often it was woken: the futex word of sleepers beside the one in the transports */
@@ -107,8 +109,8 @@ static inline void pl_engine_leave(struct pl_engine *engine)
 /* Does chores that were taken out of their engine's list. No lock held. */
 void pl_engine_do(struct pl_list *chores);
 
-/* One round of progress in the process's other engines that nobody is in: a thread that waits in one instance must not
- * stop the others' messages. Lock not held. */
+/* One round of progress in the process's other engines that nobody has moved since the last time: a thread that waits in one
+ * instance must not stop the others' messages, and must not come between them and a thread that is at work. Lock not held. */
 int pl_engine_nudge_others(struct pl_engine *engine);
 
 /* Waits until all that was sent has been taken or its receivers are gone, then gives everything back but the lock, which

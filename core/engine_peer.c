@@ -418,6 +418,15 @@ void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
 
 /* --- the others -------------------------------------------------------------------------------------------------- */
 
+/* Has somebody made progress in it since it was looked at last? */
+static bool is_moved(struct pl_engine *engine)
+{
+    unsigned turns = atomic_load_explicit(&engine->turns, memory_order_relaxed);
+    bool moved = turns != engine->turns_seen;
+    engine->turns_seen = turns;
+    return moved;
+}
+
 int pl_engine_nudge_others(struct pl_engine *engine)
 {
     int events = 0;
@@ -428,9 +437,10 @@ int pl_engine_nudge_others(struct pl_engine *engine)
     PL_LIST_EACH(other, &engines, struct pl_engine, siblings) {
         if (other == engine || (!other->lock.real && !pthread_equal(other->thread, pthread_self())))
             continue;
-        if (!pl_lock_try(&other->lock))
+        if (is_moved(other) || !pl_lock_try(&other->lock))
             continue;
         events += pl_engine_progress(other);
+        is_moved(other); /* that was not somebody */
         while ((node = pl_list_pop(&other->chores)) != NULL)
             pl_list_append(&chores, node);
         pl_lock_drop(&other->lock); /* what lies in its graveyard is for whoever leaves it next */

@@ -132,8 +132,10 @@ int pl_leftovers(struct pl_instance *instance, char *text, size_t room)
             continue;
         pl_log("session", 1, "left at the end of %s: %s", instance->world ? "the World" : "a session", line.text);
         int length = snprintf(text + used, room - used, "%s%s", found++ ? ", " : "", line.text);
-        used += length > 0 && (size_t)length < room - used ? (size_t)length : 0;
-        text[used] = '\0';
+        bool fits = length > 0 && (size_t)length < room - used;
+        if (!fits && used > 0)
+            text[used] = '\0'; /* the first is cut short, others that do not fit are left out */
+        used += fits ? (size_t)length : used || !room ? 0 : room - 1;
     }
     pl_lock_drop(&instance->lock);
     return found;

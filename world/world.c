@@ -96,10 +96,11 @@ int pl_world_finalize(void)
     pl_bsend_detach(pl_bsend_of_process(), &buffer, &size);
     pl_process.bootstrap->state(PL_JOB_FINALIZED);
     struct pl_instance *world = pl_world;
-    bool strict = pl_leftovers(world, left, sizeof left) > 0 && world->strict;
+    int count = pl_leftovers(world, left, sizeof left);
+    bool strict = count > 0 && world->strict;
     close_world(world);
     atomic_store(&pl_world_state, PL_WORLD_FINALIZED);
-    return strict ? pl_fail(MPI_ERR_OTHER, "the World is finalized, and had left alive: %s", left) : MPI_SUCCESS;
+    return strict ? pl_fail(MPI_ERR_OTHER, "the World is finalized; left alive in it, %d: %s", count, left) : MPI_SUCCESS;
 }
 
 bool pl_world_main_thread(void)

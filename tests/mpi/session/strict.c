@@ -106,7 +106,8 @@ static void forgotten_message(void)
     CHECK_OK(MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &message, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Comm_free(&comm));
     end(session, MPI_ERR_OTHER, TEXTS("1 request or matched message"));
-    CHECK_CLASS(MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_REQUEST); /* which frees it */
+    CHECK(message == MPI_MESSAGE_NULL);
 }
 
 /* An intercommunicator is one object for the user. */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions from inside: the lock that a thread level asks for, what is left behind when memory runs out while one opens, and
+ * the report of what is alive, however little room there is for it.
+ */
+#include "unit.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "core/comm.h"
+#include "core/errhandler.h"
+#include "core/error.h"
+#include "core/info.h"
+#include "core/leftovers.h"
+#include "core/memory.h"
+#include "core/object.h"
+#include "core/process.h"
+#include "sessions/rendezvous.h"
+#include "sessions/session.h"
+
+static struct pl_instance *session_of(const char *level)
+{
+    struct pl_instance *session;
+    struct pl_info *info = pl_info_create();
+    ck_assert_int_eq(pl_info_set(info, "mpi_thread_support_level", level), MPI_SUCCESS);
+    ck_assert_int_eq(pl_session_open(info, NULL, &session), MPI_SUCCESS);
+    pl_handle_drop(info);
+    return session;
+}
+
+/* A session below MPI_THREAD_SERIALIZED takes no lock at all, whatever stands beside it. */
+START_TEST(locks)
+{
+    struct pl_instance *multiple = session_of("MPI_THREAD_MULTIPLE"), *serialized = session_of("MPI_THREAD_SERIALIZED");
+    struct pl_instance *funneled = session_of("MPI_THREAD_FUNNELED"), *single = session_of("MPI_THREAD_SINGLE");
+    ck_assert(multiple->engine.lock.real && serialized->engine.lock.real);
+    ck_assert(!funneled->engine.lock.real && !single->engine.lock.real);
+    ck_assert_int_eq(single->thread_level, MPI_THREAD_SINGLE);
+    ck_assert_int_eq(multiple->thread_level, MPI_THREAD_MULTIPLE);
+    pl_session_close(multiple);
+    pl_session_close(single);
+    pl_session_close(serialized);
+    pl_session_close(funneled);
+    ck_assert_int_eq(pl_process.instances, 0);
+}
+END_TEST
+
+static unsigned turns(struct pl_instance *session)
+{
+    return atomic_load(&session->engine.turns);
+}
+
+/* Who waits in one session moves another on when nobody else does, and leaves it alone while somebody does, or when its
+ * thread level says so. */
+START_TEST(nudges)
+{
+    struct pl_instance *waiting = session_of("MPI_THREAD_MULTIPLE"), *busy = session_of("MPI_THREAD_MULTIPLE");
+    pl_engine_nudge_others(&waiting->engine);
+    for (int i = 0; i < 5; i++) {
+        pl_engine_enter(&busy->engine);
+        pl_engine_progress(&busy->engine); /* somebody is at work */
+        pl_engine_leave(&busy->engine);
+        unsigned before = turns(busy);
+        pl_engine_nudge_others(&waiting->engine);
+        ck_assert_uint_eq(turns(busy), before);
+    }
+    for (unsigned i = 1, before = turns(busy); i < 5; i++) {
+        pl_engine_nudge_others(&waiting->engine);
+        ck_assert_uint_eq(turns(busy), before + i);
+    }
+    unsigned idle = turns(waiting);
+    pl_engine_nudge_others(&waiting->engine);
+    ck_assert_uint_eq(turns(waiting), idle);
+    pl_session_close(busy);
+    pl_session_close(waiting);
+}
+END_TEST
+
+static void *nudge(void *session)
+{
+    for (int i = 0; i < 5; i++)
+        pl_engine_nudge_others(&((struct pl_instance *)session)->engine);
+    return NULL;
+}
+
+/* Nobody but its own thread enters a session without a lock. */
+START_TEST(strangers)
+{
+    pthread_t thread;
+    struct pl_instance *multiple = session_of("MPI_THREAD_MULTIPLE"), *single = session_of("MPI_THREAD_SINGLE");
+    unsigned before = turns(single);
+    ck_assert_int_eq(pthread_create(&thread, NULL, nudge, multiple), 0);
+    pthread_join(thread, NULL);
+    ck_assert_uint_eq(turns(single), before);
+    nudge(multiple);
+    ck_assert_uint_gt(turns(single), before);
+    pl_session_close(single);
+    pl_session_close(multiple);
+}
+END_TEST
+
+static long objects(void)
+{
+    long count = 0;
+    for (int kind = 1; kind < PL_KINDS; kind++)
+        count += pl_object_count(kind);
+    return count;
+}
+
+/* Every allocation that can fail does so once; nothing stays, and the next session opens as if nothing had been. */
+START_TEST(out_of_memory)
+{
+    struct pl_instance *session = session_of("MPI_THREAD_MULTIPLE");
+    pl_session_close(session);
+    struct pl_info *info = pl_info_create();
+    pl_info_set(info, "mpi_memory_alloc_kinds", "system,mpi:alloc_mem");
+    pl_info_set(info, "mpi_assert_memory_alloc_kinds", "system");
+    pl_info_set(info, "plenum_strict", "true");
+    long before = objects();
+    int failed = 0;
+    for (int n = 1;; n++) {
+        pl_memory_fail_at(n);
+        int rc = pl_session_open(info, NULL, &session);
+        bool happened = pl_memory_failed();
+        pl_memory_fail_at(0);
+        if (rc == MPI_SUCCESS)
+            pl_session_close(session);
+        else
+            failed++;
+        ck_assert_int_eq(objects(), before);
+        ck_assert_int_eq(pl_process.instances, 0);
+        if (!happened)
+            break;
+    }
+    ck_assert_int_gt(failed, 5);
+    pl_handle_drop(info);
+}
+END_TEST
+
+START_TEST(room_for_a_report)
+{
+    struct pl_instance *session = session_of("MPI_THREAD_SINGLE");
+    struct pl_group *group = pl_group_create_range(session, 1, pl_process_self(), 1);
+    struct pl_comm *comms[30];
+    for (int i = 0; i < 30; i++) {
+        ck_assert_int_eq(pl_comm_create(session, NULL, group, NULL, pl_comm_new_id(), &comms[i]), MPI_SUCCESS);
+        memset(comms[i]->name, 'a' + i % 26, MPI_MAX_OBJECT_NAME - 1);
+    }
+    pl_handle_drop(group);
+    char text[4096];
+    for (size_t room = 0; room < sizeof text; room = room * 2 + 1) {
+        memset(text, '#', sizeof text);
+        ck_assert_int_eq(pl_leftovers(session, text, room), 30);
+        ck_assert(room == 0 || strlen(text) < room);
+        ck_assert_int_eq(text[room], '#');
+    }
+    ck_assert_int_eq(pl_leftovers(session, text, sizeof text), 30);
+    ck_assert(strstr(text, "aaaa") && strstr(text, "(not freed), communicator \"bbbb"));
+    comms[7]->serves = "window";
+    for (int i = 0; i < 30; i++)
+        if (i != 7)
+            ck_assert_int_eq(pl_comm_free(comms[i]), MPI_SUCCESS);
+    strcpy(comms[7]->name, "halo");
+    ck_assert_int_eq(pl_leftovers(session, text, sizeof text), 1);
+    ck_assert_str_eq(text, "window \"halo\" (not freed)");
+    pl_session_close(session);
+}
+END_TEST
+
+UNIT_MAIN("session", locks, nudges, strangers, out_of_memory, room_for_a_report)
