@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "world/runtime/error.h"
+#include "world/runtime/litter.h"
 #include "world/runtime/pmix.h"
 #include "world/runtime/runtime.h"
 #include "world/runtime/sweep.h"
@@ -359,6 +360,7 @@ static void kill_remains(const struct plenum_job *job)
             kill(-job->ranks[r].pid, SIGKILL);
     for (int tries = 0; tries < 1000 && pl_sweep_machine(job->cookie) > 0; tries++)
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    pl_litter_remove(job->cookie);
 }
 
 void pl_follow_keeper_lost(struct plenum_runtime *rt)

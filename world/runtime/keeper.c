@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "world/runtime/keeper.h"
+#include "world/runtime/litter.h"
 
 enum { SOCKET_FD = 3 };
 
@@ -85,6 +86,8 @@ static bool add_job(struct keeper *k, uint32_t id, int plan_fd, int segment)
     job->size = job->waiting = plan->rank_count;
     job->next = k->jobs;
     k->jobs = job;
+    if (plan->litter)
+        pl_litter_make(plan->cookie);
     return true;
 }
 
@@ -225,6 +228,8 @@ static void sweep(struct keeper *k)
         if (job->waiting > 0 || job->running > 0 || job->gone)
             continue;
         job->gone = pl_keeper_sweep(k->jobs, job->plan->cookie, false) == 0;
+        if (job->gone && job->plan->litter)
+            pl_litter_remove(job->plan->cookie);
     }
 }
 
@@ -279,6 +284,9 @@ static _Noreturn void end_everything(struct keeper *k)
         while (read(k->children, &seen, sizeof(seen)) > 0)
             ;
     } while (true);
+    for (struct pl_kept_job *job = k->jobs; job; job = job->next)
+        if (job->plan->litter)
+            pl_litter_remove(job->plan->cookie);
     _exit(0);
 }
 

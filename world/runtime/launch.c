@@ -214,9 +214,11 @@ int pl_job_start(struct plenum_job *job)
     err = make_ready(job, &l);
     if (!err)
         err = hand_over(job, &l);
+    int why = errno;
     launch_fini(job, &l);
     if (err) {
         undo_start(job);
+        errno = why;
         return err;
     }
     pl_blob_fini(&job->plan);

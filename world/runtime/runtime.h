@@ -141,7 +141,7 @@ void pl_job_free(struct plenum_job *job);
 void pl_job_drop(struct plenum_job *job);
 struct plenum_job *pl_job_find(struct plenum_runtime *rt, uint64_t id);
 
-/* launch.c: the start of a launched job. After an error the job is as it was launched. */
+/* launch.c: the start of a launched job. After an error, which errno tells too, the job is as it was launched. */
 int pl_job_start(struct plenum_job *job);
 
 /* queue.c: who runs when. */
