@@ -16,8 +16,8 @@ process of a job needs to communicate. Errors are exceptions with the line that 
 """
 from ._native import find_tool, python_path
 from .aio import AsyncRuntime
-from .runtime import (ALL, Bind, ErrorCode, Event, EventFlag, EventKind, Job, JobOption, Map, PlenumError, PlenumTimeout,
-                      Runtime, RuntimeOption)
+from .runtime import (ALL, Bind, ErrorCode, Event, EventFlag, EventKind, Job, JobOption, Map, Pmix, PlenumError,
+                      PlenumTimeout, Runtime, RuntimeOption)
 
 __all__ = ["ALL", "AsyncRuntime", "Bind", "ErrorCode", "Event", "EventFlag", "EventKind", "Job", "JobOption", "Map",
-           "PlenumError", "PlenumTimeout", "Runtime", "RuntimeOption", "find_tool", "python_path"]
+           "Pmix", "PlenumError", "PlenumTimeout", "Runtime", "RuntimeOption", "find_tool", "python_path"]

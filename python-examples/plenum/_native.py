@@ -51,7 +51,10 @@ def python_path() -> str:
 
 
 def load(name: str, soname: str, prototypes: Mapping[str, tuple[Any, ...]]) -> ctypes.CDLL:
-    """Loads a library and gives its functions their types: (result, arguments...). Foreign calls give up the interpreter lock, so other threads run while one waits in them."""
+    """Loads a library and gives its functions their types: (result, arguments...).
+
+    Foreign calls give up the interpreter lock, so other threads run while one waits in them.
+    """
     path = find_library(name, soname)
     try:
         library = ctypes.CDLL(path)

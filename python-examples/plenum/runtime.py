@@ -89,6 +89,13 @@ class Bind(enum.IntEnum):
     THREAD = 4
 
 
+class Pmix(enum.IntEnum):
+    """enum plenum_pmix: values of JobOption.PMIX."""
+    OFF = 0
+    ON = 1
+    AUTO = 2
+
+
 class Map(enum.IntEnum):
     """enum plenum_map: values of JobOption.MAP."""
     SLOT = 0
