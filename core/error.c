@@ -137,8 +137,6 @@ const char *pl_error_class_text(int class)
     return found ? found->text : "no such error class";
 }
 
-/* --- the detail --------------------------------------------------------------------------------------------- */
-
 int pl_error_class_from_name(const char *name)
 {
     for (int i = 0; i < CLASSES; i++)
@@ -146,6 +144,8 @@ int pl_error_class_from_name(const char *name)
             return classes[i].class;
     return MPI_ERR_UNKNOWN;
 }
+
+/* --- the detail --------------------------------------------------------------------------------------------- */
 
 void pl_error_record(int class, const char *format, va_list arguments)
 {
