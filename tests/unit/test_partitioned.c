@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Partitioned communication from one end: what it sends, and what it makes of announcements and pieces that come in any
+ * order, before it is started or after, with sizes that do not fit or that nobody can believe; without memory.
+ */
+#include "wire.h"
+
+#include "core/datatype.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/partitioned.h"
+
+enum { TAG = 5, BYTES = 24 };
+
+/* As core/partitioned.c has it. */
+struct terms {
+    uint64_t piece_bytes;
+    int32_t pieces, first_tag;
+};
+
+static unsigned char data[BYTES];
+
+static void announce(uint64_t piece_bytes, int pieces, int first_tag)
+{
+    struct terms terms = { piece_bytes, pieces, first_tag };
+    struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, TAG, sizeof terms);
+    arrive(&header, &terms, NULL);
+}
+
+static void send_piece(int tag, int bytes, int first)
+{
+    unsigned char piece[BYTES];
+    struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, INT32_MIN + tag, (size_t)bytes);
+    for (int i = 0; i < bytes; i++)
+        piece[i] = (unsigned char)(first + i);
+    arrive(&header, piece, NULL);
+}
+
+static struct pl_request *receive(int partitions)
+{
+    struct pl_request *request;
+    ck_assert_int_eq(pl_precv_create(comms[0], data, partitions, BYTES / partitions, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request), MPI_SUCCESS);
+    memset(data, 0, sizeof data);
+    return request;
+}
+
+static void start(struct pl_request *request)
+{
+    ck_assert_int_eq(request->coll.restart(request), MPI_SUCCESS);
+    request->active = true;
+}
+
+static void check_done(struct pl_request *request, int error, int bytes)
+{
+    ck_assert(pl_request_done(request));
+    ck_assert_int_eq(request->outcome.error, error);
+    ck_assert_int_eq((int)request->outcome.bytes, bytes);
+    request->active = false;
+}
+
+static void check_data(void)
+{
+    for (int i = 0; i < BYTES; i++)
+        ck_assert_int_eq(data[i], i);
+}
+
+START_TEST(what_is_sent)
+{
+    set_up();
+    struct pl_request *request;
+    ck_assert_int_eq(pl_psend_create(comms[0], data, 4, 6, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request), MPI_SUCCESS);
+    ck_assert(pl_is_psend(request) && !pl_is_precv(request) && pl_partitions(request) == 4);
+    ck_assert_int_eq(wire.sent, 1);
+    ck_assert(wire.header[0].kind == PL_MSG_PARTITIONED && wire.header[0].tag == TAG && wire.header[0].size == sizeof(struct terms));
+    for (int time = 0; time < 2; time++) {
+        wire.sent = 0;
+        start(request);
+        ck_assert_int_eq(pl_pready(request, 2, 3), MPI_SUCCESS);
+        ck_assert_int_eq(wire.sent, 2);
+        ck_assert_int_eq(pl_pready(request, 0, 3), MPI_ERR_ARG);
+        ck_assert_int_eq(wire.sent, 4); /* 0 and 1 went, 2 was ready */
+        check_done(request, MPI_SUCCESS, 0);
+        for (int i = 0; i < 4; i++)
+            ck_assert(wire.header[i].kind == PL_MSG_PARTITIONED && wire.header[i].tag == INT32_MIN + (i + 2) % 4 && wire.header[i].size == 6);
+    }
+    pl_request_let_go(request);
+
+    /* The next one has other tags; what finds no room goes later, and the request waits for it. */
+    ck_assert_int_eq(pl_psend_create(comms[0], data, 2, 6, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request), MPI_SUCCESS);
+    start(request);
+    wire.result = PL_PENDING;
+    wire.sent = 0;
+    ck_assert_int_eq(pl_pready(request, 0, 1), MPI_SUCCESS);
+    ck_assert(wire.header[0].tag == INT32_MIN + 4 && wire.header[1].tag == INT32_MIN + 5);
+    ck_assert(!pl_request_done(request));
+    for (int i = 0; i < 2; i++) {
+        pl_engine_enter(engine);
+        pl_engine_host.sent(engine, wire.message[i], i ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS);
+        pl_engine_leave(engine);
+    }
+    check_done(request, MPI_ERR_PROC_ABORTED, 0);
+    pl_request_let_go(request);
+    tear_down();
+}
+END_TEST
+
+/* Announced before it is initialized, and started before anything, before some, or after all of the pieces have come. */
+START_TEST(any_order)
+{
+    set_up();
+    for (int announced = 0; announced < 3; announced++)
+        for (int started = 0; started < 4; started++) {
+            int first_tag = 100 * (announced * 4 + started + 1);
+            if (announced == 0)
+                announce(6, 4, first_tag);
+            struct pl_request *request = receive(3);
+            ck_assert(pl_parrived(request, 0));
+            if (announced == 1)
+                announce(6, 4, first_tag);
+            for (int i = 0; i < 4; i++) {
+                if (started == i)
+                    start(request);
+                ck_assert(started > i || !pl_parrived(request, 0));
+                send_piece(first_tag + 3 - i, 6, (3 - i) * 6); /* from the end */
+                if (started <= i && announced < 2) {
+                    ck_assert_int_eq(pl_parrived(request, 2), i >= 1);
+                    ck_assert_int_eq(pl_parrived(request, 1), i >= 2);
+                    ck_assert_int_eq(pl_parrived(request, 0), i >= 3);
+                }
+            }
+            if (announced == 2) {
+                ck_assert(!pl_request_done(request));
+                announce(6, 4, first_tag);
+            }
+            check_done(request, MPI_SUCCESS, BYTES);
+            check_data();
+            pl_request_let_go(request);
+        }
+    tear_down();
+}
+END_TEST
+
+/* Elements of eight bytes out of pieces of six: through a copy. */
+START_TEST(ragged_pieces)
+{
+    set_up();
+    struct pl_request *request;
+    ck_assert_int_eq(pl_precv_create(comms[0], data, 1, 3, pl_type_predefined((uintptr_t)MPI_INT64_T), 1, TAG, &request), MPI_SUCCESS);
+    announce(6, 4, 40);
+    start(request);
+    for (int i = 0; i < 4; i++)
+        send_piece(40 + (i + 2) % 4, 6, (i + 2) % 4 * 6);
+    check_done(request, MPI_SUCCESS, BYTES);
+    check_data();
+    pl_request_let_go(request);
+    tear_down();
+}
+END_TEST
+
+/* What the other side says need not be true. */
+START_TEST(announcements_that_do_not_fit)
+{
+    static const struct {
+        uint64_t piece_bytes;
+        int pieces, error;
+    } cases[] = {
+        { 7, 4, MPI_ERR_TRUNCATE }, { 5, 4, MPI_ERR_COUNT }, { 0, 4, MPI_ERR_COUNT },
+        { UINT64_MAX, 4, MPI_ERR_TRUNCATE }, { (uint64_t)1 << 62, 4, MPI_ERR_TRUNCATE },
+    };
+    set_up();
+    for (int k = 0; k < (int)(sizeof cases / sizeof cases[0]); k++) {
+        struct pl_request *request = receive(3);
+        announce(cases[k].piece_bytes, cases[k].pieces, 100 * k);
+        for (int time = 0; time < 2; time++) {
+            start(request);
+            for (int i = 0; i < cases[k].pieces; i++)
+                send_piece(100 * k + i, 5, 0);
+            check_done(request, cases[k].error, 0);
+            ck_assert_int_eq(pl_request_report(request), cases[k].error);
+            for (int i = 0; i < BYTES; i++)
+                ck_assert_int_eq(data[i], 0);
+        }
+        pl_request_let_go(request);
+    }
+
+    /* Nonsense: numbers below zero, too short, too long. Every activation fails at once. */
+    for (int k = 0; k < 4; k++) {
+        struct terms terms[2] = { { 6, k == 0 ? -1 : 4, k == 1 ? -1 : 0 } };
+        struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, TAG, k == 2 ? 3 : k == 3 ? sizeof terms : sizeof *terms);
+        struct pl_request *request = receive(2);
+        start(request);
+        arrive(&header, terms, NULL);
+        ck_assert(pl_request_done(request) && request->outcome.error != MPI_SUCCESS);
+        start(request);
+        ck_assert(pl_request_done(request) && request->outcome.error != MPI_SUCCESS);
+        request->active = false;
+        pl_request_let_go(request);
+    }
+
+    /* A piece that is longer than was said is cut. */
+    struct pl_request *request = receive(2);
+    announce(12, 2, 700);
+    start(request);
+    send_piece(700, 12, 0);
+    send_piece(701, 24, 12);
+    check_done(request, MPI_ERR_TRUNCATE, BYTES);
+    check_data();
+    pl_request_let_go(request);
+    tear_down();
+}
+END_TEST
+
+/* Freed before its announcement came: that one is taken nevertheless. And freed while it is active. */
+START_TEST(freed)
+{
+    set_up();
+    struct pl_request *first = receive(2), *second = receive(2), *third;
+    pl_request_let_go(first);
+    announce(1, 1, 0);
+    announce(12, 2, 10);
+    start(second);
+    pl_request_let_go(second);
+    send_piece(10, 12, 0);
+    send_piece(11, 12, 12);
+    check_data();
+    ck_assert_int_eq(pl_object_count(PL_REQUEST), 0);
+    third = receive(1); /* its announcement never comes: the communicator ends it */
+    start(third);
+    pl_engine_enter(engine);
+    PL_LIST_EACH(request, &comms[0]->queues[PL_MSG_PARTITIONED].posted, struct pl_request, link) {
+        pl_list_remove(&request->link);
+        request->outcome.cancelled = true;
+        pl_request_complete(request, MPI_SUCCESS);
+    }
+    pl_engine_leave(engine);
+    ck_assert(pl_request_done(third) && third->outcome.cancelled);
+    third->active = false;
+    pl_request_let_go(third);
+    tear_down();
+}
+END_TEST
+
+/* Each allocation fails once. */
+START_TEST(no_memory)
+{
+    set_up();
+    for (int send = 0; send < 2; send++)
+        for (long n = 1;; n++) {
+            struct pl_request *request = NULL;
+            pl_memory_fail_at(n);
+            int rc = send ? pl_psend_create(comms[0], data, 4, 6, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request)
+                          : pl_precv_create(comms[0], data, 4, 6, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request);
+            bool failed = pl_memory_failed();
+            pl_memory_fail_at(0);
+            if (rc == MPI_SUCCESS) {
+                pl_request_let_go(request);
+                ck_assert(!failed);
+                break;
+            }
+            ck_assert_int_eq(rc, MPI_ERR_NO_MEM);
+            ck_assert_int_lt((int)n, 20);
+        }
+    announce(6, 4, 0); /* for the receive that was freed */
+
+    /* The receiver has none for the pieces: every activation says so. */
+    struct pl_request *request = receive(4);
+    pl_memory_fail_at(1);
+    announce(6, 4, 10);
+    pl_memory_fail_at(0);
+    start(request);
+    check_done(request, MPI_ERR_NO_MEM, 0);
+    pl_request_let_go(request);
+    tear_down();
+}
+END_TEST
+
+UNIT_MAIN("partitioned", what_is_sent, any_order, ragged_pieces, announcements_that_do_not_fit, freed, no_memory)
