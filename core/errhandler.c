@@ -143,6 +143,15 @@ void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler 
     pl_object_release(old);
 }
 
+struct pl_errhandler *pl_errhandler_take_file_null(void)
+{
+    pl_lock_take(&lock);
+    struct pl_errhandler *old = of_file_null;
+    of_file_null = &errors_return;
+    pl_lock_drop(&lock);
+    return old;
+}
+
 /* --- describing ---------------------------------------------------------------------------------------------- */
 
 /* This process's rank, while what the error belongs to keeps the process open. */

@@ -74,6 +74,9 @@ struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object);
 /* Attaches `handler` to a communicator, a session, or (PL_FILE, NULL) MPI_FILE_NULL. Retains it, lets go of the old. */
 void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler *handler);
 
+/* Takes MPI_FILE_NULL its handler, which goes with the last instance. To release. */
+struct pl_errhandler *pl_errhandler_take_file_null(void);
+
 /* The handler that applies before initialization, after finalization, and to new instances: from
  * PLENUM_INITIAL_ERRHANDLER, MPI_ERRORS_ARE_FATAL by default. To release. On an error, of a plugin that cannot be used, it is
  * MPI_ERRORS_ARE_FATAL too. */

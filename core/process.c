@@ -15,6 +15,7 @@
 
 #include "core/config.h"
 #include "core/datatype.h"
+#include "core/errhandler.h"
 #include "core/errhandler_policy.h"
 #include "core/error.h"
 #include "core/object.h"
@@ -115,6 +116,7 @@ int pl_process_open(void)
 
 void pl_process_close(void)
 {
+    struct pl_errhandler *of_files = NULL;
     pl_lock_take(&pl_process.lock);
     if (--pl_process.instances == 0) {
         if (pl_process.closing)
@@ -123,10 +125,12 @@ void pl_process_close(void)
         pl_process.bootstrap->close();
         pl_process.bootstrap = NULL;
         pl_errhandler_policy_close();
+        of_files = pl_errhandler_take_file_null();
         pl_process.pid = 0;
         pl_type_trim();
     }
     pl_lock_drop(&pl_process.lock);
+    pl_object_release(of_files); /* its destructor is the user's code */
     pl_object_trim();
 }
 

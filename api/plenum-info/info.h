@@ -8,6 +8,9 @@
 /* Version and configuration variables. */
 int info_config(bool json);
 
+/* Error handlers by name. */
+int info_errhandlers(bool json);
+
 /* Process sets. */
 int info_psets(bool json);
 

@@ -30,8 +30,9 @@ static const struct command {
     int (*run)(bool json);
     const char *help;
 } commands[] = {
-    { "config", info_config, "configuration variables, with values and where those come from" },
-    { "psets",  info_psets,  "process sets of the job: mpiexec -n 4 plenum-info psets" },
+    { "config",      info_config,      "configuration variables, with values and where those come from" },
+    { "errhandlers", info_errhandlers, "error handlers by name; whether the policy of errors can be used" },
+    { "psets",       info_psets,       "process sets of the job: mpiexec -n 4 plenum-info psets" },
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -39,7 +40,7 @@ static int usage(FILE *to)
 {
     fprintf(to, "usage: plenum-info [--json] [COMMAND]\n       plenum-info --version | --help\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].help);
+        fprintf(to, "  %-11s %s\n", commands[i].name, commands[i].help);
     fprintf(to, "Without a command: version and config. With --json, before or after it, one JSON object.\n");
     return to == stdout ? EXIT_SUCCESS : EXIT_USAGE;
 }

@@ -7,7 +7,7 @@
 
 #include <mpi-ext.h>
 
-static int heard, destroyed[3];
+static int heard, destroyed[4];
 static struct plenum_error_report last;
 static char last_name[MPI_MAX_OBJECT_NAME], last_message[MPI_MAX_ERROR_STRING];
 
@@ -143,6 +143,11 @@ static void ignore(MPI_Comm comm, int code, void *state)
     (void)comm, (void)code, (void)state;
 }
 
+static void ignore_file(MPI_File file, int code, void *state)
+{
+    (void)file, (void)code, (void)state;
+}
+
 /* Errors of a call on a communicator that is gone are those of MPI_COMM_SELF. */
 static void freed_object(MPI_Errhandler named)
 {
@@ -162,7 +167,7 @@ static void freed_object(MPI_Errhandler named)
 
 int main(int argc, char **argv)
 {
-    MPI_Errhandler named, context[3];
+    MPI_Errhandler named, context[3], of_files;
     MPI_Comm comm;
     setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_return", 1); /* before MPI_Init and after MPI_Finalize */
     CHECK_OK(plenum_errhandler_get("plenum://callback", &named)); /* before initialization */
@@ -176,20 +181,23 @@ int main(int argc, char **argv)
 
     for (int i = 0; i < 3; i++)
         CHECK_OK(MPIX_Comm_create_errhandler_x(ignore, destroy, &destroyed[i], &context[i]));
+    CHECK_OK(MPIX_File_create_errhandler_x(ignore_file, destroy, &destroyed[3], &of_files));
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
     CHECK_OK(MPI_Comm_set_errhandler(comm, context[0]));
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, context[1]));
+    CHECK_OK(MPI_File_set_errhandler(MPI_FILE_NULL, of_files));
+    CHECK_OK(MPI_Errhandler_free(&of_files));
     CHECK_OK(MPI_Errhandler_free(&context[0]));
     CHECK_OK(MPI_Errhandler_free(&context[1]));
     CHECK(destroyed[0] == 0 && destroyed[1] == 0);
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK(destroyed[0] == 1);
     int code = mtest_end(__FILE__);
-    int all = destroyed[0] == 1 && destroyed[1] == 1 && destroyed[2] == 0; /* the World's objects are gone, not the user's handle */
+    int all = destroyed[0] == 1 && destroyed[1] == 1 && destroyed[2] == 0 && destroyed[3] == 1; /* the World's objects are gone, not the user's handle */
     all = all && MPI_Errhandler_free(&context[2]) == MPI_SUCCESS && destroyed[2] == 1;
     all = all && MPI_Errhandler_free(&named) == MPI_SUCCESS;
     all = all && plenum_errhandler_get("plenum://log", &named) == MPI_SUCCESS && MPI_Errhandler_free(&named) == MPI_SUCCESS;
     if (!all)
-        fprintf(stderr, "after MPI_Finalize: destroyed %d %d %d\n", destroyed[0], destroyed[1], destroyed[2]);
+        fprintf(stderr, "after MPI_Finalize: destroyed %d %d %d %d\n", destroyed[0], destroyed[1], destroyed[2], destroyed[3]);
     return code || !all;
 }
