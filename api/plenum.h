@@ -104,7 +104,7 @@ enum plenum_event_kind {
     PLENUM_EVENT_TIMEOUT,     /**< the time limit is reached; the job is being ended */
     PLENUM_EVENT_FINISHED,    /**< no process is left; `code` is the job's exit code. The job's last event */
     PLENUM_EVENT_QUEUED,      /**< the job waits until slots are free; `code` jobs are before it in the queue */
-    PLENUM_EVENT_PSETS        /**< published process sets have come, changed or gone; `text` has a line "NAME VERSION RANKS"
+    PLENUM_EVENT_PSETS /**< published process sets have come, changed or gone; `text` has a line "NAME VERSION RANKS"
                                    for each of the `code` that there are now, as "app://mesh 7 0-3,8" */
 };
 

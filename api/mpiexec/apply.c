@@ -161,9 +161,9 @@ bool apply_host(struct parse *p, char *const *arg)
             name = (size_t)(colon - at); /* host:slots */
         if (!is_this_host(at, name))
             return parse_fail(p,
-                        "%s %.*s: only this machine can be used; start the job on others with srun, prterun or "
-                        "Open MPI's mpirun",
-                        p->name, (int)name, at);
+                              "%s %.*s: only this machine can be used; start the job on others with srun, prterun or "
+                              "Open MPI's mpirun",
+                              p->name, (int)name, at);
         at += length + (at[length] == ',');
     }
     return true;
@@ -190,8 +190,9 @@ static int word_of(const char *text, const char *const *words)
 /* What may follow the word after a colon, from Open MPI's habits: it changes nothing here. */
 static bool qualifiers(const char *text)
 {
-    static const char *const known[] = { "oversubscribe", "nooversubscribe", "overload-allowed", "no-overload",
-                                         "if-supported",  "span",            NULL };
+    static const char *const known[] = {
+        "oversubscribe", "nooversubscribe", "overload-allowed", "no-overload", "if-supported", "span", NULL
+    };
     for (text = strchr(text, ':'); text; text = strchr(text + 1, ':')) {
         char word[32];
         size_t length = strcspn(text + 1, ":"), i;
@@ -207,8 +208,9 @@ static bool qualifiers(const char *text)
 bool apply_bind(struct parse *p, char *const *arg)
 {
     static const char *const words[] = { "none", "core", "socket", "numa", "hwthread", "package", "thread", NULL };
-    static const enum plenum_bind meaning[] = { PLENUM_BIND_NONE, PLENUM_BIND_CORE,   PLENUM_BIND_SOCKET, PLENUM_BIND_NUMA,
-                                                PLENUM_BIND_THREAD, PLENUM_BIND_SOCKET, PLENUM_BIND_THREAD };
+    static const enum plenum_bind meaning[] = { PLENUM_BIND_NONE,  PLENUM_BIND_CORE,   PLENUM_BIND_SOCKET,
+                                                PLENUM_BIND_NUMA,  PLENUM_BIND_THREAD, PLENUM_BIND_SOCKET,
+                                                PLENUM_BIND_THREAD };
     int word = word_of(arg[0], words);
     if (word < 0 || !qualifiers(arg[0]))
         return parse_fail(p, "%s wants none, core, hwthread, socket or numa, not \"%s\"", p->name, arg[0]);

@@ -61,7 +61,10 @@ struct option {
     const char *help;
 };
 
-#define TITLE(text)      { NULL, HEADING, 0, NULL, NULL, text }
+#define TITLE(text)                                                                                                    \
+    {                                                                                                                  \
+        NULL, HEADING, 0, NULL, NULL, text                                                                             \
+    }
 #define IN_OPTIONS(name) offsetof(struct options, name), NULL
 #define IN_SECTION(name) offsetof(struct section, name), NULL
 
@@ -260,8 +263,8 @@ static bool end_section(struct parse *p)
 {
     struct section *s = p->s;
     if (s->per_node && s->counted && s->ranks > s->per_node)
-        return parse_fail(p, "%d processes with %d on each machine need %d machines; there is one", s->ranks, s->per_node,
-                          (s->ranks + s->per_node - 1) / s->per_node);
+        return parse_fail(p, "%d processes with %d on each machine need %d machines; there is one", s->ranks,
+                          s->per_node, (s->ranks + s->per_node - 1) / s->per_node);
     if (s->per_node && !s->counted)
         s->ranks = s->per_node;
     return true;
@@ -305,7 +308,8 @@ bool options_parse(struct options *o, int argc, char *const argv[], char *error,
     if (o->help || o->version)
         return true;
     if (o->job && (o->sections > 1 || p.s->argc > 0))
-        return parse_fail(&p, "--job \"%s\" describes the programs, so none may follow (%s)", o->job, o->section[0].argv[0]);
+        return parse_fail(&p, "--job \"%s\" describes the programs, so none may follow (%s)", o->job,
+                          o->section[0].argv[0]);
     if (p.s->argc == 0 && !o->job)
         return parse_fail(&p, o->sections > 1 ? "there is no program after \":\""
                                               : "there is no program to run; see mpiexec --help");

@@ -23,8 +23,8 @@ struct settings {
 /* One program of the job: what stands between two colons. */
 struct section {
     int ranks;
-    bool counted; /* by -n */
-    int per_node; /* by -N; 0: not given */
+    bool counted;      /* by -n */
+    int per_node;      /* by -N; 0: not given */
     const char **argv; /* NULL-terminated */
     int argc;
     const char *wdir, *path;
@@ -47,7 +47,7 @@ struct options {
     bool env_clear;
     struct pset_option *pset;
     int psets;
-    long timeout, grace; /* milliseconds; timeout 0: none */
+    long timeout, grace;   /* milliseconds; timeout 0: none */
     enum plenum_pmix pmix; /* PLENUM_PMIX_AUTO unless given */
     enum plenum_bind bind;
     enum plenum_map map;
@@ -55,10 +55,10 @@ struct options {
     int stdin_rank; /* -1: nobody gets it */
     enum dry_run dry_run;
     bool tag, keep_going, report_bindings, verbose, quiet, help, version;
-    const char *output;                      /* a directory or a file with %r; NULL: mpiexec's own output */
-    const char *out_pattern, *err_pattern;   /* the same for one of the streams */
-    const char *json_events;                 /* NULL: none */
-    void **kept;               /* memory that strings of the above lie in */
+    const char *output;                    /* a directory or a file with %r; NULL: mpiexec's own output */
+    const char *out_pattern, *err_pattern; /* the same for one of the streams */
+    const char *json_events;               /* NULL: none */
+    void **kept;                           /* memory that strings of the above lie in */
     int kept_count;
 };
 

@@ -16,14 +16,18 @@ static void check_shared_memory(struct run *run)
 {
     struct statvfs shm;
     if (statvfs("/dev/shm", &shm) != 0) {
-        run_say(run, "note: there is no /dev/shm (%s): ranks of this machine talk through anonymous memory, which does "
-                     "not need it; UCX falls back to copies", strerror(errno));
+        run_say(run,
+                "note: there is no /dev/shm (%s): ranks of this machine talk through anonymous memory, which does "
+                "not need it; UCX falls back to copies",
+                strerror(errno));
         return;
     }
     unsigned long long free_mb = (unsigned long long)shm.f_bavail * shm.f_frsize >> 20;
     if (free_mb < SHM_MEGABYTES)
-        run_say(run, "note: /dev/shm has %llu MiB free: ranks of this machine talk through anonymous memory, which does "
-                     "not need it; UCX falls back to copies when it is full", free_mb);
+        run_say(run,
+                "note: /dev/shm has %llu MiB free: ranks of this machine talk through anonymous memory, which does "
+                "not need it; UCX falls back to copies when it is full",
+                free_mb);
 }
 
 static int ptrace_scope(void)

@@ -237,7 +237,9 @@ static int bind_ranks(struct pl_blob *b, const struct plenum_job *job, const str
 
 int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
 {
-    struct pl_plan head = { .cookie = job->cookie, .rank_count = (uint32_t)job->size, .job_fd = choose_job_fd(),
+    struct pl_plan head = { .cookie = job->cookie,
+                            .rank_count = (uint32_t)job->size,
+                            .job_fd = choose_job_fd(),
                             .litter = pl_litter_possible() };
     int err = PLENUM_OK;
 

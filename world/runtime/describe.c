@@ -311,7 +311,8 @@ int plenum_job_pset(struct plenum_job *job, const char *name, const int (*ranges
     char shown[80];
     const char *wrong = pl_pset_name_check(name);
     if (wrong)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\" is no name of a process set: it %s", pl_pset_name_show(name, shown, sizeof(shown)), wrong);
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\" is no name of a process set: it %s",
+                          pl_pset_name_show(name, shown, sizeof(shown)), wrong);
     int err = begin(job);
     if (err)
         return err;

@@ -192,7 +192,8 @@ static void look_for_abort(struct plenum_job *job, uint32_t state)
 {
     const struct pl_job_abort *record = &job->segment->abort;
     char object[sizeof(record->object)], message[sizeof(record->message)];
-    if (job->aborted || job->phase != PL_JOB_RUNNING || state != PL_JOB_ABORTED || !atomic_load_explicit(&record->set, memory_order_acquire))
+    if (job->aborted || job->phase != PL_JOB_RUNNING || state != PL_JOB_ABORTED ||
+        !atomic_load_explicit(&record->set, memory_order_acquire))
         return;
     memcpy(object, record->object, sizeof(object));
     memcpy(message, record->message, sizeof(message));

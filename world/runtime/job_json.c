@@ -60,7 +60,8 @@ static int apply_keys(struct pl_job_place *at, const struct pl_job_key *keys, js
 {
     const char *name;
     json_t *value;
-    json_object_foreach (object, name, value) {
+    json_object_foreach(object, name, value)
+    {
         const struct pl_job_key *key = pl_job_key_find(keys, name);
         int err = !key ? refuse_key(at, keys, name) : key->apply ? apply_key(at, key, value) : PLENUM_OK;
         if (err)
@@ -89,7 +90,8 @@ static int add_program(struct pl_job_place *at, json_t *object)
     const char **argv = calloc(json_array_size(list) + 1, sizeof(*argv));
     if (!argv)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
-    json_array_foreach (list, i, word) {
+    json_array_foreach(list, i, word)
+    {
         argv[i] = json_string_value(word);
         if (!argv[i] || !argv[0][0]) {
             free(argv);

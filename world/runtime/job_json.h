@@ -21,7 +21,8 @@ enum { PL_JOB_REFUSED = -1 };
 struct pl_job_key {
     const char *name;   /* NULL: the end of a table */
     const char *wanted; /* what is allowed, in words */
-    /* PLENUM_OK; PL_JOB_REFUSED: not what is wanted; another error: plenum_error() says why. NULL: job_json.c does it */
+    /* PLENUM_OK; PL_JOB_REFUSED: not what is wanted; another error: plenum_error() says why.
+     * NULL: job_json.c does it itself */
     int (*apply)(struct pl_job_place *at, json_t *value);
     long option; /* of plenum_job_set(); 0: it is none */
 };

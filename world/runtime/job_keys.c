@@ -58,7 +58,8 @@ static bool array_ranges(struct ranges *r, const json_t *array)
 {
     size_t i;
     json_t *item;
-    json_array_foreach (array, i, item) {
+    json_array_foreach(array, i, item)
+    {
         const json_t *first = json_is_array(item) && json_array_size(item) == 2 ? json_array_get(item, 0) : item;
         const json_t *last = first == item ? item : json_array_get(item, 1);
         if (!json_is_integer(first) || !json_is_integer(last) ||
@@ -76,7 +77,8 @@ static int apply_env(struct pl_job_place *at, json_t *value)
     json_t *text;
     if (!json_is_object(value))
         return PL_JOB_REFUSED;
-    json_object_foreach (value, name, text) {
+    json_object_foreach(value, name, text)
+    {
         if (!json_is_string(text) && !json_is_null(text)) {
             pl_job_place_enter(at, ".%s", name);
             return PL_JOB_REFUSED;
@@ -113,7 +115,8 @@ static int apply_psets(struct pl_job_place *at, json_t *value)
     json_t *ranks;
     if (!json_is_object(value))
         return PL_JOB_REFUSED;
-    json_object_foreach (value, name, ranks) {
+    json_object_foreach(value, name, ranks)
+    {
         struct ranges r = { 0 };
         bool good = json_is_string(ranks) ? text_ranges(&r, json_string_value(ranks))
                                           : json_is_array(ranks) && array_ranges(&r, ranks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job's description written as JSON: the same keys as job_keys.c reads. Jansson's functions take NULL for a value that
- * could not be made, so memory is checked once, at the end. */
+/* A job's description written as JSON: the same keys as job_keys.c reads. Jansson's functions take NULL for a value
+ * that could not be made, so memory is checked once, at the end. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -45,10 +45,8 @@ static void add_flags(json_t *object, unsigned flags)
         unsigned flag;
         const char *name;
     } all[] = {
-        { PLENUM_EVENT_EXPECTED, "expected" },
-        { PLENUM_EVENT_UNFINALIZED, "unfinalized" },
-        { PLENUM_EVENT_PARTIAL, "partial" },
-        { PLENUM_EVENT_CORE, "core" },
+        { PLENUM_EVENT_EXPECTED, "expected" },   { PLENUM_EVENT_UNFINALIZED, "unfinalized" },
+        { PLENUM_EVENT_PARTIAL, "partial" },     { PLENUM_EVENT_CORE, "core" },
         { PLENUM_EVENT_CANCELLED, "cancelled" },
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)

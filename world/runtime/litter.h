@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A directory in /dev/shm for each job, named by its cookie, where UCX makes the files of its shared memory
- * (UCX_POSIX_DIR). UCX takes their names away at once, but a process that is killed in between leaves a file behind: then
- * it lies here, and goes with the job. Functions use system calls only, because the keeper makes and removes it; the host
- * removes it when the keeper has died.
+ * (UCX_POSIX_DIR). UCX takes their names away at once, but a process that is killed in between leaves a file behind:
+ * then it lies here, and goes with the job. Functions use system calls only, because the keeper makes and removes it;
+ * the host removes it when the keeper has died.
  */
 #ifndef PLENUM_RUNTIME_LITTER_H
 #define PLENUM_RUNTIME_LITTER_H

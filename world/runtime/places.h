@@ -13,8 +13,8 @@ struct pl_places {
     int count;
 };
 
-/* Finds the places within `allowed`, in the order that `map` asks for. What the system does not say about a processor is
- * taken as: a core of its own, on the one socket, in the one NUMA node.
+/* Finds the places within `allowed`, in the order that `map` asks for. What the system does not say about a processor
+ * is taken as: a core of its own, on the one socket, in the one NUMA node.
  * @param sys  where sysfs is mounted: "/sys"
  * False: out of memory. */
 bool pl_places_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map,

@@ -92,8 +92,7 @@ static int start_server(void)
         PMIX_INFO_DESTRUCT(&info[i]);
     if (status == PMIX_SUCCESS)
         return PLENUM_OK;
-    return pl_rt_fail(PLENUM_ERR_SYSTEM, "cannot start the PMIx server: %s",
-                      PMIx_Error_string(status));
+    return pl_rt_fail(PLENUM_ERR_SYSTEM, "cannot start the PMIx server: %s", PMIx_Error_string(status));
 }
 
 int pl_pmix_open(void)

@@ -41,7 +41,7 @@ struct plenum_runtime {
     bool driving;          /* a thread in plenum_job_wait() polls `work` */
     struct pl_link link;
     struct pl_source link_source, nudge_source, timer_source;
-    int psets;             /* inotify in work: published process sets have changed; -1: none so far, or there is none */
+    int psets; /* inotify in work: published process sets have changed; -1: none so far, or there is none */
     struct pl_source psets_source;
     struct pl_list jobs;   /* struct plenum_job.node */
     struct pl_list queue;  /* struct plenum_job.waiting, the next one first */
@@ -113,9 +113,9 @@ struct plenum_job {
     struct pl_blob plan;    /* until the start */
     long takes;             /* slots */
     int first_place;        /* of rank 0, when ranks are bound */
-    bool cancelled, pmix; /* pmix: with a PMIx server */
-    uint32_t kept_as; /* its number at the keeper: a new one for every attempt */
-    char nspace[256]; /* as long as PMIx wants it */
+    bool cancelled, pmix;   /* pmix: with a PMIx server */
+    uint32_t kept_as;       /* its number at the keeper: a new one for every attempt */
+    char nspace[256];       /* as long as PMIx wants it */
     uint64_t cookie;
     const struct pl_job *segment;
     size_t segment_bytes;

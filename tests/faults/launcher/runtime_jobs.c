@@ -200,8 +200,10 @@ static void part_json(void)
 {
     static const char text[] =
         "{\"programs\": ["
-        "  {\"argv\": [\"sh\", \"-c\", \"cat; echo $A$B $(pwd); echo e$PLENUM_RANK >&2\"], \"ranks\": 2, \"env\": {\"B\": \"two\"}},"
-        "  {\"argv\": [\"/bin/sh\", \"-c\", \"echo $A$B $(pwd) ${HOME-none}\"], \"wdir\": \"/usr\", \"path\": \"/bin\"}],"
+        "  {\"argv\": [\"sh\", \"-c\", \"cat; echo $A$B $(pwd); echo e$PLENUM_RANK >&2\"], \"ranks\": 2, \"env\": "
+        "{\"B\": \"two\"}},"
+        "  {\"argv\": [\"/bin/sh\", \"-c\", \"echo $A$B $(pwd) ${HOME-none}\"], \"wdir\": \"/usr\", \"path\": "
+        "\"/bin\"}],"
         " \"env\": {\"A\": \"one\", \"HOME\": null}, \"clear_env\": true, \"wdir\": \"/\","
         " \"stdin\": \"json%%in\", \"stdout\": \"json%%out.%r\", \"stderr\": \"json-err\","
         " \"psets\": {\"app://x\": \"0-1,2\", \"app://y\": [0, [1, 2]]},"
@@ -258,7 +260,8 @@ static void part_json_wrong(void)
         { "{\"programs\": [1]}", "\"programs[0]\" is 1", "an object" },
         { "{\"programs\": [{\"argv\": [\"x\"]}], \"ranks\": 2}", "\"ranks\" belongs into \"programs\"", "" },
         { "{\"programs\": [{\"argv\": [\"x\"]}, {\"ranks\": 2}]}", "\"programs[1].argv\" is missing", "" },
-        { "{\"programs\": [{\"argv\": [\"x\"], \"wdirr\": 2}]}", "\"programs[0].wdirr\" is unknown; did you mean \"wdir\"?", "" },
+        { "{\"programs\": [{\"argv\": [\"x\"], \"wdirr\": 2}]}",
+          "\"programs[0].wdirr\" is unknown; did you mean \"wdir\"?", "" },
         { "{\"programs\": [{\"argv\": [\"x\"], \"env\": {\"A\": 1}}]}", "\"programs[0].env.A\"", "null to unset" },
         { "{\"argv\": [\"x\"], \"env\": {\"A=\": \"b\"}}", "\"env\": \"A=\"", "" },
         { "{\"argv\": [\"x\"], \"env\": []}", "\"env\" is []", "" },
@@ -310,7 +313,8 @@ static void part_bind(void)
                 over = e->kind == PLENUM_EVENT_FINISHED;
                 if (e->kind == PLENUM_EVENT_OUTPUT) {
                     int length = plenum_job_cpus(job, e->rank, cpus, sizeof(cpus));
-                    EXPECT(kind ? (size_t)length + 1 == e->length && memcmp(cpus, e->text, (size_t)length) == 0 : !length,
+                    EXPECT(kind ? (size_t)length + 1 == e->length && memcmp(cpus, e->text, (size_t)length) == 0
+                                : !length,
                            "rank %d: said %s, is %s", e->rank, cpus, e->text);
                     lines++;
                 }
@@ -365,9 +369,14 @@ int main(int argc, char *argv[])
         const char *name;
         void (*run)(void);
     } parts[] = {
-        { "queue", part_queue },     { "queue_cancel", part_queue_cancel }, { "queue_fails", part_queue_fails },
-        { "queue_threads", part_queue_threads }, { "json", part_json },     { "json_wrong", part_json_wrong },
-        { "bind", part_bind },       { "signal", part_signal },
+        { "queue", part_queue },
+        { "queue_cancel", part_queue_cancel },
+        { "queue_fails", part_queue_fails },
+        { "queue_threads", part_queue_threads },
+        { "json", part_json },
+        { "json_wrong", part_json_wrong },
+        { "bind", part_bind },
+        { "signal", part_signal },
     };
     RUN_PARTS(parts, argc, argv)
     return 0;
