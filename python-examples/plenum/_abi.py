@@ -17,7 +17,7 @@ THREAD_LEVELS = {0x0: "MPI_THREAD_SINGLE", 0x400: "MPI_THREAD_FUNNELED", 0x800: 
                  0x1000: "MPI_THREAD_MULTIPLE"}
 COMM_NULL, GROUP_NULL, INFO_NULL, SESSION_NULL = 0x100, 0x108, 0x130, 0x120
 ERRORS_RETURN = 0x143
-MAX_ERROR_STRING, MAX_PSET_NAME_LEN, MAX_INFO_VAL = 512, 1024, 1024
+MAX_ERROR_STRING, MAX_PSET_NAME_LEN, MAX_INFO_KEY, MAX_INFO_VAL = 512, 1024, 256, 1024
 
 OPS = {"SUM": 0x21, "MIN": 0x22, "MAX": 0x23, "PROD": 0x24, "BAND": 0x28, "BOR": 0x29, "BXOR": 0x2a, "LAND": 0x30,
        "LOR": 0x31, "LXOR": 0x32}
@@ -41,12 +41,15 @@ _ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "MPI_Info_create": (_OUT,),
     "MPI_Info_set": (_H, c_char_p, c_char_p),
     "MPI_Info_free": (_OUT,),
+    "MPI_Info_get_nkeys": (_H, _INTS),
+    "MPI_Info_get_nthkey": (_H, c_int, c_char_p),
     "MPI_Info_get_string": (_H, c_char_p, _INTS, c_char_p, _INTS),
     "MPI_Session_init": (_H, _H, _OUT),
     "MPI_Session_finalize": (_OUT,),
     "MPI_Session_get_num_psets": (_H, _H, _INTS),
     "MPI_Session_get_nth_pset": (_H, _H, c_int, _INTS, c_char_p),
     "MPI_Group_from_session_pset": (_H, c_char_p, _OUT),
+    "MPI_Session_get_pset_info": (_H, c_char_p, _OUT),
     "MPI_Group_size": (_H, _INTS),
     "MPI_Group_rank": (_H, _INTS),
     "MPI_Group_incl": (_H, c_int, _INTS, _OUT),
@@ -70,8 +73,16 @@ _ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "MPI_Allreduce_c": (_H, _H, _COUNT, _H, _H, _H),
     "MPI_Abort": (_H, c_int),
 }
+_EXTENSIONS: dict[str, tuple[Any, ...]] = {  # of mpi-ext.h, and only in Plenum
+    "MPIX_Session_pset_publish": (_H, c_char_p, _H),
+    "MPIX_Session_pset_withdraw": (_H, c_char_p),
+}
 
 
 def load_mpi() -> ctypes.CDLL:
     """libmpi_abi with the types of the functions that are used."""
-    return load("mpi_abi", "libmpi_abi.so.1", {name: (c_int, *arguments) for name, arguments in _ARGUMENTS.items()})
+    library = load("mpi_abi", "libmpi_abi.so.1", {name: (c_int, *arguments) for name, arguments in _ARGUMENTS.items()})
+    for name, arguments in _EXTENSIONS.items():
+        if hasattr(library, name):
+            getattr(library, name).argtypes = arguments
+    return library

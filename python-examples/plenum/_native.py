@@ -97,6 +97,8 @@ _PROTOTYPES = {
     "plenum_job_wdir": (c_int, c_void_p, c_int, c_char_p),
     "plenum_job_path": (c_int, c_void_p, c_int, c_char_p),
     "plenum_job_pset": (c_int, c_void_p, c_char_p, POINTER(c_int * 2), c_int),
+    "plenum_job_pset_publish": (c_int, c_void_p, c_char_p, POINTER(c_int * 2), c_int),
+    "plenum_job_pset_withdraw": (c_int, c_void_p, c_char_p),
     "plenum_job_redirect": (c_int, c_void_p, c_int, c_int, c_int),
     "plenum_job_redirect_file": (c_int, c_void_p, c_int, c_int, c_char_p),
     "plenum_job_cpus": (c_int, c_void_p, c_int, c_char_p, c_size_t),

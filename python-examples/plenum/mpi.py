@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TypeAlias
@@ -87,6 +87,15 @@ class _Data:
         self.triple = (self.address, self.count, self.datatype)
 
 
+def _info_items(info: ctypes.c_void_p) -> Iterator[tuple[str, str]]:
+    for n in range(_number("MPI_Info_get_nkeys", info)):
+        key, value = ctypes.create_string_buffer(_abi.MAX_INFO_KEY), ctypes.create_string_buffer(_abi.MAX_INFO_VAL)
+        _call("MPI_Info_get_nthkey", info, n, key)
+        _call("MPI_Info_get_string", info, key, ctypes.byref(ctypes.c_int(len(value))), value,
+              ctypes.byref(ctypes.c_int()))
+        yield key.value.decode(errors="replace"), value.value.decode(errors="replace")
+
+
 def library_version() -> str:
     """The library's line about itself."""
     room, length = ctypes.create_string_buffer(8192), ctypes.c_int()
@@ -146,6 +155,22 @@ class Session(_Owned):
             _call("MPI_Session_get_nth_pset", self.handle, _abi.INFO_NULL, n, ctypes.byref(length), room)
             names.append(room.value.decode(errors="replace"))
         return names
+
+    def pset_info(self, pset: str) -> dict[str, str]:
+        """What is known of a process set: mpi_size, in Plenum plenum_version and plenum_provider too, and more."""
+        info = _handle("MPI_Session_get_pset_info", self.handle, pset.encode())
+        try:
+            return dict(_info_items(info))
+        finally:
+            _call("MPI_Info_free", ctypes.byref(info))
+
+    def publish(self, pset: str, members: Group) -> None:
+        """Publishes a process set of the job, or changes it. All processes see it at their next question."""
+        _call("MPIX_Session_pset_publish", self.handle, pset.encode(), members.handle)
+
+    def withdraw(self, pset: str) -> None:
+        """Withdraws a published process set."""
+        _call("MPIX_Session_pset_withdraw", self.handle, pset.encode())
 
     def group(self, pset: str = "mpi://WORLD") -> Group:
         """The processes of a process set."""

@@ -52,6 +52,7 @@ class EventKind(enum.IntEnum):
     TIMEOUT = 7
     FINISHED = 8
     QUEUED = 9
+    PSETS = 10
 
 
 class EventFlag(enum.IntFlag):
@@ -150,6 +151,16 @@ class Event:
         return self.data.decode(errors="replace")
 
     @property
+    def psets(self) -> dict[str, list[int]]:
+        """PSETS: the ranks of each published set, as they are now."""
+        found = {}
+        for line in self.lines:
+            name, _, ranges = line.split(" ")
+            pairs = [part.split("-") for part in ranges.split(",") if part]
+            found[name] = [rank for pair in pairs for rank in range(int(pair[0]), int(pair[-1]) + 1)]
+        return found
+
+    @property
     def lines(self) -> list[str]:
         """OUTPUT: the lines without their ends."""
         return self.text.splitlines()
@@ -172,6 +183,12 @@ def _to_event(native: ctypes._Pointer[NativeEvent], jobs: dict[int, Job]) -> Eve
     named = (it.object or b"").decode(errors="replace")
     return Event(kind, EventFlag(it.flags), it.job_id, jobs.get(it.job_id), it.rank, it.pid, it.code, it.signal,
                  it.stream, data, named, message)
+
+
+def _pairs(ranks: Iterable[int | tuple[int, int]]) -> tuple[ctypes.Array[Any], int]:
+    """Ranks and pairs (first, last) as C has them."""
+    pairs = [(one, one) if isinstance(one, int) else one for one in ranks]
+    return ((ctypes.c_int * 2) * max(1, len(pairs)))(*pairs), len(pairs)
 
 
 class Runtime:
@@ -303,9 +320,17 @@ class Job:
 
     def pset(self, name: str, ranks: Iterable[int | tuple[int, int]]) -> None:
         """A named process set, of ranks and of pairs (first rank, last rank)."""
-        pairs = [(r, r) if isinstance(r, int) else r for r in ranks]
-        array = ((ctypes.c_int * 2) * max(1, len(pairs)))(*pairs)
-        _check(_lib.plenum_job_pset(self._open(), name.encode(), array, len(pairs)))
+        array, count = _pairs(ranks)
+        _check(_lib.plenum_job_pset(self._open(), name.encode(), array, count))
+
+    def pset_publish(self, name: str, ranks: Iterable[int | tuple[int, int]]) -> None:
+        """Publishes a process set while the job runs, or changes it; its processes see it at their next question."""
+        array, count = _pairs(ranks)
+        _check(_lib.plenum_job_pset_publish(self._open(), name.encode(), array, count))
+
+    def pset_withdraw(self, name: str) -> None:
+        """Withdraws a set that was published, by whomever."""
+        _check(_lib.plenum_job_pset_withdraw(self._open(), name.encode()))
 
     def redirect(self, rank: int, stream: int, file: int) -> None:
         """Connects a standard stream of a rank (or of ALL) to a descriptor; -1: /dev/null."""

@@ -25,7 +25,7 @@ def primes(comm: mpi.Comm, below: int) -> int:
 
 def ring(comm: mpi.Comm, text: str) -> str:
     """Passes a text around; everybody adds the own rank."""
-    room = bytearray(len(text) + 8 * comm.size)
+    room = bytearray(len(text.encode()) + 8 * comm.size)
     left, right = (comm.rank - 1) % comm.size, (comm.rank + 1) % comm.size
     if comm.rank > 0:
         text = room[:comm.recv(room, left).count].decode()
