@@ -316,6 +316,13 @@ void pl_meeting_send_errors(struct pl_meeting *meeting)
             answer_error(meeting->door, meeting->guests[i], meeting->error, meeting->why);
 }
 
+void pl_meeting_expel(struct pl_meeting *meeting, uint32_t member)
+{
+    free(meeting->guests[member]);
+    meeting->guests[member] = NULL;
+    meeting->arrived--;
+}
+
 void pl_meeting_forget_peer(struct pl_engine *door, struct pl_peer *peer)
 {
     PL_LIST_EACH(meeting, &meetings, struct pl_meeting, link) {

@@ -36,6 +36,7 @@ int pl_meeting_send_join(struct pl_meeting *meeting, struct pl_peer *peer);
 void pl_meeting_send_leave(struct pl_meeting *meeting, int error);
 void pl_meeting_send_refusal(struct pl_meeting *meeting, struct pl_peer *peer);
 void pl_meeting_send_errors(struct pl_meeting *meeting);
+void pl_meeting_expel(struct pl_meeting *meeting, uint32_t member); /* takes its place away */
 void pl_meeting_forget_peer(struct pl_engine *door, struct pl_peer *peer); /* no meeting knows it any more */
 
 /* meeting_wait.c: who has not come, in words. */

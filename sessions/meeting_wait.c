@@ -101,7 +101,7 @@ void pl_meeting_describe_missing(const struct pl_meeting *meeting, char why[PL_D
 
 /* --- who has ended -------------------------------------------------------------------------------------------------------- */
 
-static const struct pl_peer *peer_of(const struct pl_meeting *meeting, uint32_t i)
+static struct pl_peer *peer_of(const struct pl_meeting *meeting, uint32_t i)
 {
     if (!is_host(meeting))
         return i == meeting->host ? meeting->asked : NULL;
@@ -168,6 +168,18 @@ static void catch_up(struct pl_meeting *meeting)
         continue;
 }
 
+/* Nothing more is said to the ended, and the door does not wait, when it closes, for them to take what was. */
+static void forget_ended(struct pl_meeting *meeting)
+{
+    for (uint32_t i = 0; i < meeting->members; i++) {
+        struct pl_peer *peer = i == meeting->me || !has_ended(meeting, i) ? NULL : peer_of(meeting, i);
+        if (is_host(meeting) && peer)
+            pl_meeting_expel(meeting, i);
+        if (peer)
+            pl_meeting_forget_peer(meeting->door, peer);
+    }
+}
+
 /* Looks who still lives, and at the clock. */
 static int look(struct pl_meeting *meeting, long now)
 {
@@ -183,6 +195,7 @@ static int look(struct pl_meeting *meeting, long now)
         catch_up(meeting);
         if (settled(meeting) || meeting->error)
             return MPI_SUCCESS;
+        forget_ended(meeting);
         snprintf(meeting->why, sizeof meeting->why, "%s", why);
         return give_up(meeting, MPI_ERR_PROC_ABORTED, now);
     }
@@ -279,9 +292,9 @@ static void refuse_at_door(struct pl_meeting *meeting)
     unsigned rounds = 0;
     long until = now_ms() + PARTING_MS;
     struct pl_peer *peer;
-    int rc;
-    while ((rc = pl_door_peer(meeting->door, meeting->ranks[meeting->host], &peer)) == PL_AGAIN && now_ms() < until &&
-           pl_process_alive(PL_PROC(0, meeting->ranks[meeting->host])) == MPI_SUCCESS) {
+    int rc = PL_AGAIN;
+    while (now_ms() < until && !has_ended(meeting, meeting->host) &&
+           (rc = pl_door_peer(meeting->door, meeting->ranks[meeting->host], &peer)) == PL_AGAIN) {
         pl_engine_leave(meeting->door);
         pl_door_idle(meeting->door, &rounds);
         pl_engine_enter(meeting->door);
@@ -298,6 +311,7 @@ void pl_meeting_refuse(struct pl_meeting *meeting, int error)
     pl_engine_enter(meeting->door);
     meeting->error = error;
     snprintf(meeting->why, sizeof meeting->why, "%s", why);
+    forget_ended(meeting);
     if (is_host(meeting))
         pl_meeting_send_errors(meeting);
     else if (!meeting->asked && meeting->outer)

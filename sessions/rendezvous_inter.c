@@ -4,6 +4,7 @@
  * groups what they have learned. Only a leader knows both groups. The leader of the lower rank in the job is the host of
  * the other, chooses the id, and its group counts as the first.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,8 +94,15 @@ static int exchange(struct pl_meeting *leaders, struct pl_intercomm_parts *parts
     return rc;
 }
 
-/* The leaders' meeting. `failed`: what has happened in the own group's; then the other leader only hears of it. */
-static int meet_leader(struct pl_meeting *side, struct pl_intercomm_parts *parts, int remote_leader, int failed)
+static int gather(struct pl_meeting *side, struct pl_intercomm_parts *parts)
+{
+    int rc = pl_meeting_gather(side);
+    return rc ? rc : pl_cards_collect(side, parts->local_book);
+}
+
+/* The own group meets, then the leaders. Who looks after one meeting looks after the remote group too. What fails in the own
+ * group's is told to the other leader. */
+static int meet_leader(struct pl_meeting *side, struct pl_intercomm_parts *parts, int remote_leader)
 {
     int32_t own = side->ranks[side->me], other = PL_PROC_RANK(pl_group_proc(parts->remote, remote_leader));
     bool first = own < other;
@@ -111,13 +119,19 @@ static int meet_leader(struct pl_meeting *side, struct pl_intercomm_parts *parts
     leaders.key = key;
     leaders.others = (const int32_t *)(const void *)((const char *)key + leaders.key_length) - parts->remote->size;
     leaders.others -= first ? 0 : parts->local->size;
+    side->others = leaders.others;
+    side->other_count = leaders.other_count;
     parts->first = first;
+    char why[PL_DETAIL_MAX];
+    int gathered = gather(side, parts);
+    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
     rc = pl_meeting_open(&leaders);
     if (rc == MPI_SUCCESS)
-        rc = failed ? failed : exchange(&leaders, parts);
+        rc = gathered ? pl_fail(gathered, "%s", why) : exchange(&leaders, parts);
     if (rc && leaders.door)
         pl_meeting_refuse(&leaders, rc);
     pl_meeting_close(&leaders);
+    side->other_count = 0;
     free(key);
     return rc;
 }
@@ -153,10 +167,7 @@ static int lead(struct pl_meeting *side, struct pl_intercomm_parts *parts, struc
         return MPI_ERR_NO_MEM;
     parts->id = pl_comm_new_id();
     parts->local_id = pl_comm_new_id();
-    rc = pl_meeting_gather(side);
-    if (rc == MPI_SUCCESS)
-        rc = pl_cards_collect(side, parts->local_book);
-    rc = meet_leader(side, parts, remote_leader, rc);
+    rc = meet_leader(side, parts, remote_leader);
     return rc ? rc : tell_group(side, parts);
 }
 
