@@ -26,7 +26,7 @@ static void on_session(int rank, int size)
     MPI_Group group;
     MPI_Session_init(MPI_INFO_NULL, handler, &session);
     if (rank == size - 1)
-        MPI_Group_from_session_pset(session, "no://such set", &group);
+        MPI_Group_from_session_pset(session, "no://such-set", &group);
 }
 
 static void on_file(int rank, int size)
