@@ -276,6 +276,7 @@ static void invoke_user(struct pl_errhandler *handler, void *object, int code)
 static _Noreturn void end(int action, const struct pl_raised *raised)
 {
     if (action == PLENUM_ERROR_ABORT && (!raised->object || raised->kind == PL_SESSION)) {
+        fflush(stdout); /* what the program has printed so far explains its end */
         fprintf(stderr, "%s\n", raised->message);
         _exit((raised->code & 0xff) ? raised->code & 0xff : 1);
     }

@@ -147,6 +147,15 @@ $(B)/demo/sample.mtx: $(B)/demo/sample
 bench: deps-tests all
 	$(Q)python3 tests/bench/run.py --plenum $(B)/bin --work $(B)/bench
 
+# Sessions in threads beside sessions in processes: docs/sessions.md.
+.PHONY: bench-isolation
+bench-isolation: all
+	$(Q)mkdir -p $(B)/bench && $(B)/bin/mpicc -O2 -pthread tests/bench/isolation.c -o $(B)/bench/isolation
+	$(Q)$(B)/bin/mpiexec -n 1 $(B)/bench/isolation 2
+	$(Q)$(B)/bin/mpiexec -n 2 $(B)/bench/isolation 1
+	$(Q)$(B)/bin/mpiexec -n 1 $(B)/bench/isolation 1 multiple
+	$(Q)$(B)/bin/mpiexec -n 1 $(B)/bench/isolation 1 multiple blocked
+
 # The node transport by itself beside what the machine can do: docs/SHM.md.
 .PHONY: bench-shm
 bench-shm: $(B)/tests/bench/bench_shm

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * abort_some.c HOW: ranks 1 and 3 of five have a communicator; 3 ends it, with code 9: HOW is abort (MPI_Abort), handler
- * (MPI_ERRORS_ABORT on it), session (MPI_Abort on one that a session's group made), alone (on MPI_COMM_SELF). Rank 1 would
- * sleep for ever. The others go on in a communicator of their own, and say so.
+ * (MPI_ERRORS_ABORT on it), session (MPI_Abort on one that a session's group made), alone (on MPI_COMM_SELF), error (an error
+ * of a session whose handler is MPI_ERRORS_ABORT, which ends rank 3 alone). Else rank 1 would sleep for ever. The others go on in a communicator of their own, and say so.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -22,6 +22,16 @@ static MPI_Comm of_session(MPI_Comm world, int color)
     MPI_Group_range_incl(all, 1, &(int[3]){ color, size - 1 - color, 2 }, &group);
     MPI_Comm_create_from_group(group, "some", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
     return comm;
+}
+
+static void fail_in_session(void)
+{
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ABORT, &session);
+    printf("rank 3 is there\n"); /* not flushed: it is seen all the same */
+    MPI_Group_from_session_pset(session, "mpi://NOWHERE", &group);
+    printf("rank 3 went on\n");
 }
 
 int main(int argc, char **argv)
@@ -45,9 +55,11 @@ int main(int argc, char **argv)
         MPI_Send(&rank, 1, MPI_INT, 3, 0, MPI_COMM_WORLD);
     if (rank == 3 && strcmp(how, "handler") == 0)
         MPI_Send(&rank, 1, MPI_INT, 17, 0, mine);
+    else if (rank == 3 && strcmp(how, "error") == 0)
+        fail_in_session();
     else if (rank == 3)
         MPI_Abort(strcmp(how, "alone") == 0 ? MPI_COMM_SELF : mine, 9);
-    if (rank == 1 && strcmp(how, "alone") != 0)
+    if (rank == 1 && strcmp(how, "alone") != 0 && strcmp(how, "error") != 0)
         for (;;)
             pause();
     if (rank % 2 == 0) {

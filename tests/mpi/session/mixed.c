@@ -36,6 +36,20 @@ static void group_and_comm(MPI_Comm comm, MPI_Group group)
     CHECK_CLASS(MPI_Comm_create_group(comm, group, 1, &made), MPI_ERR_GROUP);
 }
 
+/* One process on each side, so that both are leaders, who alone look at both groups. */
+static void intercomm_of_groups(MPI_Group a, MPI_Group b)
+{
+    MPI_Group own, other;
+    MPI_Comm made;
+    if (mtest_size == 1 || mtest_rank > 1)
+        return;
+    CHECK_OK(MPI_Group_incl(a, 1, &mtest_rank, &own));
+    CHECK_OK(MPI_Group_incl(b, 1, &(int){ 1 - mtest_rank }, &other));
+    CHECK_CLASS(MPI_Intercomm_create_from_groups(own, 0, other, 0, "mixed", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_GROUP);
+    CHECK_OK(MPI_Group_free(&own));
+    CHECK_OK(MPI_Group_free(&other));
+}
+
 static void two_comms(MPI_Comm a, MPI_Comm b)
 {
     MPI_Comm made;
@@ -93,6 +107,7 @@ int main(int argc, char **argv)
                 continue;
             two_groups(groups[i], groups[j]);
             group_and_comm(comms[i], groups[j]);
+            intercomm_of_groups(groups[i], groups[j]);
             two_comms(comms[i], comms[j]);
         }
     requests();
