@@ -145,6 +145,47 @@ static void part_queue_fails(void)
     plenum_runtime_close(rt);
 }
 
+/* The keeper is killed: what ran is lost, what waited runs under a new one. */
+static void part_queue_keeper(void)
+{
+    struct plenum_runtime *rt;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, 1) == PLENUM_OK);
+    struct plenum_job *first = new_job(rt, 1, "echo $PPID; exec sleep 1000"), *second = new_job(rt, 1, "exit 0");
+    EXPECT(plenum_job_launch(first) == PLENUM_OK && plenum_job_launch(second) == PLENUM_OK);
+    for (bool killed = false; !killed;) {
+        struct plenum_event *e = next(rt);
+        if (e->kind == PLENUM_EVENT_OUTPUT)
+            killed = kill(atoi(e->text), SIGKILL) == 0;
+        plenum_event_free(e);
+    }
+    EXPECT(await(rt, PLENUM_EVENT_LOST, first, 0) == 128 + SIGKILL);
+    EXPECT(await(rt, PLENUM_EVENT_FINISHED, first, 0) == 128 + SIGKILL);
+    EXPECT(await(rt, PLENUM_EVENT_STARTED, second, 0) == 1);
+    EXPECT(await(rt, PLENUM_EVENT_FINISHED, second, 0) == 0);
+    plenum_runtime_close(rt);
+}
+
+/* A crowd of jobs, of which some run, until somebody kills us. For test_launcher_deaths. */
+static void part_crowd(void)
+{
+    struct plenum_runtime *rt;
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    EXPECT(plenum_runtime_set(rt, PLENUM_RUNTIME_SLOTS, 4) == PLENUM_OK);
+    for (int i = 0; i < 8; i++) {
+        struct plenum_job *job = new_job(rt, 1 + i % 3, "setsid sleep 1000 & sleep 1000");
+        EXPECT(plenum_job_set(job, PLENUM_JOB_KEEP_GOING, 1) == PLENUM_OK);
+        EXPECT(plenum_job_launch(job) == PLENUM_OK);
+    }
+    puts("up");
+    fflush(stdout);
+    for (int finished = 0; finished < 8;) {
+        struct plenum_event *e = next(rt);
+        finished += e->kind == PLENUM_EVENT_FINISHED;
+        plenum_event_free(e);
+    }
+}
+
 /* Threads launch into one queue. */
 enum { THREADS = 4, EACH = 25, SLOTS = 3 };
 
@@ -375,6 +416,8 @@ int main(int argc, char *argv[])
         { "queue_threads", part_queue_threads },
         { "json", part_json },
         { "json_wrong", part_json_wrong },
+        { "queue_keeper", part_queue_keeper },
+        { "crowd", part_crowd },
         { "bind", part_bind },
         { "signal", part_signal },
     };
