@@ -143,6 +143,21 @@ static int start(struct ucx_send *send, const void *data, size_t count, ucp_data
     return err;
 }
 
+/* Between front doors, where nobody waits for a message to be gone and its receiver may be forgotten: a copy goes. */
+static int send_copy(struct ucx_send *send, struct pl_outgoing *message)
+{
+    struct ucx *ucx = send->link->ucx;
+    size_t size = message->header.size;
+    send->copy = malloc(size ? size : 1);
+    if (!send->copy) {
+        ucx_send_free(ucx, send);
+        return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a message");
+    }
+    ucx->host->pack(&message->data, send->copy, size);
+    int err = start(send, send->copy, size, ucp_dt_make_contig(1), false);
+    return err == PL_PENDING ? MPI_SUCCESS : err;
+}
+
 int ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
 {
     struct ucx_link *link = (struct ucx_link *)endpoint;
@@ -153,11 +168,13 @@ int ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     if (!send)
         return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a message");
     send->wire.header = message->header;
-    send->message = message;
     link->due = link->next_out + 1;
 
     size_t size = message->header.size;
     message->bulk = size > ucx->eager;
+    if (message->header.kind == PL_MSG_DOOR && !message->bulk)
+        return send_copy(send, message);
+    send->message = message;
     void *direct = pl_cursor_direct(&message->data);
     if (size == 0)
         return start(send, NULL, 0, ucp_dt_make_contig(1), false);
