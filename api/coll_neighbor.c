@@ -10,12 +10,13 @@
 /* --- arguments ------------------------------------------------------------------------------------------------- */
 
 /* The communicator, which must have a topology: sets *topology, or records the error. */
-static struct pl_coll begin(struct pl_call *call, enum pl_coll_kind kind, MPI_Comm comm, const void *sendbuf, void *recvbuf,
-                            const struct pl_topology **topology)
+static struct pl_coll begin(struct pl_call *call, enum pl_coll_kind kind, MPI_Comm comm, const void *sendbuf,
+                            void *recvbuf, const struct pl_topology **topology)
 {
     struct pl_coll coll = { .kind = kind, .comm = pl_arg_comm(call, comm), .sendbuf = sendbuf, .recvbuf = recvbuf };
     if (coll.comm && coll.comm->topology == MPI_UNDEFINED)
-        pl_call_error(call, MPI_ERR_TOPOLOGY, "%s has no topology, so that nobody has neighbors", pl_comm_label(coll.comm));
+        pl_call_error(call, MPI_ERR_TOPOLOGY, "%s has no topology, so that nobody has neighbors",
+                      pl_comm_label(coll.comm));
     pl_arg_not_in_place(call, sendbuf, "sendbuf", "has no meaning among neighbors");
     pl_arg_not_in_place(call, recvbuf, "recvbuf", "has no meaning among neighbors");
     *topology = call->err ? NULL : pl_topology_of(coll.comm);
@@ -23,19 +24,22 @@ static struct pl_coll begin(struct pl_call *call, enum pl_coll_kind kind, MPI_Co
 }
 
 /* `blocks` blocks of one length. */
-static const struct pl_type *arg_blocks(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype, int blocks)
+static const struct pl_type *arg_blocks(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                                        int blocks)
 {
     const struct pl_type *type = pl_arg_type(call, datatype);
     MPI_Count all = count;
     pl_arg_count(call, count);
     if (!call->err && __builtin_mul_overflow(count, (MPI_Count)blocks, &all))
-        pl_call_error(call, MPI_ERR_COUNT, "count is %lld for each of %d neighbors: more than can be counted", (long long)count, blocks);
+        pl_call_error(call, MPI_ERR_COUNT, "count is %lld for each of %d neighbors: more than can be counted",
+                      (long long)count, blocks);
     pl_arg_buffer(call, buf, all, type);
     return type;
 }
 
 /* Counts and displacements of n blocks; the largest count. */
-static MPI_Count arg_lists(struct pl_call *call, struct pl_counts counts, struct pl_displs displs, int n, const char *side)
+static MPI_Count arg_lists(struct pl_call *call, struct pl_counts counts, struct pl_displs displs, int n,
+                           const char *side)
 {
     MPI_Count most = 0;
     if (n > 0 && !counts.narrow && !counts.wide)
@@ -45,7 +49,8 @@ static MPI_Count arg_lists(struct pl_call *call, struct pl_counts counts, struct
     for (int i = 0; !call->err && i < n; i++) {
         MPI_Count count = pl_count_at(counts, i);
         if (count < 0)
-            pl_call_error(call, MPI_ERR_COUNT, "the count to %s at %d is %lld; it must not be negative", side, i, (long long)count);
+            pl_call_error(call, MPI_ERR_COUNT, "the count to %s at %d is %lld; it must not be negative", side, i,
+                          (long long)count);
         if (count > most)
             most = count;
     }
@@ -53,7 +58,8 @@ static MPI_Count arg_lists(struct pl_call *call, struct pl_counts counts, struct
 }
 
 /* Only the datatypes of blocks with data must be right. */
-static void arg_types(struct pl_call *call, struct pl_counts counts, const MPI_Datatype types[], int n, const char *name)
+static void arg_types(struct pl_call *call, struct pl_counts counts, const MPI_Datatype types[], int n,
+                      const char *name)
 {
     if (n > 0)
         pl_arg_output(call, types, name);

@@ -39,7 +39,8 @@ static void arg_nodes(struct pl_call *call, const struct pl_comm *comm, int nnod
         pl_arg_output(call, indx, "index");
     for (int i = 0; i < nnodes && !call->err; i++)
         if (indx[i] < pl_graph_first(indx, i))
-            pl_call_error(call, MPI_ERR_ARG, "index[%d] is %d, less than the %d before it", i, indx[i], pl_graph_first(indx, i));
+            pl_call_error(call, MPI_ERR_ARG, "index[%d] is %d, less than the %d before it", i, indx[i],
+                          pl_graph_first(indx, i));
     int nedges = !call->err && nnodes > 0 ? indx[nnodes - 1] : 0;
     if (nedges > 0)
         pl_arg_output(call, edges, "edges");
@@ -57,7 +58,8 @@ static void arg_ends(struct pl_call *call, const struct pl_comm *comm, int n, co
         pl_arg_output(call, ranks, name);
     for (int i = 0; i < n && !call->err; i++)
         if (ranks[i] < 0 || ranks[i] >= comm->size)
-            pl_call_error(call, MPI_ERR_RANK, "%s[%d] is %d, %s has %d processes", name, i, ranks[i], pl_comm_label(comm), comm->size);
+            pl_call_error(call, MPI_ERR_RANK, "%s[%d] is %d, %s has %d processes", name, i, ranks[i],
+                          pl_comm_label(comm), comm->size);
 }
 
 /* The weights of n edges; NULL when there are none. */
@@ -174,7 +176,8 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
         .weighted = sourceweights != MPI_UNWEIGHTED || destweights != MPI_UNWEIGHTED,
     };
     if (indegree > 0 && outdegree > 0 && !edges.source_weights != !edges.dest_weights)
-        pl_call_error(&call, MPI_ERR_ARG, "one of sourceweights and destweights is MPI_UNWEIGHTED; both must be, or none");
+        pl_call_error(&call, MPI_ERR_ARG,
+                      "one of sourceweights and destweights is MPI_UNWEIGHTED; both must be, or none");
     pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, comm_dist_graph, "comm_dist_graph");
     (void)reorder; /* each process knows its own edges only, and keeps its rank */
@@ -210,7 +213,8 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
     pl_arg_output(&call, comm_dist_graph, "comm_dist_graph");
     (void)reorder;
     if (!call.err)
-        call.err = pl_dist_graph_create(c, n, sources, degrees, destinations, weights_used, weights != MPI_UNWEIGHTED, &made);
+        call.err =
+            pl_dist_graph_create(c, n, sources, degrees, destinations, weights_used, weights != MPI_UNWEIGHTED, &made);
     return pl_topology_leave(&call, made, comm_dist_graph);
 }
 

@@ -6,8 +6,8 @@
 
 /* --- making ---------------------------------------------------------------------------------------------------- */
 
-static int init(struct pl_call *call, bool send, void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int peer,
-                int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+static int init(struct pl_call *call, bool send, void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
+                int peer, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct pl_comm *c = pl_arg_comm(call, comm);
     struct pl_type *type = pl_arg_type(call, datatype);
@@ -17,7 +17,8 @@ static int init(struct pl_call *call, bool send, void *buf, int partitions, MPI_
         pl_call_error(call, MPI_ERR_ARG, "partitions is %d; it must not be negative", partitions);
     pl_arg_count(call, count);
     if (!call->err && __builtin_mul_overflow(count, (MPI_Count)partitions, &all))
-        pl_call_error(call, MPI_ERR_COUNT, "count is %lld in each of %d partitions: more than can be counted", (long long)count, partitions);
+        pl_call_error(call, MPI_ERR_COUNT, "count is %lld in each of %d partitions: more than can be counted",
+                      (long long)count, partitions);
     pl_arg_buffer(call, buf, all, type);
     pl_arg_dest(call, c, peer);
     pl_arg_tag(call, tag);
@@ -34,25 +35,29 @@ static int init(struct pl_call *call, bool send, void *buf, int partitions, MPI_
 int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                    MPI_Info info, MPI_Request *request)
 {
-    return init(&(struct pl_call)PL_CALL(MPI_Psend_init), true, (void *)buf, partitions, count, datatype, dest, tag, comm, info, request);
+    return init(&(struct pl_call)PL_CALL(MPI_Psend_init), true, (void *)buf, partitions, count, datatype, dest, tag,
+                comm, info, request);
 }
 
 int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return init(&(struct pl_call)PL_CALL(MPI_Psend_init_c), true, (void *)buf, partitions, count, datatype, dest, tag, comm, info, request);
+    return init(&(struct pl_call)PL_CALL(MPI_Psend_init_c), true, (void *)buf, partitions, count, datatype, dest, tag,
+                comm, info, request);
 }
 
 int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                    MPI_Info info, MPI_Request *request)
 {
-    return init(&(struct pl_call)PL_CALL(MPI_Precv_init), false, buf, partitions, count, datatype, dest, tag, comm, info, request);
+    return init(&(struct pl_call)PL_CALL(MPI_Precv_init), false, buf, partitions, count, datatype, dest, tag, comm,
+                info, request);
 }
 
 int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return init(&(struct pl_call)PL_CALL(MPI_Precv_init_c), false, buf, partitions, count, datatype, dest, tag, comm, info, request);
+    return init(&(struct pl_call)PL_CALL(MPI_Precv_init_c), false, buf, partitions, count, datatype, dest, tag, comm,
+                info, request);
 }
 
 /* --- ready ----------------------------------------------------------------------------------------------------- */
@@ -80,7 +85,8 @@ static struct pl_request *arg_psend(struct pl_call *call, MPI_Request handle)
 static void arg_partition(struct pl_call *call, const struct pl_request *request, int partition)
 {
     if (!call->err && (partition < 0 || partition >= pl_partitions(request)))
-        pl_call_error(call, MPI_ERR_ARG, "partition %d is not among the %d of this request", partition, pl_partitions(request));
+        pl_call_error(call, MPI_ERR_ARG, "partition %d is not among the %d of this request", partition,
+                      pl_partitions(request));
 }
 
 int MPI_Pready(int partition, MPI_Request request)

@@ -69,7 +69,8 @@ static void arg_grid(struct pl_call *call, const struct pl_comm *comm, int ndims
         if (dims[i] < 1)
             pl_call_error(call, MPI_ERR_DIMS, "dims[%d] is %d; it must be at least 1", i, dims[i]);
         else if (nodes > comm->size)
-            pl_call_error(call, MPI_ERR_DIMS, "the grid is larger than %s of %d processes", pl_comm_label(comm), comm->size);
+            pl_call_error(call, MPI_ERR_DIMS, "the grid is larger than %s of %d processes", pl_comm_label(comm),
+                          comm->size);
     }
 }
 
@@ -201,7 +202,8 @@ int MPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
     pl_arg_output(&call, rank, "rank");
     for (int i = 0; !call.err && i < topology->ndims; i++)
         if (!topology->periods[i] && (coords[i] < 0 || coords[i] >= topology->dims[i]))
-            pl_call_error(&call, MPI_ERR_ARG, "coords[%d] is %d, the dimension has %d processes and is not periodic", i, coords[i], topology->dims[i]);
+            pl_call_error(&call, MPI_ERR_ARG, "coords[%d] is %d, the dimension has %d processes and is not periodic", i,
+                          coords[i], topology->dims[i]);
     if (!call.err)
         *rank = pl_cart_rank(topology, coords);
     return pl_call_leave(&call);

@@ -33,17 +33,17 @@ struct channel {
     struct pl_request *request; /* whose owner this is */
     bool send;
     int partitions;
-    bool *ready;                /* [partitions] of a send: by the engine's lock too */
-    _Atomic int *missing;       /* [partitions] of a receive: pieces that it waits for */
-    struct expected *expected;  /* receive: until the announcement is there */
-    bool started;               /* an activation is not complete */
-    bool known;                 /* the terms are settled */
+    bool *ready;               /* [partitions] of a send: by the engine's lock too */
+    _Atomic int *missing;      /* [partitions] of a receive: pieces that it waits for */
+    struct expected *expected; /* receive: until the announcement is there */
+    bool started;              /* an activation is not complete */
+    bool known;                /* the terms are settled */
     struct terms terms;
-    int refused;                /* receive: the error class with which every activation ends; its pieces are thrown away */
-    struct pl_request *pieces;  /* [terms.pieces] */
-    unsigned char *staging;     /* data of all pieces, when they do not consist of whole elements of the receiver's type */
-    int pending;                /* pieces of this activation that are not complete */
-    int error;                  /* the first among them */
+    int refused; /* receive: the error class with which every activation ends; its pieces are thrown away */
+    struct pl_request *pieces; /* [terms.pieces] */
+    unsigned char *staging; /* data of all pieces, when they do not consist of whole elements of the receiver's type */
+    int pending;            /* pieces of this activation that are not complete */
+    int error;              /* the first among them */
 };
 
 static const struct pl_outcome outcome_of_nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
@@ -79,7 +79,7 @@ static uint64_t all_bytes(const struct channel *channel)
     return (uint64_t)channel->partitions * partition_bytes(channel);
 }
 
-/* --- which piece is in which partition ----------------------------------------------------------------------------- */
+/* --- which piece is in which partition ---------------------------------------------------------------------------- */
 
 /* The parts [*first .. *last] of one division of the data that part `i` of another overlaps; there is at least one of
  * each. Partitions of no data are divided alike. */
@@ -110,7 +110,7 @@ static void mark_arrived(struct channel *channel, int piece)
         atomic_fetch_sub_explicit(&channel->missing[i], 1, memory_order_release);
 }
 
-/* --- pieces, with the engine's lock held --------------------------------------------------------------------------- */
+/* --- pieces, with the engine's lock held -------------------------------------------------------------------------- */
 
 static void complete(struct channel *channel)
 {
@@ -132,7 +132,8 @@ static void piece_completed(struct pl_request *piece)
             struct pl_cursor cursor;
             pl_cursor_init(&cursor, request->buf, (MPI_Count)channel->partitions * request->count, request->datatype);
             pl_cursor_seek(&cursor, (size_t)number * channel->terms.piece_bytes);
-            pl_cursor_unpack(&cursor, channel->staging + (size_t)number * channel->terms.piece_bytes, (size_t)piece->outcome.bytes);
+            pl_cursor_unpack(&cursor, channel->staging + (size_t)number * channel->terms.piece_bytes,
+                             (size_t)piece->outcome.bytes);
         }
         mark_arrived(channel, number);
     }
@@ -210,7 +211,7 @@ static void receive_pieces(struct channel *channel)
     }
 }
 
-/* --- announcements ------------------------------------------------------------------------------------------------- */
+/* --- announcements ------------------------------------------------------------------------------------------------ */
 
 static void free_owner(struct pl_request *request)
 {
@@ -259,7 +260,8 @@ static void settle(struct channel *channel, const struct terms *terms, const str
     uint64_t all, own = all_bytes(channel);
     const struct pl_type *type = channel->request->datatype;
     channel->known = true;
-    if (outcome->error || outcome->cancelled || outcome->bytes != sizeof *terms || terms->pieces < 0 || terms->first_tag < 0) {
+    if (outcome->error || outcome->cancelled || outcome->bytes != sizeof *terms || terms->pieces < 0 ||
+        terms->first_tag < 0) {
         channel->refused = outcome->error ? outcome->error : outcome->cancelled ? MPI_SUCCESS : MPI_ERR_INTERN;
         channel->terms.pieces = 0;
     } else {
@@ -269,7 +271,8 @@ static void settle(struct channel *channel, const struct terms *terms, const str
         else if (all < own)
             channel->refused = MPI_ERR_COUNT;
     }
-    bool ragged = !channel->refused && own > 0 && channel->terms.pieces > 0 && channel->terms.piece_bytes % (uint64_t)type->size != 0;
+    bool ragged = !channel->refused && own > 0 && channel->terms.pieces > 0 &&
+                  channel->terms.piece_bytes % (uint64_t)type->size != 0;
     if (ragged)
         channel->staging = pl_malloc(own);
     if ((ragged && !channel->staging) || make_pieces(channel)) {
@@ -312,7 +315,7 @@ static int expect(struct channel *channel)
     return MPI_SUCCESS;
 }
 
-/* --- life ---------------------------------------------------------------------------------------------------------- */
+/* --- life --------------------------------------------------------------------------------------------------------- */
 
 /* By now no piece is under way; but a thread may still be on its way out of the last one's completion. */
 static void destroy_channel(struct pl_request *request)
@@ -359,8 +362,8 @@ static int start(struct pl_request *request)
 }
 
 /* A request and its channel, with flags or counters for the partitions. */
-static int create(struct pl_comm *comm, bool send, const void *buf, int partitions, MPI_Count count, struct pl_type *type,
-                  int peer, int tag, struct pl_request **request)
+static int create(struct pl_comm *comm, bool send, const void *buf, int partitions, MPI_Count count,
+                  struct pl_type *type, int peer, int tag, struct pl_request **request)
 {
     size_t n = (size_t)partitions + 1;
     struct pl_request *made = pl_request_create(PL_REQ_PARTITIONED, comm, type, false);
@@ -396,8 +399,8 @@ static int end_create(int rc, struct pl_request *request)
     return rc;
 }
 
-int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_Count count, struct pl_type *type, int peer,
-                    int tag, struct pl_request **request)
+int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_Count count, struct pl_type *type,
+                    int peer, int tag, struct pl_request **request)
 {
     *request = NULL;
     int rc = create(comm, true, buf, partitions, count, type, peer, tag, request);
@@ -431,7 +434,7 @@ int pl_precv_create(struct pl_comm *comm, void *buf, int partitions, MPI_Count c
     return end_create(rc, *request);
 }
 
-/* --- in between ---------------------------------------------------------------------------------------------------- */
+/* --- in between --------------------------------------------------------------------------------------------------- */
 
 int pl_pready(struct pl_request *request, int low, int high)
 {
@@ -468,7 +471,8 @@ int pl_partitioned_report(const struct pl_request *request, int error)
     const struct channel *channel = channel_of(request);
     if (error != channel->refused || (error != MPI_ERR_TRUNCATE && error != MPI_ERR_COUNT))
         return error;
-    return pl_fail(error, "rank %d sends %d partitions of %llu bytes with tag %d, which is not the same as %d of %llu bytes here",
-                   request->peer_rank, channel->terms.pieces, (unsigned long long)channel->terms.piece_bytes, request->tag,
-                   channel->partitions, (unsigned long long)partition_bytes(channel));
+    return pl_fail(
+        error, "rank %d sends %d partitions of %llu bytes with tag %d, which is not the same as %d of %llu bytes here",
+        request->peer_rank, channel->terms.pieces, (unsigned long long)channel->terms.piece_bytes, request->tag,
+        channel->partitions, (unsigned long long)partition_bytes(channel));
 }

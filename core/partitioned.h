@@ -5,8 +5,9 @@
  * Every partition of the sender travels as a message of its own, a *piece*, the moment it is ready. What the two sides
  * must know of each other goes ahead once, when the send is initialized: the number of pieces, their size and the tags
  * that they will have. That announcement is matched by rank and the user's tag, in the order of the calls that
- * initialize; the receiver then expects all pieces each time it is started, and counts for each of its own partitions the
- * pieces that are still to come. All of it has queues of its own (PL_MSG_PARTITIONED), where other messages never come.
+ * initialize; the receiver then expects all pieces each time it is started, and counts for each of its own partitions
+ * the pieces that are still to come. All of it has queues of its own (PL_MSG_PARTITIONED), where other messages never
+ * come.
  *
  * Arguments are checked by the caller. Locking: the engine's; what asks for arrival reads counters alone.
  */
@@ -16,10 +17,10 @@
 #include "core/comm.h"
 #include "core/request.h"
 
-/* Persistent requests of kind PL_REQ_PARTITIONED, not started; one handle. `count` elements in each partition. `peer` may
- * be MPI_PROC_NULL. */
-int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_Count count, struct pl_type *type, int peer,
-                    int tag, struct pl_request **request);
+/* Persistent requests of kind PL_REQ_PARTITIONED, not started; one handle. `count` elements in each partition. `peer`
+ * may be MPI_PROC_NULL. */
+int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_Count count, struct pl_type *type,
+                    int peer, int tag, struct pl_request **request);
 int pl_precv_create(struct pl_comm *comm, void *buf, int partitions, MPI_Count count, struct pl_type *type, int peer,
                     int tag, struct pl_request **request);
 

@@ -52,8 +52,8 @@ int pl_topology_copy(const struct pl_comm *from, struct pl_comm *to);
 /* A topology of this kind with room for `numbers`; NULL: out of memory (recorded). */
 struct pl_topology *pl_topology_create(int kind, size_t numbers);
 
-/* Gives a new communicator its topology (stolen). If `topology` is NULL, and if `rc` is an error, frees the communicator
- * and sets *comm to NULL. MPI error class. */
+/* Gives a new communicator its topology (stolen). If `topology` is NULL, and if `rc` is an error, frees the
+ * communicator and sets *comm to NULL. MPI error class. */
 int pl_topology_attach(int rc, struct pl_topology *topology, struct pl_comm **comm);
 
 /* --- grids ------------------------------------------------------------------------------------------------------- */

@@ -89,7 +89,8 @@ static int make_comm(struct pl_comm *parent, int color, int node, int ndims, con
 
 static int reorder_grid(struct pl_comm *parent, int ndims, const int dims[], const int periods[], int nodes, int *node)
 {
-    int *index = pl_malloc((size_t)nodes * sizeof *index), *edges = pl_malloc(((size_t)nodes * 2 * (size_t)ndims + 1) * sizeof *edges);
+    int *index = pl_malloc((size_t)nodes * sizeof *index),
+        *edges = pl_malloc(((size_t)nodes * 2 * (size_t)ndims + 1) * sizeof *edges);
     struct pl_topology *topology = make_topology(ndims, dims, periods, 0);
     int count = 0, rc = MPI_ERR_NO_MEM;
     if (!index || !edges || !topology) {

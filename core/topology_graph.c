@@ -15,7 +15,7 @@
 #include "core/memory.h"
 #include "core/topology.h"
 
-/* --- known to all -------------------------------------------------------------------------------------------------- */
+/* --- known to all ------------------------------------------------------------------------------------------------- */
 
 static struct pl_topology *make_graph(int nnodes, const int index[], const int edges[], int rank)
 {
@@ -50,7 +50,7 @@ int pl_graph_create(struct pl_comm *parent, int nnodes, const int index[], const
     return pl_topology_attach(rc, make_graph(nnodes, index, edges, (*comm)->rank), comm);
 }
 
-/* --- distributed: own edges ---------------------------------------------------------------------------------------- */
+/* --- distributed: own edges --------------------------------------------------------------------------------------- */
 
 static int *put(int *to, const int *from, int n)
 {
@@ -81,7 +81,7 @@ int pl_dist_graph_adjacent(struct pl_comm *parent, const struct pl_adjacency *ed
     return rc ? rc : pl_topology_attach(rc, make_adjacency(edges), comm);
 }
 
-/* --- distributed: anybody's edges ---------------------------------------------------------------------------------- */
+/* --- distributed: anybody's edges --------------------------------------------------------------------------------- */
 
 /* An edge on its way to its ends. */
 struct edge {
@@ -153,13 +153,15 @@ static int agree(struct pl_comm *parent, int failed, bool has_edges, bool *weigh
 {
     bool asks = weighted && has_edges;
     int own[3] = { failed != 0, asks && *weighted, asks && !*weighted }, all[3];
-    int rc = pl_allreduce(parent, own, all, 3, pl_type_predefined((uintptr_t)MPI_INT), pl_op_predefined((uintptr_t)MPI_SUM));
+    int rc =
+        pl_allreduce(parent, own, all, 3, pl_type_predefined((uintptr_t)MPI_INT), pl_op_predefined((uintptr_t)MPI_SUM));
     if (rc || failed)
         return failed ? failed : rc;
     if (all[0])
         return pl_fail(MPI_ERR_OTHER, "another process could not take part in the graph");
     if (all[1] && all[2])
-        return pl_fail(MPI_ERR_ARG, "%d processes give weights and %d give MPI_UNWEIGHTED; all must do the same", all[1], all[2]);
+        return pl_fail(MPI_ERR_ARG, "%d processes give weights and %d give MPI_UNWEIGHTED; all must do the same",
+                       all[1], all[2]);
     if (weighted && all[1] + all[2] > 0)
         *weighted = all[1] > 0;
     return MPI_SUCCESS;
@@ -169,8 +171,14 @@ static int exchange(struct pl_comm *parent, const struct parcel *out, struct par
 {
     const struct pl_type *number = pl_type_predefined((uintptr_t)MPI_INT);
     struct pl_coll counts = {
-        .kind = PL_COLL_ALLTOALL, .comm = parent, .sendbuf = out->counts, .recvbuf = in->counts,
-        .sendcount = 1, .recvcount = 1, .sendtype = number, .recvtype = number,
+        .kind = PL_COLL_ALLTOALL,
+        .comm = parent,
+        .sendbuf = out->counts,
+        .recvbuf = in->counts,
+        .sendcount = 1,
+        .recvcount = 1,
+        .sendtype = number,
+        .recvtype = number,
     };
     int rc = pl_coll_run(&counts);
     int failed = rc ? rc : lay_out(in, parent->size);
@@ -188,10 +196,16 @@ static int exchange(struct pl_comm *parent, const struct parcel *out, struct par
         places[parent->size + i] = in->places[i] * (MPI_Aint)sizeof(struct edge);
     }
     struct pl_coll edges = {
-        .kind = PL_COLL_ALLTOALLV, .comm = parent, .sendbuf = out->edges, .recvbuf = in->edges,
-        .sendtype = PL_TYPE_BYTE, .recvtype = PL_TYPE_BYTE,
-        .sendcounts.wide = sizes, .recvcounts.wide = sizes + parent->size,
-        .senddispls.wide = places, .recvdispls.wide = places + parent->size,
+        .kind = PL_COLL_ALLTOALLV,
+        .comm = parent,
+        .sendbuf = out->edges,
+        .recvbuf = in->edges,
+        .sendtype = PL_TYPE_BYTE,
+        .recvtype = PL_TYPE_BYTE,
+        .sendcounts.wide = sizes,
+        .recvcounts.wide = sizes + parent->size,
+        .senddispls.wide = places,
+        .recvdispls.wide = places + parent->size,
     };
     rc = pl_coll_run(&edges);
     free(sizes);
@@ -207,7 +221,10 @@ static int make_from(const struct parcel *in, bool weighted, struct pl_comm **co
         return pl_topology_attach(MPI_ERR_NO_MEM, NULL, comm);
     }
     struct pl_adjacency own = {
-        .sources = lists, .source_weights = lists + stride, .destinations = lists + 2 * stride, .dest_weights = lists + 3 * stride,
+        .sources = lists,
+        .source_weights = lists + stride,
+        .destinations = lists + 2 * stride,
+        .dest_weights = lists + 3 * stride,
         .weighted = weighted,
     };
     for (int i = 0; i < in->total; i++) {

@@ -51,8 +51,9 @@ static int next_node(int nnodes, const struct state state[], bool blocks)
 {
     int best = -1;
     for (int i = 0; i < nnodes; i++)
-        if (!state[i].taken && (best < 0 || state[i].neighbors > state[best].neighbors ||
-                                (blocks && state[i].neighbors == state[best].neighbors && earlier(&state[i], &state[best]))))
+        if (!state[i].taken &&
+            (best < 0 || state[i].neighbors > state[best].neighbors ||
+             (blocks && state[i].neighbors == state[best].neighbors && earlier(&state[i], &state[best]))))
             best = i;
     return best;
 }
@@ -148,7 +149,7 @@ int pl_reorder(int nnodes, const int index[], const int edges[], const struct pl
     return room ? MPI_SUCCESS : pl_fail_memory("the order of a graph's processes");
 }
 
-/* --- where processes run ------------------------------------------------------------------------------------------- */
+/* --- where processes run ------------------------------------------------------------------------------------------ */
 
 /* The part of the machine that this process is bound to; -1: none. */
 static int own_part(void)
@@ -166,7 +167,8 @@ int pl_reorder_comm(struct pl_comm *parent, int nnodes, const int index[], const
     struct pl_location own = { .part = own_part() };
     struct pl_location *where = pl_malloc((size_t)parent->size * sizeof *where);
     int *placed = pl_malloc(((size_t)nnodes + 1) * sizeof *placed);
-    int rc = where && placed ? pl_comm_node_color(parent, &own.node) : pl_fail_memory("the places of a graph's processes");
+    int rc =
+        where && placed ? pl_comm_node_color(parent, &own.node) : pl_fail_memory("the places of a graph's processes");
     if (!rc)
         rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, where, sizeof own, PL_TYPE_BYTE);
     if (!rc)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives among neighbors: every process has a message for each of its destinations and expects one from each of its
- * sources, and all of them are started at once.
+ * Collectives among neighbors: every process has a message for each of its destinations and expects one from each of
+ * its sources, and all of them are started at once.
  *
  * Several messages between the same two processes are paired by their order alone. In graphs the k-th edge from one to
- * the other is the k-th at both. In grids what goes in one direction comes from the other, which only matters where both
- * neighbors of a dimension are the same process: so of each dimension the receives are started the other way round.
+ * the other is the k-th at both. In grids what goes in one direction comes from the other, which only matters where
+ * both neighbors of a dimension are the same process: so of each dimension the receives are started the other way
+ * round.
  */
 #include "core/collectives/algorithm.h"
 

@@ -39,7 +39,9 @@ static void send_piece(int tag, int bytes, int first)
 static struct pl_request *receive(int partitions)
 {
     struct pl_request *request;
-    ck_assert_int_eq(pl_precv_create(comms[0], data, partitions, BYTES / partitions, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request), MPI_SUCCESS);
+    ck_assert_int_eq(pl_precv_create(comms[0], data, partitions, BYTES / partitions, (struct pl_type *)PL_TYPE_BYTE, 1,
+                                     TAG, &request),
+                     MPI_SUCCESS);
     memset(data, 0, sizeof data);
     return request;
 }
@@ -68,10 +70,12 @@ START_TEST(what_is_sent)
 {
     set_up();
     struct pl_request *request;
-    ck_assert_int_eq(pl_psend_create(comms[0], data, 4, 6, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request), MPI_SUCCESS);
+    ck_assert_int_eq(pl_psend_create(comms[0], data, 4, 6, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request),
+                     MPI_SUCCESS);
     ck_assert(pl_is_psend(request) && !pl_is_precv(request) && pl_partitions(request) == 4);
     ck_assert_int_eq(wire.sent, 1);
-    ck_assert(wire.header[0].kind == PL_MSG_PARTITIONED && wire.header[0].tag == TAG && wire.header[0].size == sizeof(struct terms));
+    ck_assert(wire.header[0].kind == PL_MSG_PARTITIONED && wire.header[0].tag == TAG &&
+              wire.header[0].size == sizeof(struct terms));
     for (int time = 0; time < 2; time++) {
         wire.sent = 0;
         start(request);
@@ -81,12 +85,14 @@ START_TEST(what_is_sent)
         ck_assert_int_eq(wire.sent, 4); /* 0 and 1 went, 2 was ready */
         check_done(request, MPI_SUCCESS, 0);
         for (int i = 0; i < 4; i++)
-            ck_assert(wire.header[i].kind == PL_MSG_PARTITIONED && wire.header[i].tag == INT32_MIN + (i + 2) % 4 && wire.header[i].size == 6);
+            ck_assert(wire.header[i].kind == PL_MSG_PARTITIONED && wire.header[i].tag == INT32_MIN + (i + 2) % 4 &&
+                      wire.header[i].size == 6);
     }
     pl_request_let_go(request);
 
     /* The next one has other tags; what finds no room goes later, and the request waits for it. */
-    ck_assert_int_eq(pl_psend_create(comms[0], data, 2, 6, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request), MPI_SUCCESS);
+    ck_assert_int_eq(pl_psend_create(comms[0], data, 2, 6, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request),
+                     MPI_SUCCESS);
     start(request);
     wire.result = PL_PENDING;
     wire.sent = 0;
@@ -104,7 +110,8 @@ START_TEST(what_is_sent)
 }
 END_TEST
 
-/* Announced before it is initialized, and started before anything, before some, or after all of the pieces have come. */
+/* Announced before it is initialized, and started before anything, before some, or after all of the pieces have come.
+ * */
 START_TEST(any_order)
 {
     set_up();
@@ -145,7 +152,9 @@ START_TEST(ragged_pieces)
 {
     set_up();
     struct pl_request *request;
-    ck_assert_int_eq(pl_precv_create(comms[0], data, 1, 3, pl_type_predefined((uintptr_t)MPI_INT64_T), 1, TAG, &request), MPI_SUCCESS);
+    ck_assert_int_eq(pl_precv_create(comms[0], data, 1, 3, pl_type_predefined((uintptr_t)MPI_INT64_T), 1, TAG,
+                                     &request),
+                     MPI_SUCCESS);
     announce(6, 4, 40);
     start(request);
     for (int i = 0; i < 4; i++)
@@ -164,8 +173,11 @@ START_TEST(announcements_that_do_not_fit)
         uint64_t piece_bytes;
         int pieces, error;
     } cases[] = {
-        { 7, 4, MPI_ERR_TRUNCATE }, { 5, 4, MPI_ERR_COUNT }, { 0, 4, MPI_ERR_COUNT },
-        { UINT64_MAX, 4, MPI_ERR_TRUNCATE }, { (uint64_t)1 << 62, 4, MPI_ERR_TRUNCATE },
+        { 7, 4, MPI_ERR_TRUNCATE },
+        { 5, 4, MPI_ERR_COUNT },
+        { 0, 4, MPI_ERR_COUNT },
+        { UINT64_MAX, 4, MPI_ERR_TRUNCATE },
+        { (uint64_t)1 << 62, 4, MPI_ERR_TRUNCATE },
     };
     set_up();
     for (int k = 0; k < (int)(sizeof cases / sizeof cases[0]); k++) {
@@ -186,7 +198,10 @@ START_TEST(announcements_that_do_not_fit)
     /* Nonsense: numbers below zero, too short, too long. Every activation fails at once. */
     for (int k = 0; k < 4; k++) {
         struct terms terms[2] = { { 6, k == 0 ? -1 : 4, k == 1 ? -1 : 0 } };
-        struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, TAG, k == 2 ? 3 : k == 3 ? sizeof terms : sizeof *terms);
+        struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, TAG,
+                                            k == 2   ? 3
+                                            : k == 3 ? sizeof terms
+                                                     : sizeof *terms);
         struct pl_request *request = receive(2);
         start(request);
         arrive(&header, terms, NULL);
@@ -227,7 +242,7 @@ START_TEST(freed)
     third = receive(1); /* its announcement never comes: the communicator ends it */
     start(third);
     pl_engine_enter(engine);
-    PL_LIST_EACH(request, &comms[0]->queues[PL_MSG_PARTITIONED].posted, struct pl_request, link) {
+    PL_LIST_EACH (request, &comms[0]->queues[PL_MSG_PARTITIONED].posted, struct pl_request, link) {
         pl_list_remove(&request->link);
         request->outcome.cancelled = true;
         pl_request_complete(request, MPI_SUCCESS);

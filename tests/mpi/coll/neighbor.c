@@ -55,7 +55,7 @@ static void make_types(void)
         CHECK_OK(MPI_Type_commit(&types[i]));
 }
 
-/* --- buffers: one place of PLACE bytes for each block -------------------------------------------------------------- */
+/* --- buffers: one place of PLACE bytes for each block ------------------------------------------------------------- */
 
 struct buffers {
     unsigned char *sent, *received, *wanted;
@@ -97,7 +97,7 @@ static int length(int sender, int slot)
     return (sender * 3 + slot * 2) % (MOST + 1);
 }
 
-/* --- operations ---------------------------------------------------------------------------------------------------- */
+/* --- operations --------------------------------------------------------------------------------------------------- */
 
 enum { EDGES_MAX = 256 }; /* of a process */
 
@@ -162,10 +162,12 @@ static void alltoallv(struct hood *h, enum form form, int wide, int w)
             put(b.wanted + place * PLACE, recvtypes[k], recvcounts[k], h->sources[k], h->slots[k]);
     }
     if (w)
-        BOTH(form, wide, alltoallw, h->comm, (b.sent, sendcounts, sdispls_c, sendtypes, b.received, recvcounts, rdispls_c, recvtypes),
+        BOTH(form, wide, alltoallw, h->comm,
+             (b.sent, sendcounts, sdispls_c, sendtypes, b.received, recvcounts, rdispls_c, recvtypes),
              (b.sent, sendcounts_c, sdispls_c, sendtypes, b.received, recvcounts_c, rdispls_c, recvtypes));
     else
-        BOTH(form, wide, alltoallv, h->comm, (b.sent, sendcounts, sdispls, types[1], b.received, recvcounts, rdispls, types[2]),
+        BOTH(form, wide, alltoallv, h->comm,
+             (b.sent, sendcounts, sdispls, types[1], b.received, recvcounts, rdispls, types[2]),
              (b.sent, sendcounts_c, sdispls_c, types[1], b.received, recvcounts_c, rdispls_c, types[2]));
     buffers_check(&b);
 }

@@ -110,14 +110,16 @@ static inline void hood_dist_graph(struct hood *hood, uint64_t seed)
     int n = 3 * mtest_size, count = 0, in, out, weighted, *lists = malloc((size_t)(3 * n) * sizeof *lists);
     MPI_Comm comm;
     for (int i = 0; i < n; i++) {
-        int from = (int)(pattern_random(&seed) % (unsigned)mtest_size), to = (int)(pattern_random(&seed) % (unsigned)mtest_size);
+        int from = (int)(pattern_random(&seed) % (unsigned)mtest_size),
+            to = (int)(pattern_random(&seed) % (unsigned)mtest_size);
         if (i % mtest_size == mtest_rank) {
             lists[count] = from;
             lists[n + count] = to;
             lists[2 * n + count++] = 1;
         }
     }
-    CHECK_OK(MPI_Dist_graph_create(MPI_COMM_WORLD, count, lists, lists + 2 * n, lists + n, unweighted, MPI_INFO_NULL, 0, &comm));
+    CHECK_OK(MPI_Dist_graph_create(MPI_COMM_WORLD, count, lists, lists + 2 * n, lists + n, unweighted, MPI_INFO_NULL, 0,
+                                   &comm));
     CHECK_OK(MPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted));
     *hood = hood_make(comm, in, out);
     CHECK_OK(MPI_Dist_graph_neighbors(comm, in, hood->sources, unweighted, out, hood->destinations, unweighted));
@@ -128,7 +130,8 @@ static inline void hood_dist_graph(struct hood *hood, uint64_t seed)
 /* Does `act` in grids of all kinds, in a graph and in some distributed graphs. */
 static inline void hood_each(void (*act)(struct hood *hood))
 {
-    static const int shapes[][3] = { { 0, 1, 1 }, { 1, 0, 1 }, { 2, 0, 1 }, { 1, 1, 1 }, { 2, 2, 1 }, { 0, 0, 0 }, { 2, 1, 2 } };
+    static const int shapes[][3] = { { 0, 1, 1 }, { 1, 0, 1 }, { 2, 0, 1 }, { 1, 1, 1 },
+                                     { 2, 2, 1 }, { 0, 0, 0 }, { 2, 1, 2 } };
     struct hood hood;
     int number = 0;
     for (int i = 0; i < (int)(sizeof shapes / sizeof shapes[0]); i++)

@@ -18,8 +18,12 @@ static void every_form(MPI_Comm comm, int class)
     CHECK_CLASS(MPI_Neighbor_alltoallv(buf, counts, displs, MPI_INT, out, counts, displs, MPI_INT, comm), class);
     CHECK_CLASS(MPI_Neighbor_alltoallw(buf, counts, displs_c, types, out, counts, displs_c, types, comm), class);
     CHECK_CLASS(MPI_Ineighbor_allgather(buf, 1, MPI_INT, out, 1, MPI_INT, comm, &request), class);
-    CHECK_CLASS(MPI_Ineighbor_alltoallw_c(buf, counts_c, displs_c, types, out, counts_c, displs_c, types, comm, &request), class);
-    CHECK_CLASS(MPI_Neighbor_alltoallv_init(buf, counts, displs, MPI_INT, out, counts, displs, MPI_INT, comm, MPI_INFO_NULL, &request), class);
+    CHECK_CLASS(MPI_Ineighbor_alltoallw_c(buf, counts_c, displs_c, types, out, counts_c, displs_c, types, comm,
+                                          &request),
+                class);
+    CHECK_CLASS(MPI_Neighbor_alltoallv_init(buf, counts, displs, MPI_INT, out, counts, displs, MPI_INT, comm,
+                                            MPI_INFO_NULL, &request),
+                class);
     CHECK(request == MPI_REQUEST_NULL);
 }
 
@@ -42,7 +46,9 @@ static void bad_arguments(MPI_Comm cart)
     CHECK_CLASS(MPI_Neighbor_alltoallw(buf, counts, displs_c, types, out, counts, displs_c, types, cart), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Neighbor_alltoallw(buf, counts, displs_c, NULL, out, counts, displs_c, types, cart), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Ineighbor_alltoall(buf, 1, MPI_INT, out, 1, MPI_INT, cart, NULL), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Neighbor_alltoall_init(buf, 1, MPI_INT, out, 1, MPI_INT, cart, (MPI_Info)(uintptr_t)0x12345670, &request), MPI_ERR_INFO);
+    CHECK_CLASS(MPI_Neighbor_alltoall_init(buf, 1, MPI_INT, out, 1, MPI_INT, cart, (MPI_Info)(uintptr_t)0x12345670,
+                                           &request),
+                MPI_ERR_INFO);
     CHECK(request == MPI_REQUEST_NULL);
 }
 

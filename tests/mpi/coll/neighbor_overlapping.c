@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several collectives among neighbors under way at once, beside other collectives and messages of the same communicator,
- * completed in any order; long blocks; persistent ones started again and again with new data; requests freed while they
- * are under way; the communicator freed before they are complete.
+ * Several collectives among neighbors under way at once, beside other collectives and messages of the same
+ * communicator, completed in any order; long blocks; persistent ones started again and again with new data; requests
+ * freed while they are under way; the communicator freed before they are complete.
  */
 #include "neighbor.h"
 
@@ -56,7 +56,8 @@ static void at_once(struct hood *h)
 
 static void long_blocks(struct hood *h)
 {
-    int *sent = malloc(((size_t)h->out * LONG + 1) * sizeof(int)), *received = calloc((size_t)h->in * LONG + 1, sizeof(int));
+    int *sent = malloc(((size_t)h->out * LONG + 1) * sizeof(int)),
+        *received = calloc((size_t)h->in * LONG + 1, sizeof(int));
     fill(h, sent, LONG, 3);
     CHECK_OK(MPI_Neighbor_alltoall(sent, LONG, MPI_INT, received, LONG, MPI_INT, h->comm));
     check_blocks(h, received, LONG, 3, 0);
@@ -66,12 +67,14 @@ static void long_blocks(struct hood *h)
 
 static void again_and_again(struct hood *h)
 {
-    int each = 3, *sent = malloc((size_t)(h->out * each + 1) * sizeof(int)), *received = calloc((size_t)(h->in * each + 1), sizeof(int));
+    int each = 3, *sent = malloc((size_t)(h->out * each + 1) * sizeof(int)),
+        *received = calloc((size_t)(h->in * each + 1), sizeof(int));
     MPI_Request requests[2];
     int own[1], *all = calloc((size_t)h->in + 1, sizeof *all);
     MPI_Comm copy;
     CHECK_OK(MPI_Comm_dup(h->comm, &copy));
-    CHECK_OK(MPI_Neighbor_alltoall_init(sent, each, MPI_INT, received, each, MPI_INT, copy, MPI_INFO_NULL, &requests[0]));
+    CHECK_OK(
+        MPI_Neighbor_alltoall_init(sent, each, MPI_INT, received, each, MPI_INT, copy, MPI_INFO_NULL, &requests[0]));
     CHECK_OK(MPI_Neighbor_allgather_init(own, 1, MPI_INT, all, 1, MPI_INT, copy, MPI_INFO_NULL, &requests[1]));
     CHECK_OK(MPI_Comm_free(&copy));
     for (int time = 0; time < TIMES; time++) {

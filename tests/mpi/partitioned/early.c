@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data moves as partitions become ready: the receiver uses those that have come while the sender still holds others back,
- * and a partition of which a part is held back has not arrived. Proved by messages back and forth, not by the clock.
- * Partitions of different sizes on the two sides, short and long.
+ * Data moves as partitions become ready: the receiver uses those that have come while the sender still holds others
+ * back, and a partition of which a part is held back has not arrived. Proved by messages back and forth, not by the
+ * clock. Partitions of different sizes on the two sides, short and long.
  */
 /* ranks: 2 4 */
 #include "mtest.h"
@@ -72,7 +72,9 @@ static void receiver(unsigned char *data, int bytes, int partitions, int pieces,
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
-    static const int cases[][3] = { { 4, 4, 1 }, { 6, 2, 1 }, { 2, 6, 1 }, { 6, 4, 1 }, { 4, 6, 1000 }, { 3, 2, 40000 } };
+    static const int cases[][3] = {
+        { 4, 4, 1 }, { 6, 2, 1 }, { 2, 6, 1 }, { 6, 4, 1 }, { 4, 6, 1000 }, { 3, 2, 40000 }
+    };
     for (int i = 0; i < 6; i++) {
         int bytes = UNIT * cases[i][2] * cases[i][0] * cases[i][1];
         unsigned char *data = malloc((size_t)bytes);

@@ -16,18 +16,21 @@ static void bad_init(void)
     CHECK_CLASS(MPI_Psend_init(data, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, world, MPI_INFO_NULL, &request), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Psend_init(data, 1, 1, MPI_INT, 0, -5, world, MPI_INFO_NULL, &request), MPI_ERR_TAG);
     CHECK_CLASS(MPI_Psend_init(data, 1, 1, MPI_INT, 0, 0, MPI_COMM_NULL, MPI_INFO_NULL, &request), MPI_ERR_COMM);
-    CHECK_CLASS(MPI_Psend_init(data, 1, 1, MPI_INT, 0, 0, world, (MPI_Info)(uintptr_t)0x12345670, &request), MPI_ERR_INFO);
+    CHECK_CLASS(MPI_Psend_init(data, 1, 1, MPI_INT, 0, 0, world, (MPI_Info)(uintptr_t)0x12345670, &request),
+                MPI_ERR_INFO);
     CHECK_CLASS(MPI_Psend_init(data, 1, 1, MPI_INT, 0, 0, world, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Precv_init(data, 1, 1, MPI_INT, MPI_ANY_SOURCE, 0, world, MPI_INFO_NULL, &request), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Precv_init(data, 1, 1, MPI_INT, 0, MPI_ANY_TAG, world, MPI_INFO_NULL, &request), MPI_ERR_TAG);
-    CHECK_CLASS(MPI_Precv_init_c(data, 1 << 30, INT64_MAX / 2, MPI_CHAR, 0, 0, world, MPI_INFO_NULL, &request), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Precv_init_c(data, 1 << 30, INT64_MAX / 2, MPI_CHAR, 0, 0, world, MPI_INFO_NULL, &request),
+                MPI_ERR_COUNT);
     CHECK_CLASS(MPI_Precv_init_c(data, 2, INT64_MAX / 4, MPI_INT, 0, 0, world, MPI_INFO_NULL, &request), MPI_ERR_COUNT);
     CHECK(request == MPI_REQUEST_NULL);
 }
 
 static void bad_use(void)
 {
-    int data[4] = { 0 }, in[4], flag = -1, next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
+    int data[4] = { 0 }, in[4], flag = -1, next = (mtest_rank + 1) % mtest_size,
+        last = (mtest_rank + mtest_size - 1) % mtest_size;
     MPI_Request requests[2], other;
     CHECK_OK(MPI_Psend_init(data, 4, 1, MPI_INT, next, 0, world, MPI_INFO_NULL, &requests[0]));
     CHECK_OK(MPI_Precv_init(in, 4, 1, MPI_INT, last, 0, world, MPI_INFO_NULL, &requests[1]));

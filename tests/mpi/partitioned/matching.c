@@ -20,7 +20,8 @@ static void in_order(void)
     for (int i = 0; i < CHANNELS; i++)
         CHECK_OK(MPI_Psend_init(out[i], PARTS, 1, MPI_INT, next, sent[i], MPI_COMM_WORLD, MPI_INFO_NULL, &send[i]));
     for (int i = 0; i < CHANNELS; i++)
-        CHECK_OK(MPI_Precv_init(in[i], 1, PARTS, MPI_INT, last, received[i], MPI_COMM_WORLD, MPI_INFO_NULL, &receive[i]));
+        CHECK_OK(
+            MPI_Precv_init(in[i], 1, PARTS, MPI_INT, last, received[i], MPI_COMM_WORLD, MPI_INFO_NULL, &receive[i]));
     for (int time = 0; time < 3; time++) {
         for (int i = 0; i < CHANNELS; i++)
             for (int k = 0; k < PARTS; k++)
@@ -136,8 +137,10 @@ static void datatypes(void)
     CHECK_OK(MPI_Type_commit(&gapped));
     for (int parts = 1; parts <= COLUMNS; parts *= 2)
         for (int others = 1; others <= ALL / 3; others *= 2) {
-            CHECK_OK(MPI_Psend_init(out, parts, COLUMNS / parts, resized, next, parts, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
-            CHECK_OK(MPI_Precv_init(in, others, ALL / 3 / others, gapped, last, parts, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
+            CHECK_OK(MPI_Psend_init(out, parts, COLUMNS / parts, resized, next, parts, MPI_COMM_WORLD, MPI_INFO_NULL,
+                                    &requests[0]));
+            CHECK_OK(MPI_Precv_init(in, others, ALL / 3 / others, gapped, last, parts, MPI_COMM_WORLD, MPI_INFO_NULL,
+                                    &requests[1]));
             for (int i = 0; i < ALL; i++)
                 out[i / COLUMNS][i % COLUMNS] = mtest_rank * ALL + i;
             memset(in, 0xff, sizeof in);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Partitioned communication around a ring (MPI-5.0 chapter 4): partition counts that differ on the two sides in all ways,
- * partitions made ready in order, backwards, at random, by ranges and lists; started again and again with new data;
- * completed by all kinds of calls; short and long partitions, none of data, and none at all.
+ * Partitioned communication around a ring (MPI-5.0 chapter 4): partition counts that differ on the two sides in all
+ * ways, partitions made ready in order, backwards, at random, by ranges and lists; started again and again with new
+ * data; completed by all kinds of calls; short and long partitions, none of data, and none at all.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -82,14 +82,17 @@ static void finish(MPI_Request requests[2], int way, int source, int tag, int by
 /* `unit` bytes in a partition of the sender times `sent`, divided into `received`. */
 static void ring(int sent, int received, int unit, MPI_Comm comm, int wide)
 {
-    int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size, bytes = sent * unit, flag;
+    int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size, bytes = sent * unit,
+        flag;
     unsigned char *out = malloc((size_t)bytes + 1), *in = malloc((size_t)bytes + 1);
     MPI_Request requests[2];
     if (wide) {
         CHECK_OK(MPI_Psend_init_c(out, sent, unit, MPI_BYTE, next, 7, comm, MPI_INFO_NULL, &requests[0]));
-        CHECK_OK(MPI_Precv_init_c(in, received, received ? bytes / received : 0, MPI_BYTE, last, 7, comm, MPI_INFO_NULL, &requests[1]));
+        CHECK_OK(MPI_Precv_init_c(in, received, received ? bytes / received : 0, MPI_BYTE, last, 7, comm, MPI_INFO_NULL,
+                                  &requests[1]));
     } else {
-        CHECK_OK(MPI_Precv_init(in, received, received ? bytes / received : 0, MPI_BYTE, last, 7, comm, MPI_INFO_NULL, &requests[1]));
+        CHECK_OK(MPI_Precv_init(in, received, received ? bytes / received : 0, MPI_BYTE, last, 7, comm, MPI_INFO_NULL,
+                                &requests[1]));
         CHECK_OK(MPI_Psend_init(out, sent, unit, MPI_BYTE, next, 7, comm, MPI_INFO_NULL, &requests[0]));
     }
     for (int time = 0; time < TIMES; time++) {
@@ -130,10 +133,11 @@ static void ring(int sent, int received, int unit, MPI_Comm comm, int wide)
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
-    static const int cases[][3] = { /* partitions sent, received, bytes in one that is sent */
-        { 1, 1, 1 }, { 1, 1, 300000 }, { 8, 8, 100 }, { 1, 6, 60 }, { 6, 1, 60 }, { 4, 6, 30 }, { 6, 4, 30 }, { 3, 7, 70 },
-        { 7, 3, 33 }, { 12, 5, 50000 }, { 5, 12, 120000 }, { 64, 16, 24 }, { 100, 10, 1 }, { 3, 4, 0 }, { 4, 3, 0 },
-        { 0, 0, 0 }, { 0, 3, 0 }, { 3, 0, 0 },
+    static const int cases[][3] = {
+        /* partitions sent, received, bytes in one that is sent */
+        { 1, 1, 1 },    { 1, 1, 300000 }, { 8, 8, 100 }, { 1, 6, 60 },     { 6, 1, 60 },      { 4, 6, 30 },
+        { 6, 4, 30 },   { 3, 7, 70 },     { 7, 3, 33 },  { 12, 5, 50000 }, { 5, 12, 120000 }, { 64, 16, 24 },
+        { 100, 10, 1 }, { 3, 4, 0 },      { 4, 3, 0 },   { 0, 0, 0 },      { 0, 3, 0 },       { 3, 0, 0 },
     };
     MPI_Comm comm;
     CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));

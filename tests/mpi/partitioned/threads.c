@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads share a partitioned send and a partitioned receive: each makes its partitions ready, in no order, and each uses
- * those of another process as they arrive, while the main thread waits for both requests; again and again.
+ * Threads share a partitioned send and a partitioned receive: each makes its partitions ready, in no order, and each
+ * uses those of another process as they arrive, while the main thread waits for both requests; again and again.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -48,7 +48,8 @@ int main(int argc, char **argv)
     last = (mtest_rank + mtest_size - 1) % mtest_size;
     pthread_t threads[THREADS];
     CHECK_OK(MPI_Psend_init(out, SENT, BYTES / SENT, MPI_BYTE, next, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]));
-    CHECK_OK(MPI_Precv_init(in, RECEIVED, BYTES / RECEIVED, MPI_BYTE, last, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
+    CHECK_OK(
+        MPI_Precv_init(in, RECEIVED, BYTES / RECEIVED, MPI_BYTE, last, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]));
     pthread_barrier_init(&barrier, NULL, THREADS + 1);
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i);

@@ -29,7 +29,8 @@ static void check_neighbors(MPI_Comm comm, const struct edge *edges, int n, int 
     CHECK(!has_weights == !weighted);
     struct edge *own = calloc((size_t)(4 * n + 1), sizeof *own), *wanted = own + 2 * n;
     int *numbers = malloc((size_t)(4 * n + 4) * sizeof *numbers);
-    int *sources = numbers, *from_weights = sources + n + 1, *destinations = from_weights + n + 1, *to_weights = destinations + n + 1;
+    int *sources = numbers, *from_weights = sources + n + 1, *destinations = from_weights + n + 1,
+        *to_weights = destinations + n + 1;
     for (int i = 0; i < 4 * n + 4; i++)
         numbers[i] = -1;
     CHECK_OK(MPI_Dist_graph_neighbors(comm, in, sources, from_weights, out, destinations, to_weights));
@@ -76,8 +77,14 @@ static MPI_Comm create_adjacent(const struct edge *edges, int n, int weighted)
             to[out++] = edges[i].weight;
         }
     }
-    CHECK_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, sources, !weighted ? unweighted : in ? from : weights_empty,
-                                            out, destinations, !weighted ? unweighted : out ? to : weights_empty,
+    CHECK_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, sources,
+                                            !weighted ? unweighted
+                                            : in      ? from
+                                                      : weights_empty,
+                                            out, destinations,
+                                            !weighted ? unweighted
+                                            : out     ? to
+                                                      : weights_empty,
                                             MPI_INFO_NULL, weighted, &comm));
     free(numbers);
     return comm;
@@ -97,7 +104,10 @@ static MPI_Comm create(const struct edge *edges, int n, int weighted)
             weights[count++] = edges[i].weight;
         }
     CHECK_OK(MPI_Dist_graph_create(MPI_COMM_WORLD, count, sources, degrees, destinations,
-                                   !weighted ? unweighted : count ? weights : weights_empty, MPI_INFO_NULL, 0, &comm));
+                                   !weighted ? unweighted
+                                   : count   ? weights
+                                             : weights_empty,
+                                   MPI_INFO_NULL, 0, &comm));
     free(numbers);
     return comm;
 }
@@ -106,7 +116,8 @@ static MPI_Comm create(const struct edge *edges, int n, int weighted)
 static MPI_Comm create_by_one(const struct edge *edges, int n)
 {
     int by = mtest_size - 1, count = 0, *numbers = malloc((size_t)(2 * n + 2 * mtest_size) * sizeof *numbers);
-    int *sources = numbers, *degrees = sources + mtest_size, *destinations = degrees + mtest_size, *weights = destinations + n;
+    int *sources = numbers, *degrees = sources + mtest_size, *destinations = degrees + mtest_size,
+        *weights = destinations + n;
     MPI_Comm comm;
     for (int rank = 0; rank < mtest_size; rank++) {
         sources[rank] = rank;
@@ -118,7 +129,8 @@ static MPI_Comm create_by_one(const struct edge *edges, int n)
                 destinations[count++] = edges[i].to;
             }
     }
-    CHECK_OK(MPI_Dist_graph_create(MPI_COMM_WORLD, mtest_rank == by ? mtest_size : 0, sources, degrees, destinations, weights, MPI_INFO_NULL, 1, &comm));
+    CHECK_OK(MPI_Dist_graph_create(MPI_COMM_WORLD, mtest_rank == by ? mtest_size : 0, sources, degrees, destinations,
+                                   weights, MPI_INFO_NULL, 1, &comm));
     free(numbers);
     return comm;
 }
@@ -150,8 +162,10 @@ int main(int argc, char **argv)
     for (int time = 0; time < 5; time++) {
         for (int i = 0; i < n; i++)
             edges[i] = (struct edge){
-                (int)(pattern_random(&state) % (unsigned)mtest_size), (int)(pattern_random(&state) % (unsigned)mtest_size),
-                (int)(pattern_random(&state) % 1000), (int)(pattern_random(&state) % (unsigned)mtest_size),
+                (int)(pattern_random(&state) % (unsigned)mtest_size),
+                (int)(pattern_random(&state) % (unsigned)mtest_size),
+                (int)(pattern_random(&state) % 1000),
+                (int)(pattern_random(&state) % (unsigned)mtest_size),
             };
         check(edges, time == 0 ? 0 : n);
     }

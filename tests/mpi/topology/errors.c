@@ -28,7 +28,8 @@ static void bad_grids(MPI_Comm world)
 static void bad_graphs(MPI_Comm world)
 {
     MPI_Comm made = BAD;
-    int indx[2] = { 1, 2 }, falling[2] = { 1, 0 }, edges[2] = { 0, 0 }, outside[2] = { 0, 2 }, below[2] = { 0, -1 }, rank;
+    int indx[2] = { 1, 2 }, falling[2] = { 1, 0 }, edges[2] = { 0, 0 }, outside[2] = { 0, 2 }, below[2] = { 0, -1 },
+        rank;
     CHECK_CLASS(MPI_Graph_create(world, -1, indx, edges, 0, &made), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Graph_create(world, mtest_size + 1, indx, edges, 0, &made), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Graph_create(world, 1, NULL, edges, 0, &made), MPI_ERR_ARG);
@@ -49,13 +50,20 @@ static void bad_dist_graphs(MPI_Comm world)
     MPI_Comm made = BAD;
     int own[1] = { mtest_rank }, outside[1] = { mtest_size }, one[1] = { 1 }, negative[1] = { -1 };
     int *huge = (int[2]){ INT32_MAX, 1 };
-    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, -1, own, one, 0, NULL, one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, NULL, one, 0, NULL, one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, outside, one, 0, NULL, one, MPI_INFO_NULL, 0, &made), MPI_ERR_RANK);
-    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, own, NULL, 0, NULL, one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, own, negative, 0, NULL, one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, own, weights_empty, 0, NULL, one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, own, unweighted, 1, own, one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, -1, own, one, 0, NULL, one, MPI_INFO_NULL, 0, &made),
+                MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, NULL, one, 0, NULL, one, MPI_INFO_NULL, 0, &made),
+                MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, outside, one, 0, NULL, one, MPI_INFO_NULL, 0, &made),
+                MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, own, NULL, 0, NULL, one, MPI_INFO_NULL, 0, &made),
+                MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, own, negative, 0, NULL, one, MPI_INFO_NULL, 0, &made),
+                MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, own, weights_empty, 0, NULL, one, MPI_INFO_NULL, 0, &made),
+                MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Dist_graph_create_adjacent(world, 1, own, unweighted, 1, own, one, MPI_INFO_NULL, 0, &made),
+                MPI_ERR_ARG);
     CHECK_CLASS(MPI_Dist_graph_create(world, -1, own, one, own, one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Dist_graph_create(world, 1, outside, one, own, one, MPI_INFO_NULL, 0, &made), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, negative, own, one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
@@ -63,13 +71,17 @@ static void bad_dist_graphs(MPI_Comm world)
     CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, NULL, one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, outside, one, MPI_INFO_NULL, 0, &made), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, own, negative, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Dist_graph_create(world, 2, (int[2]){ 0, 0 }, huge, own, one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
-    CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, own, one, (MPI_Info)(uintptr_t)0x12345670, 0, &made), MPI_ERR_INFO);
+    CHECK_CLASS(MPI_Dist_graph_create(world, 2, (int[2]){ 0, 0 }, huge, own, one, MPI_INFO_NULL, 0, &made),
+                MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, own, one, (MPI_Info)(uintptr_t)0x12345670, 0, &made),
+                MPI_ERR_INFO);
     CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, own, one, MPI_INFO_NULL, 0, NULL), MPI_ERR_ARG);
 
     /* Some give weights and some do not: an error everywhere. */
     if (mtest_size > 1)
-        CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, own, mtest_rank ? unweighted : one, MPI_INFO_NULL, 0, &made), MPI_ERR_ARG);
+        CHECK_CLASS(MPI_Dist_graph_create(world, 1, own, one, own, mtest_rank ? unweighted : one, MPI_INFO_NULL, 0,
+                                          &made),
+                    MPI_ERR_ARG);
     CHECK(made == BAD);
 }
 
