@@ -59,6 +59,7 @@ int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
     job->handle = true;
     job->option[PLENUM_JOB_GRACE] = GRACE_DEFAULT;
     pl_list_init(&job->waiting);
+    pl_list_init(&job->alive);
     pthread_mutex_lock(&rt->lock);
     pl_list_append(&rt->jobs, &job->node);
     pthread_mutex_unlock(&rt->lock);
@@ -86,6 +87,7 @@ void pl_job_free(struct plenum_job *job)
 {
     pl_list_remove(&job->node);
     pl_list_remove(&job->waiting);
+    pl_list_remove(&job->alive);
     pl_blob_fini(&job->plan);
     for (int i = 0; i < job->program_count; i++)
         program_fini(&job->programs[i]);

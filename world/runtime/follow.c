@@ -26,8 +26,8 @@ enum { CODE_TIMEOUT = 124, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE
 
 static struct plenum_job *find_kept(struct plenum_runtime *rt, uint32_t kept_as)
 {
-    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node)
-        if (job->kept_as == kept_as && pl_job_alive(job))
+    PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive)
+        if (job->kept_as == kept_as)
             return job;
     return NULL;
 }
@@ -286,6 +286,7 @@ static void wind_up(struct plenum_job *job)
     munmap((void *)job->segment, job->segment_bytes);
     job->segment = NULL;
     job->runtime->used -= job->takes;
+    pl_list_remove(&job->alive);
     pl_job_finish(job);
 }
 
@@ -366,9 +367,7 @@ static void kill_remains(const struct plenum_job *job)
 
 void pl_follow_keeper_lost(struct plenum_runtime *rt)
 {
-    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node) {
-        if (!pl_job_alive(job))
-            continue;
+    PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive) {
         kill_remains(job);
         for (int r = 0; r < job->size; r++)
             if (!job->ranks[r].ended)

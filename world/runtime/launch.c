@@ -223,6 +223,7 @@ int pl_job_start(struct plenum_job *job)
     }
     pl_blob_fini(&job->plan);
     rt->used += job->takes;
+    pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
     job->running = job->size;
     if (job->option[PLENUM_JOB_TIME_LIMIT]) {

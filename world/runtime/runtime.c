@@ -87,7 +87,7 @@ static void timer_ready(struct pl_source *source)
     uint64_t expirations;
     if (read(rt->timer, &expirations, sizeof(expirations)) < 0)
         return;
-    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node)
+    PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive)
         pl_follow_deadlines(job, now);
     pl_runtime_set_timer(rt);
 }
@@ -95,7 +95,7 @@ static void timer_ready(struct pl_source *source)
 void pl_runtime_set_timer(struct plenum_runtime *rt)
 {
     int64_t first = 0;
-    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node) {
+    PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive) {
         if (job->limit_at && (!first || job->limit_at < first))
             first = job->limit_at;
         if (job->kill_at && (!first || job->kill_at < first))
@@ -174,6 +174,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     pthread_cond_init(&rt->turned, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pl_list_init(&rt->jobs);
+    pl_list_init(&rt->alive);
     pl_list_init(&rt->queue);
     pl_list_init(&rt->events);
 

@@ -44,6 +44,7 @@ struct plenum_runtime {
     int psets; /* inotify in work: published process sets have changed; -1: none so far, or there is none */
     struct pl_source psets_source;
     struct pl_list jobs;   /* struct plenum_job.node */
+    struct pl_list alive;  /* struct plenum_job.alive: those that run or are being ended */
     struct pl_list queue;  /* struct plenum_job.waiting, the next one first */
     struct pl_list events; /* queued struct pl_event.node */
     long slots, used;      /* slots: 0: no limit; used: by the jobs that run */
@@ -110,6 +111,7 @@ struct plenum_job {
 
     /* from the launch on */
     struct pl_list waiting; /* in the queue */
+    struct pl_list alive;   /* in runtime->alive */
     struct pl_blob plan;    /* until the start */
     long takes;             /* slots */
     int first_place;        /* of rank 0, when ranks are bound */
