@@ -13,7 +13,9 @@ int pl_call_fail(struct pl_call *call)
     char message[MPI_MAX_ERROR_STRING];
     int code = call->err;
     pl_error_publish(call->function, code, message);
-    struct pl_raised raised = { .function = call->function, .kind = call->kind, .object = call->object, .code = code, .message = message };
+    struct pl_raised raised = {
+        .function = call->function, .kind = call->kind, .object = call->object, .code = code, .message = message,
+    };
     pl_errhandler_raise(&raised, call->handler);
     return code;
 }

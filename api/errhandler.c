@@ -4,9 +4,10 @@
 #include "api/pmpi.h"
 #include "core/errhandler_callback.h"
 
-#define NAMES(X) \
-    X(MPIX_Comm_create_errhandler_x) X(MPIX_Errhandler_set_callback) X(MPIX_File_create_errhandler_x) \
-    X(MPIX_Session_create_errhandler_x) X(MPIX_Win_create_errhandler_x)
+#define NAMES(X)                                                                                                       \
+    X(MPIX_Comm_create_errhandler_x)                                                                                   \
+    X(MPIX_Errhandler_set_callback) X(MPIX_File_create_errhandler_x) X(MPIX_Session_create_errhandler_x)               \
+        X(MPIX_Win_create_errhandler_x)
 NAMES(PL_WEAK)
 
 int __attribute__((visibility("default"))) plenum_errhandler_get(const char *name, MPI_Errhandler *errhandler)
@@ -29,8 +30,8 @@ int MPIX_Errhandler_set_callback(MPIX_Error_callback *callback, MPIX_Destructor_
     return pl_call_leave(&call);
 }
 
-static int create(struct pl_call *call, enum pl_kind target, void (*function)(void), MPIX_Destructor_function *destructor,
-                  void *extra_state, MPI_Errhandler *errhandler)
+static int create(struct pl_call *call, enum pl_kind target, void (*function)(void),
+                  MPIX_Destructor_function *destructor, void *extra_state, MPI_Errhandler *errhandler)
 {
     pl_arg_output(call, errhandler, "errhandler");
     if (!function)

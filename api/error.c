@@ -131,7 +131,11 @@ static int invoke(struct pl_call *call, int errorcode)
     if (!call->err) {
         char message[MPI_MAX_ERROR_STRING];
         pl_error_string(errorcode, message);
-        struct pl_raised raised = { .function = call->function, .kind = call->kind, .object = call->object, .code = errorcode, .message = message };
+        struct pl_raised raised = { .function = call->function,
+                                    .kind = call->kind,
+                                    .object = call->object,
+                                    .code = errorcode,
+                                    .message = message };
         pl_errhandler_raise(&raised, NULL);
     }
     return pl_call_leave(call);

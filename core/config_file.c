@@ -30,7 +30,8 @@ bool pl_config_file_find(struct pl_config_file *file)
         return *named;
     }
     const char *config = heard ? getenv("XDG_CONFIG_HOME") : NULL;
-    if (heard && (config && *config ? is_there(file, config, "/plenum.json") : is_there(file, getenv("HOME"), "/.config/plenum.json")))
+    if (heard && (config && *config ? is_there(file, config, "/plenum.json")
+                                    : is_there(file, getenv("HOME"), "/.config/plenum.json")))
         return true;
     return is_there(file, system_file, "");
 }
@@ -57,8 +58,8 @@ static int scalar(const json_t *value, char *text, size_t room)
     return -1;
 }
 
-int pl_config_file_text(const struct pl_config_file *file, const char *name, const json_t *value, char text[PL_CONFIG_TEXT_ROOM],
-                        char origin[PL_CONFIG_TEXT_ROOM])
+int pl_config_file_text(const struct pl_config_file *file, const char *name, const json_t *value,
+                        char text[PL_CONFIG_TEXT_ROOM], char origin[PL_CONFIG_TEXT_ROOM])
 {
     char where[256] = "";
     size_t count = json_is_array(value) ? json_array_size(value) : 1, used = 0;
@@ -66,7 +67,8 @@ int pl_config_file_text(const struct pl_config_file *file, const char *name, con
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             text[used++] = ',';
-        int n = scalar(json_is_array(value) ? json_array_get(value, i) : value, text + used, PL_CONFIG_TEXT_ROOM - used);
+        int n =
+            scalar(json_is_array(value) ? json_array_get(value, i) : value, text + used, PL_CONFIG_TEXT_ROOM - used);
         if (n < 0)
             return pl_config_file_fail(file, name, "must be a text, a whole number, true, false, or a list of these");
         used += (size_t)n;

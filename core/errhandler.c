@@ -21,7 +21,10 @@
 #include "core/lock.h"
 #include "core/process.h"
 
-#define PREDEFINED(constant, ops_) { .obj = PL_OBJECT_PREDEFINED(PL_ERRHANDLER, (int32_t)(uintptr_t)(constant)), .named.ops = &(ops_) }
+#define PREDEFINED(constant, ops_)                                                                                     \
+    {                                                                                                                  \
+        .obj = PL_OBJECT_PREDEFINED(PL_ERRHANDLER, (int32_t)(uintptr_t)(constant)), .named.ops = &(ops_)               \
+    }
 
 static struct pl_errhandler are_fatal = PREDEFINED(MPI_ERRORS_ARE_FATAL, pl_errhandler_are_fatal);
 static struct pl_errhandler errors_abort = PREDEFINED(MPI_ERRORS_ABORT, pl_errhandler_abort);
@@ -33,14 +36,10 @@ static struct pl_errhandler *of_file_null = &errors_return;
 void *pl_errhandler_predefined(uintptr_t constant)
 {
     switch (constant) {
-    case (uintptr_t)MPI_ERRORS_ARE_FATAL:
-        return &are_fatal;
-    case (uintptr_t)MPI_ERRORS_ABORT:
-        return &errors_abort;
-    case (uintptr_t)MPI_ERRORS_RETURN:
-        return &errors_return;
-    default:
-        return NULL;
+    case (uintptr_t)MPI_ERRORS_ARE_FATAL: return &are_fatal;
+    case (uintptr_t)MPI_ERRORS_ABORT: return &errors_abort;
+    case (uintptr_t)MPI_ERRORS_RETURN: return &errors_return;
+    default: return NULL;
     }
 }
 
@@ -166,7 +165,8 @@ static int job_rank(const struct pl_raised *raised)
     return open ? pl_process.place.rank : -1;
 }
 
-void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OBJECT_NAME], struct plenum_error_report *error)
+void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OBJECT_NAME],
+                            struct plenum_error_report *error)
 {
     int class = pl_error_code_class(raised->code);
     const char *class_name = pl_error_class_name(class);
@@ -219,20 +219,11 @@ static int enter_handler(uintptr_t here)
 static void invoke_extended(struct pl_errhandler *handler, void *handle, int code)
 {
     switch (handler->target) {
-    case PL_COMM:
-        handler->call.comm_x(handle, code, handler->extra_state);
-        break;
-    case PL_WIN:
-        handler->call.win_x(handle, code, handler->extra_state);
-        break;
-    case PL_FILE:
-        handler->call.file_x(handle, code, handler->extra_state);
-        break;
-    case PL_SESSION:
-        handler->call.session_x(handle, code, handler->extra_state);
-        break;
-    default:
-        break;
+    case PL_COMM: handler->call.comm_x(handle, code, handler->extra_state); break;
+    case PL_WIN: handler->call.win_x(handle, code, handler->extra_state); break;
+    case PL_FILE: handler->call.file_x(handle, code, handler->extra_state); break;
+    case PL_SESSION: handler->call.session_x(handle, code, handler->extra_state); break;
+    default: break;
     }
 }
 
@@ -243,20 +234,11 @@ static void invoke_plain(struct pl_errhandler *handler, void *handle, int code)
     MPI_File file = handle;
     MPI_Session session = handle;
     switch (handler->target) {
-    case PL_COMM:
-        handler->call.comm(&comm, &code);
-        break;
-    case PL_WIN:
-        handler->call.win(&win, &code);
-        break;
-    case PL_FILE:
-        handler->call.file(&file, &code);
-        break;
-    case PL_SESSION:
-        handler->call.session(&session, &code);
-        break;
-    default:
-        break;
+    case PL_COMM: handler->call.comm(&comm, &code); break;
+    case PL_WIN: handler->call.win(&win, &code); break;
+    case PL_FILE: handler->call.file(&file, &code); break;
+    case PL_SESSION: handler->call.session(&session, &code); break;
+    default: break;
     }
 }
 
@@ -282,7 +264,9 @@ static _Noreturn void end(int action, const struct pl_raised *raised)
     }
     if (action == PLENUM_ERROR_ABORT && raised->kind == PL_COMM)
         pl_comm_abort(raised->object, raised->code, raised->message);
-    const char *label = !raised->object ? "" : raised->kind == PL_COMM ? pl_comm_label(raised->object) : pl_kinds[raised->kind].name;
+    const char *label = !raised->object           ? ""
+                        : raised->kind == PL_COMM ? pl_comm_label(raised->object)
+                                                  : pl_kinds[raised->kind].name;
     pl_process_abort(raised->code, label, raised->message);
 }
 
@@ -292,7 +276,8 @@ void pl_errhandler_invoke_named(const struct pl_named *named, const struct pl_ra
     struct plenum_error_report error;
     if (named->ops == &pl_errhandler_return)
         return;
-    if (named->ops == &pl_errhandler_are_fatal || named->ops == &pl_errhandler_abort) /* also in a handler's own errors */
+    /* The fatal ones are that at any depth. */
+    if (named->ops == &pl_errhandler_are_fatal || named->ops == &pl_errhandler_abort)
         end(named->ops->handle(NULL, NULL), raised);
     int before = enter_handler((uintptr_t)__builtin_frame_address(0));
     if (before < 0)

@@ -26,9 +26,9 @@ struct step {
 };
 
 struct rule {
-    const char *name;       /* pattern, NULL: any; in the JSON text */
-    const json_t *kinds;    /* a name or an array of names, NULL: any */
-    const json_t *classes;  /* likewise */
+    const char *name;      /* pattern, NULL: any; in the JSON text */
+    const json_t *kinds;   /* a name or an array of names, NULL: any */
+    const json_t *classes; /* likewise */
     int steps;
     struct step step[STEPS_MAX];
 };
@@ -36,7 +36,7 @@ struct rule {
 struct policy {
     int refs;
     int rules;
-    struct pl_json json;   /* the rules point into it */
+    struct pl_json json; /* the rules point into it */
     struct rule rule[];
 };
 

@@ -3,7 +3,7 @@
  * The policy of error handlers: a JSON file (configuration variable "errhandlers") of rules, the first of which that fits an
  * error decides which handlers it goes to. It is there while the process is open; without one an error costs one load more.
  *
- *     { "rules": [ { "kind": "communicator", "name": "ocean*", "class": ["MPI_ERR_RANK"], "handler": ["plenum://log", "own"] } ] }
+ *     { "rules": [ { "kind": "communicator", "name": "ocean*", "handler": ["plenum://log", "own"] } ] }
  */
 #ifndef PLENUM_CORE_ERRHANDLER_POLICY_H
 #define PLENUM_CORE_ERRHANDLER_POLICY_H

@@ -15,12 +15,9 @@ static const struct {
     const char *name;
     const struct plenum_errhandler_ops *ops;
 } built_in[] = {
-    { "mpi_errors_are_fatal", &pl_errhandler_are_fatal },
-    { "mpi_errors_abort",     &pl_errhandler_abort     },
-    { "mpi_errors_return",    &pl_errhandler_return    },
-    { "plenum://log",         &pl_errhandler_log       },
-    { "plenum://backtrace",   &pl_errhandler_backtrace },
-    { "plenum://callback",    &pl_errhandler_callback  },
+    { "mpi_errors_are_fatal", &pl_errhandler_are_fatal }, { "mpi_errors_abort", &pl_errhandler_abort },
+    { "mpi_errors_return", &pl_errhandler_return },       { "plenum://log", &pl_errhandler_log },
+    { "plenum://backtrace", &pl_errhandler_backtrace },   { "plenum://callback", &pl_errhandler_callback },
 };
 enum { BUILT_IN = sizeof built_in / sizeof *built_in, PLUGIN_NAME_MAX = 64 };
 
@@ -77,7 +74,8 @@ static void host_refuse(const char *why)
     pl_fail(MPI_ERR_OTHER, "%s", why);
 }
 
-static int open_with(const struct plenum_errhandler_ops *ops, const char *name, const char *argument, struct pl_named *named)
+static int open_with(const struct plenum_errhandler_ops *ops, const char *name, const char *argument,
+                     struct pl_named *named)
 {
     static const struct plenum_errhandler_host host = { .log = host_log, .refuse = host_refuse };
     char why[PL_DETAIL_MAX];

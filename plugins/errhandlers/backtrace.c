@@ -38,7 +38,7 @@ static int first_frame(void *const *frames, int count)
     Dl_info own = { 0 };
     struct link_map *map = NULL;
     int i = 0;
-    if (!dladdr1(__extension__ (void *)first_frame, &own, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0])
+    if (!dladdr1(__extension__(void *) first_frame, &own, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0])
         return 0;
     while (i + 1 < count && look_up(frames[i + 1]).dli_fbase == own.dli_fbase)
         i++;
@@ -52,11 +52,13 @@ static void log_frame(int number, void *address, const char *name)
     Dl_info info = look_up(address);
     int used = snprintf(line, sizeof line, "#%d ", number);
     if (info.dli_sname)
-        used += snprintf(line + used, sizeof line - (size_t)used, "%.300s+0x%tx in ", info.dli_sname, (char *)address - (char *)info.dli_saddr);
+        used += snprintf(line + used, sizeof line - (size_t)used, "%.300s+0x%tx in ", info.dli_sname,
+                         (char *)address - (char *)info.dli_saddr);
     else if (name)
         used += snprintf(line + used, sizeof line - (size_t)used, "%.300s in ", name);
     if (info.dli_fname)
-        snprintf(line + used, sizeof line - (size_t)used, "%.500s(+0x%tx)", info.dli_fname, (char *)address - (char *)info.dli_fbase);
+        snprintf(line + used, sizeof line - (size_t)used, "%.500s(+0x%tx)", info.dli_fname,
+                 (char *)address - (char *)info.dli_fbase);
     else
         snprintf(line + used, sizeof line - (size_t)used, "%p", address);
     pl_log_line("errhandler", line);
@@ -75,6 +77,8 @@ static int handle(void *state, const struct plenum_error_report *error)
 
 extern const struct plenum_errhandler_ops pl_errhandler_backtrace;
 const struct plenum_errhandler_ops pl_errhandler_backtrace = {
-    .abi = PLENUM_ERRHANDLER_ABI, .help = "logs one line and the calling thread's stack, then the function returns the error code",
-    .open = open_backtrace, .handle = handle,
+    .abi = PLENUM_ERRHANDLER_ABI,
+    .help = "logs one line and the calling thread's stack, then the function returns the error code",
+    .open = open_backtrace,
+    .handle = handle,
 };

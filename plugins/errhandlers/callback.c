@@ -13,6 +13,7 @@ static int handle(void *state, const struct plenum_error_report *error)
 
 extern const struct plenum_errhandler_ops pl_errhandler_callback;
 const struct plenum_errhandler_ops pl_errhandler_callback = {
-    .abi = PLENUM_ERRHANDLER_ABI, .help = "hands the error to the callback of MPIX_Errhandler_set_callback, then the function returns the error code",
+    .abi = PLENUM_ERRHANDLER_ABI,
+    .help = "hands the error to the callback of MPIX_Errhandler_set_callback, then the function returns the error code",
     .handle = handle,
 };

@@ -77,5 +77,7 @@ static int handle(void *state, const struct plenum_error_report *error)
 
 extern const struct plenum_errhandler_ops pl_errhandler_log;
 const struct plenum_errhandler_ops pl_errhandler_log = {
-    .abi = PLENUM_ERRHANDLER_ABI, .help = "logs one line, then the function returns the error code", .handle = handle,
+    .abi = PLENUM_ERRHANDLER_ABI,
+    .help = "logs one line, then the function returns the error code",
+    .handle = handle,
 };

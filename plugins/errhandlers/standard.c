@@ -21,11 +21,17 @@ static int errors_return(void *state, const struct plenum_error_report *error)
 }
 
 const struct plenum_errhandler_ops pl_errhandler_are_fatal = {
-    .abi = PLENUM_ERRHANDLER_ABI, .help = "ends all processes that it can reach", .handle = are_fatal,
+    .abi = PLENUM_ERRHANDLER_ABI,
+    .help = "ends all processes that it can reach",
+    .handle = are_fatal,
 };
 const struct plenum_errhandler_ops pl_errhandler_abort = {
-    .abi = PLENUM_ERRHANDLER_ABI, .help = "ends the processes of the communicator, or this one", .handle = errors_abort,
+    .abi = PLENUM_ERRHANDLER_ABI,
+    .help = "ends the processes of the communicator, or this one",
+    .handle = errors_abort,
 };
 const struct plenum_errhandler_ops pl_errhandler_return = {
-    .abi = PLENUM_ERRHANDLER_ABI, .help = "the function returns the error code", .handle = errors_return,
+    .abi = PLENUM_ERRHANDLER_ABI,
+    .help = "the function returns the error code",
+    .handle = errors_return,
 };
