@@ -13,9 +13,12 @@
 int pl_coll_run(const struct pl_coll *coll)
 {
     struct pl_schedule schedule;
+    int rc;
+    if (pl_coll_by_board(coll, &rc))
+        return rc;
     pl_schedule_init(&schedule, coll->comm);
     pl_coll_select(coll)->append(&schedule, coll);
-    int rc = pl_schedule_run(&schedule);
+    rc = pl_schedule_run(&schedule);
     pl_schedule_fini(&schedule);
     return rc;
 }

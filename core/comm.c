@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/board.h"
 #include "core/attr.h"
 #include "core/bsend.h"
 #include "core/collective.h"
@@ -131,6 +132,7 @@ void pl_comm_destroy(void *object)
         pl_list_remove(&comm->siblings);
         pl_lock_drop(&instance->lock);
     }
+    pl_board_release(comm);
     pl_object_release(comm->local);
     pl_topology_release(comm);
     pl_object_release(comm->info);
@@ -160,6 +162,7 @@ void pl_comm_orphan(struct pl_comm *comm)
     while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
         pl_handle_drop(comm);
     pl_request_free_spares(comm);
+    pl_board_release(comm);
 }
 
 int pl_comm_free(struct pl_comm *comm)

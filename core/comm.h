@@ -60,6 +60,9 @@ struct pl_comm {
     int spare_count;
     struct pl_comm *next;      /* in the engine's bucket */
     struct pl_list siblings;   /* in the instance's list of communicators */
+    struct pl_board *board;    /* for short collectives; NULL: none, or not yet */
+    bool boardless;            /* there will be none */
+    int board_waited;          /* collectives that would have used it so far */
     uint32_t collective;       /* number of collectives started: their tag */
     uint32_t partitioned;      /* tags of partitioned sends used so far: engine's lock */
 

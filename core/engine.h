@@ -70,6 +70,7 @@ struct pl_engine {
     struct pl_list chores;         /* of pl_chore.link: run once, when the lock is dropped */
     struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
     struct pl_list hooks;
+    struct pl_list boards;         /* of struct pl_board: given up here, perhaps not yet elsewhere */
     struct pl_list orphans;        /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
     /* handles PL_MSG_DOOR; NULL elsewhere */
     void (*door_arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, const void *data);
@@ -127,6 +128,19 @@ void pl_engine_wait(struct pl_engine *engine, const _Atomic int *done);
 /* For waiting on anything: call between unsuccessful rounds with the same counter, from 0; it spins, yields, sleeps.
  * `engine` NULL: for something that no engine brings. */
 void pl_engine_idle(struct pl_engine *engine, unsigned *rounds);
+
+/* A counter that others advance, and how far it must have come (as a difference: it may wrap around). */
+struct pl_awaited {
+    const _Atomic uint32_t *word;
+    uint32_t value;
+};
+static inline bool pl_awaited_is_there(const struct pl_awaited *awaited)
+{
+    return (int32_t)(atomic_load_explicit(awaited->word, memory_order_acquire) - awaited->value) >= 0;
+}
+
+/* The same for what comes by shared memory: nobody falls asleep when it is there. */
+void pl_engine_idle_for(struct pl_engine *engine, const struct pl_awaited *awaited, unsigned *rounds);
 
 /* Wakes the threads that sleep in this engine. Any thread, any locks. */
 void pl_engine_wake(struct pl_engine *engine);

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "core/board.h"
 #include "core/config.h"
 #include "core/engine.h"
 #include "core/error.h"
@@ -144,7 +145,7 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_DOOR, thread_level > MPI_THREAD_FUNNELED);
     engine->instance = instance;
     engine->thread = pthread_self();
-    struct pl_list *lists[] = { &engine->busy, &engine->awaiting, &engine->graveyard, &engine->chores, &engine->unresolved, &engine->hooks, &engine->orphans, &engine->siblings };
+    struct pl_list *lists[] = { &engine->busy, &engine->awaiting, &engine->graveyard, &engine->chores, &engine->unresolved, &engine->hooks, &engine->boards, &engine->orphans, &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
     const struct pl_place *place = &pl_process.place;
@@ -236,6 +237,7 @@ void pl_engine_close(struct pl_engine *engine)
                 peer->endpoint->ops->disconnect(peer->endpoint);
             free(peer);
         }
+    pl_board_forget(engine);
     close_transports(engine);
     free(engine->peers);
     free(engine->comms);

@@ -25,7 +25,7 @@ struct pl_engine;
 struct pl_peer;
 struct pl_request;
 
-enum { PL_TRANSPORT_ABI = 1 };
+enum { PL_TRANSPORT_ABI = 2 };
 
 /* Goes in front of every message. 40 bytes, in the byte order of the machine. */
 struct pl_header {
@@ -68,6 +68,13 @@ struct pl_origin {
 struct pl_endpoint {
     const struct pl_transport_ops *ops;
     struct pl_peer *peer;
+};
+
+/* Memory that a transport shares. */
+struct pl_shared {
+    uint64_t place;
+    size_t bytes;
+    void *memory;
 };
 
 /* Bulk data that waits at the sender. A transport's own begins with this. Made by the transport, given to the engine
@@ -165,6 +172,15 @@ struct pl_transport_ops {
 
     /* Moves things on; returns the number of events. */
     int (*progress)(void *self);
+
+    /* Memory that others map too. share(): own and zeroed, at a place by which owner and size others attach() to it;
+     * unshare() with `reuse` when nobody else uses it any more. ring() wakes a peer that may sleep while what it waits for
+     * has been put into such memory. All five may be NULL together: the transport has none. */
+    int (*share)(void *self, size_t bytes, struct pl_shared *shared);
+    void (*unshare)(void *self, struct pl_shared *shared, bool reuse);
+    int (*attach)(struct pl_endpoint *owner, uint64_t place, size_t bytes, void **memory);
+    void (*detach)(void *memory, size_t bytes);
+    void (*ring)(struct pl_endpoint *peer);
 
     /* True when all that was sent has been taken by its receivers, or they are gone: nothing is lost by close(). */
     bool (*flushed)(void *self);

@@ -48,9 +48,9 @@ static inline void relax(void)
 #endif
 }
 
-static bool is_done(const _Atomic int *done)
+static bool is_there(const struct pl_awaited *awaited)
 {
-    return done && atomic_load_explicit(done, memory_order_acquire);
+    return awaited && pl_awaited_is_there(awaited);
 }
 
 /* --- sleeping --------------------------------------------------------------------------------------------------- */
@@ -107,16 +107,16 @@ static void sleep_in(struct pl_engine *engine, unsigned nap, unsigned activity, 
 }
 
 /* `sleepers` is counted up before `done` is read, and read after `done` is written: one of the two sees the other. */
-static void take_nap(struct pl_engine *engine, const _Atomic int *done, unsigned nap)
+static void take_nap(struct pl_engine *engine, const struct pl_awaited *awaited, unsigned nap)
 {
     long microseconds = (long)NAP_FIRST << (nap < NAP_DOUBLINGS ? nap : NAP_DOUBLINGS);
     pl_engine_enter(engine);
     unsigned activity = atomic_load_explicit(&engine->activity, memory_order_acquire);
     atomic_fetch_add_explicit(&engine->sleepers, 1, memory_order_seq_cst);
-    bool first = !engine->asleep, quiet = !is_done(done);
+    bool first = !engine->asleep, quiet = !is_there(awaited);
     if (quiet && first) {
         engine->asleep = true;
-        quiet = arm(engine);
+        quiet = arm(engine) && !is_there(awaited); /* what lies in shared memory is not seen by arm() */
         pl_engine_leave(engine);
         if (quiet)
             sleep_in(engine, nap, activity, microseconds);
@@ -162,7 +162,7 @@ static void yield(struct pl_engine *engine)
         atomic_store_explicit(&engine->crowd, crowd - 1, memory_order_relaxed);
 }
 
-static void idle(struct pl_engine *engine, const _Atomic int *done, unsigned *rounds)
+static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, unsigned *rounds)
 {
     bool patient = engine->patient || atomic_load_explicit(&engine->crowd, memory_order_relaxed) > 0;
     unsigned round = *rounds, spins = patient ? 0 : SPINS, yields = patient ? YIELDS_PATIENT : YIELDS;
@@ -182,7 +182,7 @@ static void idle(struct pl_engine *engine, const _Atomic int *done, unsigned *ro
         return;
     }
     if (pl_engine_nudge_others(engine) == 0)
-        take_nap(engine, done, round - yields);
+        take_nap(engine, awaited, round - yields);
 }
 
 /* Waiting for something that no engine brings, a generalized request: move all engines on, and be brief. */
@@ -205,18 +205,24 @@ void pl_engine_idle(struct pl_engine *engine, unsigned *rounds)
         idle_anywhere(rounds);
 }
 
+void pl_engine_idle_for(struct pl_engine *engine, const struct pl_awaited *awaited, unsigned *rounds)
+{
+    idle(engine, awaited, rounds);
+}
+
 void pl_engine_wait(struct pl_engine *engine, const _Atomic int *done)
 {
+    const struct pl_awaited awaited = { .word = (const _Atomic uint32_t *)done, .value = 1 };
     unsigned rounds = 0;
-    while (!engine && !is_done(done))
+    while (!engine && !is_there(&awaited))
         idle_anywhere(&rounds);
-    while (!is_done(done)) {
+    while (!is_there(&awaited)) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
         pl_engine_leave(engine);
         if (events)
             rounds = 0;
-        else if (!is_done(done))
-            idle(engine, done, &rounds);
+        else if (!is_there(&awaited))
+            idle(engine, &awaited, &rounds);
     }
 }

@@ -116,7 +116,7 @@ const struct pl_algorithm *pl_coll_named(enum pl_coll_kind kind, const char *nam
 
 /* What the configuration forces, NULL: nothing. Looked up again when the configuration was read again; that two threads
  * may do so at once does no harm, as they find the same. */
-static const struct pl_algorithm *forced(enum pl_coll_kind kind)
+const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind)
 {
     static _Atomic(const struct pl_algorithm *) found[PL_COLL_KINDS];
     static _Atomic unsigned seen;
@@ -170,7 +170,7 @@ const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
         return &pl_neighbor_exchange;
     if (pl_comm_is_inter(coll->comm))
         return pl_coll_inter(coll->kind);
-    const struct pl_algorithm *wanted = forced(coll->kind);
+    const struct pl_algorithm *wanted = pl_coll_forced(coll->kind);
     if (wanted && fits(wanted, coll))
         return wanted;
     size_t bytes = bytes_of(coll);

@@ -221,6 +221,39 @@ static int shm_progress(void *self)
     return events;
 }
 
+/* --- memory for others ------------------------------------------------------------------------------------------ */
+
+static int shm_share(void *self, size_t bytes, struct pl_shared *shared)
+{
+    struct pl_shm *shm = self;
+    struct pl_shm_area area;
+    int rc = pl_shm_area_create(&shm->segment, shm->host, bytes, &area);
+    if (rc == MPI_SUCCESS)
+        *shared = (struct pl_shared){ .place = area.offset, .bytes = area.bytes, .memory = area.memory };
+    return rc;
+}
+
+static void shm_unshare(void *self, struct pl_shared *shared, bool reuse)
+{
+    struct pl_shm *shm = self;
+    struct pl_shm_area area = { .offset = shared->place, .bytes = shared->bytes, .memory = shared->memory };
+    pl_shm_area_release(&shm->segment, &area, reuse);
+    shared->memory = NULL;
+}
+
+static int shm_attach(struct pl_endpoint *owner, uint64_t place, size_t bytes, void **memory)
+{
+    struct pl_shm_peer *peer = (struct pl_shm_peer *)owner;
+    return pl_shm_map(peer->shm->host, &peer->address, place, bytes, &peer->inode, memory);
+}
+
+static void shm_ring(struct pl_endpoint *endpoint)
+{
+    struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
+    if (peer->life == PL_SHM_OPEN)
+        pl_shm_notify_other(peer);
+}
+
 static bool peer_flushed(const struct pl_shm_peer *peer)
 {
     const struct pl_shm_out *out = &peer->out;
@@ -253,6 +286,11 @@ const struct pl_transport_ops pl_transport_shm = {
     .drop       = pl_shm_bulk_drop,
     .withdraw   = pl_shm_bulk_withdraw,
     .progress   = shm_progress,
+    .share      = shm_share,
+    .unshare    = shm_unshare,
+    .attach     = shm_attach,
+    .detach     = pl_shm_unmap,
+    .ring       = shm_ring,
     .flushed    = shm_flushed,
     .arm        = pl_shm_arm,
     .sleep      = pl_shm_sleep,

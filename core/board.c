@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The board of a communicator: making it, its cells, and waiting for them. See board.h. */
+#include "core/board.h"
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/collective.h"
+#include "core/comm.h"
+#include "core/config.h"
+#include "core/engine.h"
+#include "core/error.h"
+#include "core/instance.h"
+#include "core/memory.h"
+
+enum {
+    LINE = 64,
+    SMALL = 48,    /* bytes of data that travel with their number */
+    SETS = 64,     /* of cells: operations with such data that may be under way at once */
+    FAR_SETS = 8,  /* the same for longer data, which lies elsewhere */
+    GLANCES = 100, /* before the wait is taken seriously */
+};
+
+/* Everything that one rank writes and others poll has a line of its own. */
+struct line {
+    alignas(LINE) _Atomic uint32_t word;
+    uint32_t bytes; /* of data, here or far */
+    alignas(16) unsigned char data[SMALL];
+};
+_Static_assert(sizeof(struct line) == LINE, "short data travels with its number");
+
+/* The shared memory: */
+struct sheet {
+    struct line left;    /* how many members, the owner aside, do not use it any more */
+    struct line lines[]; /* [size] operations completed by each; [SETS][size] cells; then [FAR_SETS][size] long data */
+};
+
+struct pl_board {
+    struct pl_comm *comm;            /* borrowed */
+    struct pl_engine *engine;
+    const struct pl_transport_ops *ops;
+    int size, rank;
+    uint32_t next;                   /* number of the next operation, or of the one under way */
+    uint32_t seen;                   /* all ranks have completed those before this one */
+    struct sheet *sheet;
+    unsigned char *far;              /* the long data */
+    struct pl_shared shared;         /* the owner's; memory NULL elsewhere */
+    size_t bytes;
+    struct pl_list link;             /* in engine->boards once the owner does not use it any more */
+};
+
+static size_t near_bytes(int size)
+{
+    size_t bytes = sizeof(struct sheet) + (size_t)size * (1 + SETS) * sizeof(struct line);
+    return (bytes + PL_BOARD_BYTES - 1) & ~(size_t)(PL_BOARD_BYTES - 1);
+}
+
+static size_t all_bytes(int size)
+{
+    return near_bytes(size) + (size_t)size * FAR_SETS * PL_BOARD_BYTES;
+}
+
+static struct line *completed(const struct pl_board *board, int rank)
+{
+    return &board->sheet->lines[rank];
+}
+
+static struct line *cell(const struct pl_board *board, int rank)
+{
+    return &board->sheet->lines[(size_t)board->size * (1 + board->next % SETS) + (size_t)rank];
+}
+
+static void *cell_data(const struct pl_board *board, int rank, size_t bytes)
+{
+    if (bytes <= SMALL)
+        return cell(board, rank)->data;
+    return board->far + ((size_t)board->size * (board->next % FAR_SETS) + (size_t)rank) * PL_BOARD_BYTES;
+}
+
+/* --- making one -------------------------------------------------------------------------------------------------- */
+
+/* What the first member tells the others. */
+struct notice {
+    uint64_t place, bytes; /* 0 bytes: there will be no board */
+};
+
+static int find_peer(struct pl_comm *comm, int rank, struct pl_peer **peer)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    unsigned rounds = 0;
+    for (;;) {
+        pl_engine_enter(engine);
+        int rc = pl_engine_resolve(comm, rank, peer);
+        int events = rc == PL_AGAIN ? pl_engine_progress(engine) : 0;
+        pl_engine_leave(engine);
+        if (rc != PL_AGAIN)
+            return rc;
+        rounds = events ? 0 : rounds;
+        pl_engine_idle(engine, &rounds);
+    }
+}
+
+/* The transport by which all other members are reached; NULL: it cannot share memory, or there are several. */
+static const struct pl_transport_ops *common_transport(struct pl_comm *comm)
+{
+    const struct pl_transport_ops *ops = NULL;
+    for (int i = 0; i < comm->size; i++) {
+        struct pl_peer *peer;
+        if (i == comm->rank)
+            continue;
+        if (find_peer(comm, i, &peer) != MPI_SUCCESS || !peer->endpoint)
+            return NULL;
+        if (!peer->endpoint->ops->share || (ops && ops != peer->endpoint->ops))
+            return NULL;
+        ops = peer->endpoint->ops;
+    }
+    return ops;
+}
+
+static void *transport_self(struct pl_engine *engine, const struct pl_transport_ops *ops)
+{
+    int i = 0;
+    while (engine->transport[i].ops != ops)
+        i++;
+    return engine->transport[i].self;
+}
+
+/* Boards that all others have left by now: their memory may be used again. Engine lock held. */
+static void sweep(struct pl_engine *engine, bool all)
+{
+    PL_LIST_EACH(board, &engine->boards, struct pl_board, link) {
+        bool unused = (int)atomic_load_explicit(&board->sheet->left.word, memory_order_acquire) == board->size - 1;
+        if (!unused && !all)
+            continue;
+        pl_list_remove(&board->link);
+        board->ops->unshare(transport_self(engine, board->ops), &board->shared, unused);
+        free(board);
+    }
+}
+
+static void share(struct pl_board *board, struct notice *notice)
+{
+    pl_engine_enter(board->engine);
+    sweep(board->engine, false);
+    int rc = board->ops->share(transport_self(board->engine, board->ops), all_bytes(board->size), &board->shared);
+    pl_engine_leave(board->engine);
+    if (rc)
+        return;
+    board->sheet = board->shared.memory;
+    *notice = (struct notice){ board->shared.place, board->shared.bytes };
+}
+
+static void attach(struct pl_board *board, const struct notice *notice)
+{
+    struct pl_peer *owner = board->comm->peers[0];
+    void *memory;
+    if (notice->bytes < all_bytes(board->size))
+        return;
+    pl_engine_enter(board->engine);
+    int rc = owner->error ? owner->error : board->ops->attach(owner->endpoint, notice->place, all_bytes(board->size), &memory);
+    pl_engine_leave(board->engine);
+    if (rc == MPI_SUCCESS)
+        board->sheet = memory;
+}
+
+static void let_go(struct pl_board *board)
+{
+    if (board->shared.memory) {
+        struct pl_engine *engine = board->engine;
+        pl_engine_enter(engine);
+        pl_list_append(&engine->boards, &board->link);
+        sweep(engine, false);
+        pl_engine_leave(engine);
+        return;
+    }
+    if (board->sheet) {
+        atomic_fetch_add_explicit(&board->sheet->left.word, 1, memory_order_release);
+        board->ops->detach(board->sheet, all_bytes(board->size));
+    }
+    free(board);
+}
+
+/* All members have come here. Every failure on the way only means that there is no board, for anybody. */
+static struct pl_board *make(struct pl_comm *comm)
+{
+    struct notice notice = { 0 };
+    const struct pl_transport_ops *ops = common_transport(comm);
+    struct pl_board *board = ops ? pl_calloc(1, sizeof *board) : NULL;
+    if (board) {
+        *board = (struct pl_board){ .comm = comm, .engine = &comm->instance->engine, .ops = ops, .size = comm->size, .rank = comm->rank };
+        pl_list_init(&board->link);
+        if (comm->rank == 0)
+            share(board, &notice);
+    }
+    int ok = pl_bcast(comm, &notice, sizeof notice, PL_TYPE_BYTE, 0) == MPI_SUCCESS && notice.bytes > 0;
+    if (!ok) {
+        free(board);
+        return NULL;
+    }
+    if (board && comm->rank != 0)
+        attach(board, &notice);
+    int good = board && board->sheet, all = 0;
+    if (pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT), pl_op_predefined((uintptr_t)MPI_MIN)) == MPI_SUCCESS && all) {
+        board->far = (unsigned char *)board->sheet + near_bytes(board->size);
+        return board;
+    }
+    if (board)
+        let_go(board);
+    return NULL;
+}
+
+struct pl_board *pl_board_of(struct pl_comm *comm, bool reduction)
+{
+    if (__builtin_expect(comm->board != NULL, 1))
+        return comm->board;
+    if (comm->boardless || comm->size > PL_BOARD_RANKS || (!reduction && comm->board_waited < PL_BOARD_PATIENCE)) {
+        comm->board_waited++;
+        return NULL;
+    }
+    comm->boardless = true; /* the collectives that make it go by messages */
+    comm->board = pl_config_bool("coll_board") ? make(comm) : NULL;
+    return comm->board;
+}
+
+void pl_board_release(struct pl_comm *comm)
+{
+    struct pl_board *board = comm->board;
+    comm->board = NULL;
+    comm->boardless = true;
+    if (board)
+        let_go(board);
+}
+
+void pl_board_forget(struct pl_engine *engine)
+{
+    sweep(engine, true);
+}
+
+/* --- waiting ----------------------------------------------------------------------------------------------------- */
+
+/* Nobody can finish when one has gone. Engine lock held. */
+static int lost(const struct pl_board *board)
+{
+    for (int i = 0; i < board->size; i++)
+        if (i != board->rank && board->comm->peers[i]->error)
+            return board->comm->peers[i]->error;
+    return MPI_SUCCESS;
+}
+
+static int wait_longer(struct pl_board *board, const struct pl_awaited *awaited)
+{
+    struct pl_engine *engine = board->engine;
+    unsigned rounds = 0;
+    while (!pl_awaited_is_there(awaited)) {
+        pl_engine_enter(engine);
+        int events = pl_engine_progress(engine);
+        int rc = lost(board);
+        pl_engine_leave(engine);
+        if (rc && !pl_awaited_is_there(awaited))
+            return pl_fail(rc, "a process of %s is gone", pl_comm_label(board->comm));
+        if (events)
+            rounds = 0;
+        else if (!pl_awaited_is_there(awaited))
+            pl_engine_idle_for(engine, awaited, &rounds);
+    }
+    return MPI_SUCCESS;
+}
+
+static inline int wait_for(struct pl_board *board, const struct line *line, uint32_t value)
+{
+    struct pl_awaited awaited = { &line->word, value };
+    for (int i = board->engine->patient ? 0 : GLANCES; i > 0; i--)
+        if (pl_awaited_is_there(&awaited))
+            return MPI_SUCCESS;
+    return wait_longer(board, &awaited);
+}
+
+/* --- operations --------------------------------------------------------------------------------------------------- */
+
+void pl_board_end(struct pl_board *board)
+{
+    board->next++;
+    atomic_store_explicit(&completed(board, board->rank)->word, board->next, memory_order_release);
+}
+
+/* Waits until all have completed the operation that had this one's cells before. */
+static int wait_for_cell(struct pl_board *board, uint32_t sets)
+{
+    uint32_t least = board->next;
+    for (int i = 0; i < board->size; i++) {
+        if (i == board->rank)
+            continue;
+        int rc = wait_for(board, completed(board, i), board->next - sets + 1);
+        if (rc)
+            return rc;
+        uint32_t now = atomic_load_explicit(&completed(board, i)->word, memory_order_acquire);
+        if ((int32_t)(now - least) < 0)
+            least = now;
+    }
+    board->seen = least;
+    return MPI_SUCCESS;
+}
+
+int pl_board_put(struct pl_board *board, size_t bytes, void **data)
+{
+    uint32_t sets = bytes <= SMALL ? SETS : FAR_SETS;
+    if (board->next - board->seen >= sets) {
+        int rc = wait_for_cell(board, sets);
+        if (rc)
+            return rc;
+    }
+    cell(board, board->rank)->bytes = (uint32_t)bytes;
+    *data = cell_data(board, board->rank, bytes);
+    return MPI_SUCCESS;
+}
+
+void pl_board_show(struct pl_board *board, int rank)
+{
+    struct pl_peer **peers = board->comm->peers;
+    int from = rank < 0 ? 0 : rank, to = rank < 0 ? board->size : rank + 1;
+    atomic_store_explicit(&cell(board, board->rank)->word, board->next + 1, memory_order_release);
+    pl_engine_enter(board->engine);
+    for (int i = from; i < to; i++)
+        if (i != board->rank)
+            board->ops->ring(peers[i]->endpoint);
+    pl_engine_leave(board->engine);
+}
+
+/* Ranks that mean different amounts of data. Others' memory is not believed: no more than a cell is read. */
+static int __attribute__((cold)) fail_amount(int rank, size_t said, size_t expected)
+{
+    return pl_fail(MPI_ERR_TRUNCATE, "rank %d gives %zu bytes where this rank expects %zu", rank, said, expected);
+}
+
+int pl_board_wait(struct pl_board *board, int rank, size_t *bytes, const void **data)
+{
+    const struct line *line = cell(board, rank);
+    int rc = wait_for(board, line, board->next + 1);
+    size_t said = line->bytes;
+    if (rc)
+        return rc;
+    if (said > *bytes)
+        return fail_amount(rank, said, *bytes);
+    *bytes = said;
+    *data = cell_data(board, rank, said);
+    return MPI_SUCCESS;
+}
+
+int pl_board_wait_all(struct pl_board *board, size_t bytes)
+{
+    int wrong = -1;
+    for (int i = 0; i < board->size; i++) {
+        int rc = i == board->rank ? MPI_SUCCESS : wait_for(board, cell(board, i), board->next + 1);
+        if (rc)
+            return rc;
+        if (__builtin_expect(cell(board, i)->bytes != bytes, 0))
+            wrong = i;
+    }
+    board->seen = board->next;
+    return wrong < 0 ? MPI_SUCCESS : fail_amount(wrong, cell(board, wrong)->bytes, bytes);
+}
+
+const void *pl_board_read(const struct pl_board *board, int rank, size_t bytes)
+{
+    return cell_data(board, rank, bytes);
+}
