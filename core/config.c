@@ -59,6 +59,8 @@ const struct pl_config pl_config_table[] = {
       "what to log to stderr: level, or subsystem:level,...; levels are error, warning, info, debug" },
     { "meet_timeout", PL_CONFIG_LONG, "0", NULL, 0, 1 << 30,
       "seconds that the creation of a communicator from a group waits for the other members; 0: for ever" },
+    { "memory_alloc_kinds", PL_CONFIG_TEXT, "mpi,system", NULL, 0, 0,
+      "kinds of memory asked for by the World, and by sessions whose info does not say: mpi_memory_alloc_kinds" },
     { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "where plugins are, as an absolute path; empty: beside the library" },
     { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0,

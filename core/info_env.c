@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/alloc_kinds.h"
+#include "core/config.h"
 #include "core/info.h"
 #include "core/instance.h"
 #include "core/process.h"
@@ -109,6 +111,8 @@ int pl_info_fill_env(struct pl_info *info, int argc, char **argv)
     char size[16];
     snprintf(size, sizeof size, "%d", pl_process.place.size);
     err = set(info, "maxprocs", size);
+    if (!err && strcmp(pl_config_origin("memory_alloc_kinds"), "default") != 0) /* what was asked for */
+        err = set(info, PL_ALLOC_KINDS_KEY, pl_config_text("memory_alloc_kinds"));
     if (!err && pl_process.place.job)
         err = fill_from_job(info, pl_process.place.job, pl_process.place.rank);
     return err;

@@ -39,7 +39,7 @@ int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_
     int rc = pl_process_open();
     if (rc)
         goto object;
-    rc = make_info(kinds, &made->info);
+    rc = make_info(kinds ? kinds : pl_config_text("memory_alloc_kinds"), &made->info);
     if (rc)
         goto process;
     made->world = world;

@@ -34,7 +34,7 @@ struct pl_instance {
 };
 
 /* Opens one; reference counts the process (core/process.h). Never waits for another process. `kinds`: memory allocation
- * kinds that are wanted, NULL for the usual ones. */
+ * kinds that are wanted, NULL for those of the configuration. */
 int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_instance **instance);
 
 /* Completes what must be, frees all communicators that are left, gives every resource back but the locks, which what the

@@ -116,6 +116,12 @@ bool apply_errhandler(struct parse *p, char *const *arg)
     return true;
 }
 
+bool apply_alloc_kinds(struct parse *p, char *const *arg)
+{
+    set_variable(&p->o->env, "PLENUM_MEMORY_ALLOC_KINDS", arg[0]);
+    return true;
+}
+
 bool apply_export(struct parse *p, char *const *arg)
 {
     char *equal = strchr(arg[0], '=');

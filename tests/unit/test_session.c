@@ -46,6 +46,44 @@ START_TEST(locks)
 }
 END_TEST
 
+/* Without being asked nothing is printed; the log names what is left, in one line for each object. */
+static ssize_t closing_says(const char *filter, char text[2000])
+{
+    int ends[2], err = dup(STDERR_FILENO);
+    setenv("PLENUM_LOG", filter, 1);
+    struct pl_instance *session = session_of("MPI_THREAD_MULTIPLE");
+    struct pl_group *group = pl_group_create_range(session, 1, pl_process_self(), 1);
+    struct pl_comm *comm;
+    bool ours;
+    ck_assert_int_eq(pl_comm_create(session, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
+    strcpy(comm->name, "ocean");
+    pl_handle_drop(group);
+    ck_assert_int_eq(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    ck_assert_int_eq(pl_session_check(session, &ours), MPI_SUCCESS);
+    dup2(err, STDERR_FILENO);
+    close(err);
+    ck_assert(ours);
+    pl_session_close(session);
+    ssize_t length = read(ends[0], text, 1999);
+    close(ends[0]);
+    text[length > 0 ? length : 0] = '\0';
+    unsetenv("PLENUM_LOG");
+    return length;
+}
+
+START_TEST(log_of_the_end)
+{
+    char text[2000];
+    ck_assert_int_eq(closing_says("", text), 0);
+    ck_assert_int_eq(closing_says("session:error,match:debug", text), 0);
+    ck_assert_int_gt(closing_says("session:warning", text), 0);
+    ck_assert_ptr_nonnull(strstr(text, "session: left at the end of a session: communicator \"ocean\" (not freed)\n"));
+    ck_assert_ptr_eq(strchr(text, '\n'), text + strlen(text) - 1);
+}
+END_TEST
+
 static unsigned turns(struct pl_instance *session)
 {
     return atomic_load(&session->engine.turns);
@@ -168,4 +206,4 @@ START_TEST(room_for_a_report)
 }
 END_TEST
 
-UNIT_MAIN("session", locks, nudges, strangers, out_of_memory, room_for_a_report)
+UNIT_MAIN("session", locks, log_of_the_end, nudges, strangers, out_of_memory, room_for_a_report)
