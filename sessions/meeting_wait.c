@@ -18,6 +18,7 @@ enum {
     LOOK_ROUNDS = 64,     /* rounds of progress before the first look at the clock */
     UNREACHED_MS = 5000,  /* a door that cannot be reached may be one that has just closed: no error for so long */
     PARTING_MS = 1000,    /* for the host to answer one that gives up */
+    NAP_US = 10000,       /* the longest sleep of one who waits for a door to open */
     NAMED = 8,            /* processes that a message names */
 };
 
@@ -230,6 +231,21 @@ static int ask(struct pl_meeting *meeting)
     return pl_meeting_send_join(meeting, peer);
 }
 
+/* Nothing wakes a guest when the host's door opens: it sleeps for a small part of the time that it has waited already, so
+ * that it comes only a little late. */
+static void idle(struct pl_meeting *meeting, unsigned *rounds)
+{
+    long waited = is_host(meeting) || meeting->asked || *rounds < LOOK_ROUNDS ? 0 : now_ms() - meeting->began;
+    if (waited == 0) {
+        pl_door_idle(meeting->door, rounds);
+        return;
+    }
+    if (pl_engine_nudge_others(meeting->door) > 0)
+        return;
+    long microseconds = waited * 1000 / 8;
+    nanosleep(&(struct timespec){ .tv_nsec = 1000 * (microseconds < NAP_US ? microseconds : NAP_US) }, NULL);
+}
+
 static int wait_for_all(struct pl_meeting *meeting)
 {
     struct pl_engine *door = meeting->door;
@@ -253,7 +269,7 @@ static int wait_for_all(struct pl_meeting *meeting)
             return rc;
         pl_engine_leave(door);
         rounds = events ? 0 : rounds;
-        pl_door_idle(door, &rounds);
+        idle(meeting, &rounds);
         pl_engine_enter(door);
     }
 }
