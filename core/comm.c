@@ -49,6 +49,7 @@ static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_
     pl_lock_init(&made->lock, PL_RANK_OBJECT, true);
     pl_list_init(&made->siblings);
     pl_list_init(&made->spares);
+    pl_list_init(&made->channels);
     for (int i = 0; i < PL_QUEUES; i++) {
         pl_list_init(&made->queues[i].posted);
         pl_list_init(&made->queues[i].unexpected);

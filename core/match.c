@@ -8,6 +8,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/partitioned.h"
 
 static inline bool fits(const struct pl_header *header, int source, int tag)
 {
@@ -97,6 +98,25 @@ static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_heade
     return NULL;
 }
 
+/* Nobody waits for it yet. `comm` NULL: it is not made yet. */
+static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
+                          const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+{
+    if (__builtin_expect(!comm && engine->closing, 0)) {
+        if (bulk)
+            bulk->ops->drop(transport_self(engine, bulk->ops), bulk, false);
+        return;
+    }
+    struct pl_unexpected *unexpected = keep(from, header, data, bulk);
+    if (!unexpected) {
+        engine->lost_messages++;
+        return;
+    }
+    pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->orphans, &unexpected->link);
+    if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
+        pl_engine_wake(engine); /* somebody may be in a probe */
+}
+
 static void arrived_message(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                             const void *data, struct pl_bulk *bulk)
 {
@@ -112,19 +132,23 @@ static void arrived_message(struct pl_engine *engine, const struct pl_origin *fr
             }
         }
     }
-    if (__builtin_expect(!comm && engine->closing, 0)) {
-        if (bulk)
-            bulk->ops->drop(transport_self(engine, bulk->ops), bulk, false);
+    arrived_early(engine, comm, from, header, data, bulk);
+}
+
+/* Announcements are matched by tag; pieces, whose tags are negative, are found by their number. */
+static void arrived_partitioned(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                                const void *data, struct pl_bulk *bulk)
+{
+    if (header->tag >= 0) {
+        arrived_message(engine, from, header, data, bulk);
         return;
     }
-    struct pl_unexpected *unexpected = keep(from, header, data, bulk);
-    if (!unexpected) {
-        engine->lost_messages++;
-        return;
-    }
-    pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->orphans, &unexpected->link);
-    if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
-        pl_engine_wake(engine); /* somebody may be in a probe */
+    struct pl_comm *comm = find_comm(engine, header);
+    struct pl_request *piece = comm ? pl_partitioned_take(comm, header) : NULL;
+    if (piece)
+        deliver(piece, from, header, data, bulk);
+    else
+        arrived_early(engine, comm, from, header, data, bulk);
 }
 
 void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
@@ -263,8 +287,8 @@ void pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, co
     memcpy(&copy, header, sizeof copy);
     switch (copy.kind) {
     case PL_MSG_P2P:
-    case PL_MSG_COLL:
-    case PL_MSG_PARTITIONED: arrived_message(engine, from, &copy, data, bulk); break;
+    case PL_MSG_COLL:      arrived_message(engine, from, &copy, data, bulk); break;
+    case PL_MSG_PARTITIONED: arrived_partitioned(engine, from, &copy, data, bulk); break;
     case PL_MSG_ACK:       arrived_ack(engine, &copy); break;
     case PL_MSG_CANCEL:    arrived_cancel(engine, from, &copy); break;
     case PL_MSG_CANCELLED: arrived_cancelled(engine, &copy); break;

@@ -121,6 +121,7 @@ static inline struct pl_comm *make_comm(uint32_t serial)
     comm->peers = calloc(2, sizeof *comm->peers);
     pl_lock_init(&comm->lock, PL_RANK_OBJECT, true);
     pl_list_init(&comm->spares);
+    pl_list_init(&comm->channels);
     for (int i = 0; i < PL_QUEUES; i++) {
         pl_list_init(&comm->queues[i].posted);
         pl_list_init(&comm->queues[i].unexpected);
