@@ -25,6 +25,7 @@ struct pl_place {
     int universe;             /* 0: not known */
     int slots;                /* cores for the job on this node; 0: not known */
     uint32_t generation;      /* how often this rank was claimed: peers of one World have the same */
+    const char *local_ranks;  /* of this node, "0,1,4", when they are not all of the job; NULL: not known */
     const struct pl_job *job; /* the job segment when inherited, else NULL */
 };
 
@@ -60,13 +61,16 @@ struct pl_bootstrap_ops {
     /* Does a rank's process live? MPI_ERR_PROC_ABORTED: it has ended and will not come. PL_AGAIN: that is not known. NULL:
      * it never is. */
     int (*alive)(int rank);
+    /* Says the process sets that the launcher defines, each with the ranks of its members; the names may be any text. A result
+     * of `found` other than 0 ends it and is returned. Asks the own server only. Any thread, no lock. NULL: there are none. */
+    int (*psets)(int (*found)(void *to, const char *name, const int *ranks, int count), void *to);
 };
 
 /* For a process that fails before its place is found: tells the launcher that left a job segment, if there is one and no
  * bootstrap is open. False: nobody was told. */
 bool pl_inherited_abort_early(int code, const char *object, const char *message);
 
-enum { PL_BOOTSTRAP_ABI = 2 };
+enum { PL_BOOTSTRAP_ABI = 3 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 struct pl_process {

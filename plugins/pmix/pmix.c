@@ -19,6 +19,7 @@
 #include "core/error.h"
 #include "plugins/pmix/cards.h"
 #include "plugins/pmix/claim.h"
+#include "plugins/pmix/psets.h"
 
 static const struct pl_bootstrap_host *host;
 static pmix_proc_t self;
@@ -137,6 +138,7 @@ static int learn(uint32_t generation)
     };
     snprintf(known.place.nspace, sizeof known.place.nspace, "%s", self.nspace);
     known.local_ranks = get_local_ranks();
+    known.place.local_ranks = known.local_ranks;
     return MPI_SUCCESS;
 }
 
@@ -236,6 +238,11 @@ static void tell_state(enum pl_job_state state)
     (void)state;
 }
 
+static int tell_psets(int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
+{
+    return psets_each(host, &self, found, to);
+}
+
 __attribute__((visibility("default")))
 const struct pl_bootstrap_ops plenum_bootstrap = {
     .abi     = PL_BOOTSTRAP_ABI,
@@ -247,4 +254,5 @@ const struct pl_bootstrap_ops plenum_bootstrap = {
     .abort   = abort_job,
     .state   = tell_state,
     .attach  = attach,
+    .psets   = tell_psets,
 };

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Process sets that are always there: mpi://WORLD, mpi://SELF, and plenum://NODE, the processes of the own node. */
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
 #include "core/error.h"
 #include "core/process.h"
 #include "core/pset_name.h"
@@ -46,8 +50,7 @@ const struct plenum_pset_provider pl_psets_builtin = {
 
 /* --- the node -------------------------------------------------------------------------------------------------------- */
 
-/* A job of one node is known whole; which ranks of a larger one are here, no bootstrap tells. */
-static int is_one_node(void)
+static bool is_one_node(void)
 {
     return pl_process.place.local_size == pl_process.place.size;
 }
@@ -55,7 +58,22 @@ static int is_one_node(void)
 static int list_node(void *self, plenum_pset_name_function *name, void *to)
 {
     (void)self;
-    return is_one_node() ? name(to, "plenum://NODE", 0) : MPI_SUCCESS;
+    return is_one_node() || pl_process.place.local_ranks ? name(to, "plenum://NODE", 0) : MPI_SUCCESS;
+}
+
+/* "0,1,4", as a launcher has given it. */
+static int say_list(const char *ranks, plenum_pset_range_function *range, void *to)
+{
+    int rc = MPI_SUCCESS;
+    for (const char *at = ranks; rc == MPI_SUCCESS && *at; at += *at == ',') {
+        char *behind;
+        long rank = strtol(at, &behind, 10);
+        if (behind == at || rank < 0 || rank > INT_MAX)
+            return pl_fail(MPI_ERR_OTHER, "plenum://NODE: the launcher says that the ranks of this node are \"%.60s\"", ranks);
+        rc = range(to, (int)rank, (int)rank);
+        at = behind;
+    }
+    return rc;
 }
 
 static int members_of_node(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range, void *to)
@@ -64,9 +82,11 @@ static int members_of_node(void *self, const char *name, uint64_t *version, plen
     *version = 0;
     if (!pl_pset_name_same(name, "plenum://NODE"))
         return PLENUM_PSET_NONE;
-    if (!is_one_node())
-        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "plenum://NODE: which processes run on which node is known here for jobs on one node only; use MPI_Comm_split_type");
-    return range(to, 0, host->size - 1);
+    if (is_one_node())
+        return range(to, 0, host->size - 1);
+    if (pl_process.place.local_ranks)
+        return say_list(pl_process.place.local_ranks, range, to);
+    return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "plenum://NODE: this launcher does not tell which processes are on this node; use MPI_Comm_split_type");
 }
 
 const struct plenum_pset_provider pl_psets_node = {

@@ -1,59 +1,145 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Process sets that the launcher defines with the job: `mpiexec --pset`, plenum_job_pset(). They do not change. */
+/*
+ * Process sets that the launcher defines with the job: `mpiexec --pset` and plenum_job_pset() in the job segment, or what
+ * another launcher's server tells. They are read once, and taken not to change.
+ *
+ * Other launchers' sets may have any names; one that is no URI, "ocean", is called pmix://ocean here.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/process.h"
 #include "core/pset_name.h"
 #include "core/pset_providers.h"
 
-static int open_launcher(const struct plenum_pset_host *host, void **self)
-{
-    *self = (void *)host;
-    return MPI_SUCCESS;
-}
+struct set {
+    char *name;
+    int *rank; /* [count] */
+    int count;
+};
+
+struct sets {
+    struct set *set; /* [count] */
+    int count;
+};
 
 static void close_launcher(void *self)
 {
-    (void)self;
+    struct sets *sets = self;
+    for (int i = 0; i < sets->count; i++) {
+        free(sets->set[i].name);
+        free(sets->set[i].rank);
+    }
+    free(sets->set);
+    free(sets);
 }
 
-/* Was checked when the segment was mapped. */
-static const struct pl_job_pset *sets(uint32_t *count)
+/* A URI of any text, to be freed. */
+static char *make_name(const char *text)
+{
+    static const char plain[] = "-._~", scheme[] = "pmix://";
+    if (!pl_pset_name_check(text))
+        return pl_strdup(text);
+    char *name = pl_malloc(sizeof scheme + 3 * strlen(text)), *at = name;
+    if (name)
+        at = stpcpy(name, scheme);
+    for (; name && *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr(plain, c))
+            *at++ = (char)c;
+        else
+            at += sprintf(at, "%%%02X", c);
+    }
+    if (name)
+        *at = '\0';
+    return name;
+}
+
+static int take(void *to, const char *name, const int *ranks, int count)
+{
+    struct sets *sets = to;
+    struct set *grown = pl_realloc(sets->set, ((size_t)sets->count + 1) * sizeof *grown);
+    if (grown)
+        sets->set = grown;
+    struct set set = { make_name(name), pl_malloc(((size_t)count + 1) * sizeof(int)), count };
+    if (!grown || !set.name || !set.rank) {
+        free(set.name);
+        free(set.rank);
+        return pl_fail_memory("the process sets of the launcher");
+    }
+    memcpy(set.rank, ranks, (size_t)count * sizeof *ranks);
+    sets->set[sets->count++] = set;
+    return MPI_SUCCESS;
+}
+
+/* One set of the segment, which was checked when it was mapped: its ranges as ranks. */
+static int take_from_segment(struct sets *sets, const struct pl_job *job, const struct pl_job_pset *set)
+{
+    const uint32_t *range = (const void *)((const char *)job + set->ranges);
+    size_t count = 0;
+    for (uint32_t r = 0; r < set->count; r++)
+        count += range[2 * r + 1] - range[2 * r] + 1;
+    int *ranks = count <= INT_MAX ? pl_malloc((count + 1) * sizeof *ranks) : NULL, *at = ranks;
+    if (!ranks)
+        return pl_fail_memory("the process sets of the launcher");
+    for (uint32_t r = 0; r < set->count; r++)
+        for (uint32_t rank = range[2 * r]; rank <= range[2 * r + 1]; rank++)
+            *at++ = (int)rank;
+    int rc = take(sets, (const char *)job + set->name, ranks, (int)count);
+    free(ranks);
+    return rc;
+}
+
+static int take_all(struct sets *sets)
 {
     const struct pl_job *job = pl_process.place.job;
-    *count = job ? job->pset_count : 0;
-    return job ? (const void *)((const char *)job + job->psets) : NULL;
+    int rc = MPI_SUCCESS;
+    if (!job)
+        return pl_process.bootstrap->psets ? pl_process.bootstrap->psets(take, sets) : MPI_SUCCESS;
+    const struct pl_job_pset *set = (const void *)((const char *)job + job->psets);
+    for (uint32_t i = 0; rc == MPI_SUCCESS && i < job->pset_count; i++)
+        rc = take_from_segment(sets, job, &set[i]);
+    return rc;
 }
 
-static const char *name_of(const struct pl_job_pset *set)
+static int open_launcher(const struct plenum_pset_host *host, void **self)
 {
-    return (const char *)pl_process.place.job + set->name;
+    struct sets *sets = pl_calloc(1, sizeof *sets);
+    (void)host;
+    if (!sets)
+        return pl_fail_memory("the process sets of the launcher");
+    int rc = take_all(sets);
+    if (rc)
+        close_launcher(sets);
+    else
+        *self = sets;
+    return rc;
 }
 
 static int list_launcher(void *self, plenum_pset_name_function *name, void *to)
 {
-    uint32_t count;
-    const struct pl_job_pset *set = sets(&count);
+    const struct sets *sets = self;
     int rc = MPI_SUCCESS;
-    (void)self;
-    for (uint32_t i = 0; rc == MPI_SUCCESS && i < count; i++)
-        rc = name(to, name_of(&set[i]), 0);
+    for (int i = 0; rc == MPI_SUCCESS && i < sets->count; i++)
+        rc = name(to, sets->set[i].name, 0);
     return rc;
 }
 
 static int members_of_launcher(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range, void *to)
 {
-    uint32_t count;
-    const struct pl_job_pset *set = sets(&count);
+    const struct sets *sets = self;
     int rc = PLENUM_PSET_NONE;
-    (void)self;
     *version = 0;
-    for (uint32_t i = 0; rc == PLENUM_PSET_NONE && i < count; i++) {
-        if (!pl_pset_name_same(name, name_of(&set[i])))
+    for (int i = 0; rc == PLENUM_PSET_NONE && i < sets->count; i++) {
+        if (!pl_pset_name_same(name, sets->set[i].name))
             continue;
-        const uint32_t *at = (const void *)((const char *)pl_process.place.job + set[i].ranges);
         rc = MPI_SUCCESS;
-        for (uint32_t r = 0; rc == MPI_SUCCESS && r < set[i].count; r++)
-            rc = range(to, (int)at[2 * r], (int)at[2 * r + 1]);
+        for (int r = 0; rc == MPI_SUCCESS && r < sets->set[i].count; r++)
+            rc = range(to, sets->set[i].rank[r], sets->set[i].rank[r]);
     }
     return rc;
 }
