@@ -32,7 +32,7 @@ static _Atomic uint64_t *buffer_of(const struct pl_job_table *table, uint64_t cu
     return (_Atomic uint64_t *)((char *)(table + 1) + (current & 255) * table->room);
 }
 
-/* --- reading --------------------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------------------------- */
 
 /* Copies the current buffer, word by word, for it may be written into meanwhile; then the copy is thrown away. */
 static const char *copy(const struct pl_job_table *table, uint64_t **words, uint64_t *current)
@@ -97,7 +97,10 @@ const char *pl_job_sets_open(const struct pl_job_table *table, struct pl_job_set
         if (wrong)
             break;
         sets->set[sets->count++] = (struct pl_job_set){
-            .name = (const char *)(e->ranges + 2 * (size_t)e->count), .version = e->version, .ranges = e->ranges, .count = e->count,
+            .name = (const char *)(e->ranges + 2 * (size_t)e->count),
+            .version = e->version,
+            .ranges = e->ranges,
+            .count = e->count,
         };
         at += e->bytes;
     }
@@ -121,7 +124,7 @@ const struct pl_job_set *pl_job_sets_find(const struct pl_job_sets *sets, const 
     return NULL;
 }
 
-/* --- changing -------------------------------------------------------------------------------------------------------- */
+/* --- changing --------------------------------------------------------------------------------------------------- */
 
 static bool process_lives(pid_t pid)
 {
@@ -136,7 +139,8 @@ static int take_buffer(struct pl_job_table *table)
         int32_t owner = atomic_load(&table->owner[i]);
         if (owner != 0 && process_lives(owner))
             continue;
-        if ((atomic_load(&table->current) & 255) == (unsigned)i || !atomic_compare_exchange_strong(&table->owner[i], &owner, self))
+        if ((atomic_load(&table->current) & 255) == (unsigned)i ||
+            !atomic_compare_exchange_strong(&table->owner[i], &owner, self))
             continue;
         /* It may have come to count before it was ours; only its owner can bring that about. */
         if ((atomic_load(&table->current) & 255) != (unsigned)i)
@@ -158,7 +162,7 @@ static void wait_a_little(int tries)
 /* The next table, in private memory. */
 struct draft {
     uint64_t *words; /* [0] is the bytes used */
-    size_t used; /* bytes behind the first word */
+    size_t used;     /* bytes behind the first word */
 };
 
 static void add_entry(struct draft *draft, const struct pl_job_set *set)
@@ -181,7 +185,8 @@ static bool is_as(const struct pl_job_set *set, const uint32_t *ranges, uint32_t
 }
 
 /* The table as it shall be, with `set` in place of the one of its name, or without that. */
-static const char *make_draft(const struct pl_job_sets *now, const struct pl_job_set *set, uint32_t room, struct draft *draft)
+static const char *make_draft(const struct pl_job_sets *now, const struct pl_job_set *set, uint32_t room,
+                              struct draft *draft)
 {
     size_t bytes = sizeof(struct entry) + 8 * (size_t)set->count + strlen(set->name) + 8;
     for (int i = 0; i < now->count; i++)
@@ -222,7 +227,8 @@ static bool commit(struct pl_job_table *table, int buffer, const struct draft *d
 
 enum outcome { DONE, AGAIN, WRONG };
 
-static enum outcome try_change(struct pl_job_table *table, struct pl_job_set *set, uint64_t *version, const char **wrong)
+static enum outcome try_change(struct pl_job_table *table, struct pl_job_set *set, uint64_t *version,
+                               const char **wrong)
 {
     struct pl_job_sets now;
     struct draft draft;
@@ -250,7 +256,8 @@ static enum outcome try_change(struct pl_job_table *table, struct pl_job_set *se
     return *wrong ? WRONG : outcome;
 }
 
-const char *pl_job_sets_change(struct pl_job_table *table, const char *name, const uint32_t *ranges, uint32_t count, uint64_t *version)
+const char *pl_job_sets_change(struct pl_job_table *table, const char *name, const uint32_t *ranges, uint32_t count,
+                               uint64_t *version)
 {
     const char *wrong = NULL;
     struct pl_job_set set = { .name = name, .ranges = ranges, .count = count };

@@ -19,9 +19,10 @@
 
 enum { DEPTH_MAX = 32, SHOWN = 80 };
 
-/* --- providers ------------------------------------------------------------------------------------------------------- */
+/* --- providers -------------------------------------------------------------------------------------------------- */
 
-static int host_members(const struct plenum_pset_host *host, const char *name, plenum_pset_range_function *range, void *to);
+static int host_members(const struct plenum_pset_host *host, const char *name, plenum_pset_range_function *range,
+                        void *to);
 static const char *host_holder(const struct plenum_pset_host *host, const char *name);
 
 static int host_same(const char *a, const char *b)
@@ -76,7 +77,8 @@ static int check_scheme(const struct pl_psets *psets, const struct plenum_pset_p
         snprintf(name, sizeof name, "%s://x", ops->scheme);
         const char *taken = psets->slot[i].ops->scheme;
         if (taken && pl_pset_name_has_scheme(name, taken))
-            return pl_fail(MPI_ERR_ARG, "PLENUM_PSET_PROVIDERS: %s has process sets %s://..., which belong to the provider %s",
+            return pl_fail(MPI_ERR_ARG,
+                           "PLENUM_PSET_PROVIDERS: %s has process sets %s://..., which belong to the provider %s",
                            plugin, ops->scheme, psets->slot[i].ops->name);
     }
     return MPI_SUCCESS;
@@ -86,11 +88,13 @@ static int load_plugin(struct pl_psets *psets, const char *name, size_t length)
 {
     char plugin[64];
     if (length == 0 || length >= sizeof plugin || memchr(name, '/', length))
-        return pl_fail(MPI_ERR_ARG, "PLENUM_PSET_PROVIDERS is \"%.80s\": it must be a list, with commas, of names of plugins",
+        return pl_fail(MPI_ERR_ARG,
+                       "PLENUM_PSET_PROVIDERS is \"%.80s\": it must be a list, with commas, of names of plugins",
                        pl_config_text("pset_providers"));
     snprintf(plugin, sizeof plugin, "%.*s", (int)length, name);
     if (psets->slots == PL_PSET_SLOTS - 1)
-        return pl_fail(MPI_ERR_ARG, "PLENUM_PSET_PROVIDERS names more providers than the %d that there can be", PL_PSET_SLOTS - 6);
+        return pl_fail(MPI_ERR_ARG, "PLENUM_PSET_PROVIDERS names more providers than the %d that there can be",
+                       PL_PSET_SLOTS - 6);
     const struct plenum_pset_provider *ops = pl_plugin_load(plugin, PLENUM_PSET_SYMBOL);
     if (!ops) {
         int class = MPI_ERR_OTHER;
@@ -124,7 +128,7 @@ int pl_psets_complete_locked(struct pl_psets *psets)
     return MPI_SUCCESS;
 }
 
-/* --- life ------------------------------------------------------------------------------------------------------------ */
+/* --- life ------------------------------------------------------------------------------------------------------- */
 
 static struct pl_psets *create(struct pl_instance *instance)
 {
@@ -185,7 +189,7 @@ void pl_psets_close(struct pl_instance *instance)
     pl_psets_release(psets);
 }
 
-/* --- members --------------------------------------------------------------------------------------------------------- */
+/* --- members ---------------------------------------------------------------------------------------------------- */
 
 /* What a provider says about a set; ranks that come again are taken once. */
 struct gathered {
@@ -202,7 +206,8 @@ static int gather(void *to, int first, int last)
     char shown[SHOWN];
     int size = g->slot->host.size;
     if (first < 0 || last < first || last >= size)
-        return pl_fail(MPI_ERR_ARG, "provider %s says that ranks %d to %d are in process set \"%s\", the job has %d processes",
+        return pl_fail(MPI_ERR_ARG,
+                       "provider %s says that ranks %d to %d are in process set \"%s\", the job has %d processes",
                        g->slot->ops->name, first, last, pl_pset_name_show(g->name, shown, sizeof shown), size);
     if (!g->is_in) {
         g->is_in = pl_calloc((size_t)size, 1);
@@ -267,7 +272,8 @@ static int find_checked_locked(struct pl_psets *psets, const char *name, struct 
     return rc == PLENUM_PSET_NONE ? fail_none(name) : rc;
 }
 
-static int host_members(const struct plenum_pset_host *host, const char *name, plenum_pset_range_function *range, void *to)
+static int host_members(const struct plenum_pset_host *host, const char *name, plenum_pset_range_function *range,
+                        void *to)
 {
     struct pl_psets *psets = PL_CONTAINER(host, struct pl_pset_slot, host)->psets;
     struct gathered g;
@@ -329,7 +335,7 @@ int pl_psets_group(struct pl_instance *instance, const char *name, struct pl_gro
     return *group ? MPI_SUCCESS : pl_fail_memory("a group");
 }
 
-/* --- information ----------------------------------------------------------------------------------------------------- */
+/* --- information ------------------------------------------------------------------------------------------------ */
 
 static int add_property(void *to, const char *key, const char *value)
 {
@@ -375,7 +381,7 @@ int pl_psets_info(struct pl_instance *instance, const char *name, struct pl_info
     return rc;
 }
 
-/* --- numbers --------------------------------------------------------------------------------------------------------- */
+/* --- numbers ---------------------------------------------------------------------------------------------------- */
 
 static int number_name(void *to, const char *name, uint64_t version)
 {

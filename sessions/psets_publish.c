@@ -22,7 +22,8 @@ static int ranges_of(const struct pl_group *group, uint32_t **ranges, uint32_t *
         uint32_t rank = (uint32_t)PL_PROC_RANK(proc), *last = *ranges + 2 * *count - 1;
         if (PL_PROC_JOB(proc) != 0) {
             free(*ranges);
-            return pl_fail(MPI_ERR_GROUP, "rank %d of the group is of another job; a process set has members of its own job only", i);
+            return pl_fail(MPI_ERR_GROUP,
+                           "rank %d of the group is of another job; a process set has members of its own job only", i);
         }
         if (*count && *last + 1 == rank) {
             *last = rank;
@@ -41,14 +42,16 @@ static int check_name_locked(struct pl_psets *psets, const char *name)
     char shown[SHOWN];
     const char *wrong = pl_pset_name_check(name);
     if (wrong)
-        return pl_fail(MPI_ERR_ARG, "\"%s\" is no name of a process set: it %s", pl_pset_name_show(name, shown, sizeof shown), wrong);
+        return pl_fail(MPI_ERR_ARG, "\"%s\" is no name of a process set: it %s",
+                       pl_pset_name_show(name, shown, sizeof shown), wrong);
     int rc = pl_psets_complete_locked(psets);
     if (rc)
         return rc;
     const struct plenum_pset_host *host = &psets->slot[psets->slots - 1].host;
     const char *holder = host->holder(host, name);
     if (holder)
-        return pl_fail(MPI_ERR_ARG, "process set \"%s\" belongs to the provider %s", pl_pset_name_show(name, shown, sizeof shown), holder);
+        return pl_fail(MPI_ERR_ARG, "process set \"%s\" belongs to the provider %s",
+                       pl_pset_name_show(name, shown, sizeof shown), holder);
     return MPI_SUCCESS;
 }
 

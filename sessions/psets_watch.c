@@ -13,7 +13,7 @@
 #include "core/pset_name.h"
 #include "sessions/psets_registry.h"
 
-/* --- what there is to see -------------------------------------------------------------------------------------------- */
+/* --- what there is to see --------------------------------------------------------------------------------------- */
 
 static void seens_fini(struct pl_pset_seens *seens)
 {
@@ -60,7 +60,8 @@ static const struct pl_pset_seen *find(const struct pl_pset_seens *seens, const 
 }
 
 /* What is in one and not, or of another version, in the other; `gone`: told as gone. */
-static int compare(const struct pl_pset_seens *these, const struct pl_pset_seens *those, bool gone, struct pl_pset_seens *changes)
+static int compare(const struct pl_pset_seens *these, const struct pl_pset_seens *those, bool gone,
+                   struct pl_pset_seens *changes)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; rc == MPI_SUCCESS && i < these->count; i++) {
@@ -87,7 +88,7 @@ static void take_changes_locked(struct pl_psets *psets, struct pl_pset_seens *ch
     psets->seen = now;
 }
 
-/* --- telling --------------------------------------------------------------------------------------------------------- */
+/* --- telling ---------------------------------------------------------------------------------------------------- */
 
 /* Calls the watcher, as long as it is this one. Lock held, and given up for each call. */
 static void tell_locked(struct pl_psets *psets, const struct pl_pset_seens *changes)
@@ -124,7 +125,7 @@ void pl_psets_tell(struct pl_psets *psets)
     pl_lock_drop(&psets->lock);
 }
 
-/* --- progress -------------------------------------------------------------------------------------------------------- */
+/* --- progress --------------------------------------------------------------------------------------------------- */
 
 /* The chore may be queued again while it runs. */
 static void run_chore(struct pl_chore *chore)
@@ -173,7 +174,7 @@ static void hook_in(struct pl_psets *psets, bool in)
     pl_engine_leave(engine);
 }
 
-/* --- beginning and ending -------------------------------------------------------------------------------------------- */
+/* --- beginning and ending --------------------------------------------------------------------------------------- */
 
 static int begin_locked(struct pl_psets *psets, MPIX_Session_pset_function *changed, void *context)
 {

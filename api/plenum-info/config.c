@@ -17,16 +17,10 @@ static void print_allowed(const struct pl_config *variable)
         if (variable->choices)
             printf(" [%s]", variable->choices);
         break;
-    case PL_CONFIG_LIST:
-        printf(" [list of %s]", variable->choices);
-        break;
-    case PL_CONFIG_BOOL:
-        printf(" [yes|no]");
-        break;
+    case PL_CONFIG_LIST: printf(" [list of %s]", variable->choices); break;
+    case PL_CONFIG_BOOL: printf(" [yes|no]"); break;
     case PL_CONFIG_LONG:
-    case PL_CONFIG_SIZE:
-        printf(" [%ld to %ld]", variable->lowest, variable->highest);
-        break;
+    case PL_CONFIG_SIZE: printf(" [%ld to %ld]", variable->lowest, variable->highest); break;
     }
 }
 
@@ -42,8 +36,9 @@ static void print_variable(const struct pl_config *variable)
 
 static json_t *describe_variable(const struct pl_config *variable)
 {
-    json_t *object = json_pack("{ss ss ss ss ss}", "name", variable->name, "value", pl_config_text(variable->name), "origin",
-                               pl_config_origin(variable->name), "default", variable->standard, "help", variable->help);
+    json_t *object =
+        json_pack("{ss ss ss ss ss}", "name", variable->name, "value", pl_config_text(variable->name), "origin",
+                  pl_config_origin(variable->name), "default", variable->standard, "help", variable->help);
     if (object && variable->choices)
         json_object_set_new(object, "choices", json_string(variable->choices));
     return object;

@@ -26,7 +26,8 @@ static json_t *members_of(const struct pl_group *group)
     FILE *out = open_memstream(&text, &length);
     for (int i = 0, last; out && i < group->size; i = last + 1) {
         int first = PL_PROC_RANK(pl_group_proc(group, i));
-        for (last = i; last + 1 < group->size && PL_PROC_RANK(pl_group_proc(group, last + 1)) == first + last + 1 - i; last++)
+        for (last = i; last + 1 < group->size && PL_PROC_RANK(pl_group_proc(group, last + 1)) == first + last + 1 - i;
+             last++)
             ;
         fprintf(out, last == i ? "%s%d" : "%s%d-%d", i ? "," : "", first, first + last - i);
     }
@@ -86,14 +87,16 @@ static void print_text(json_t *sets)
     int widest = 4;
     size_t i;
     json_t *set;
-    json_array_foreach(sets, i, set) {
+    json_array_foreach(sets, i, set)
+    {
         int width = (int)strlen(text_of(set, "name"));
         widest = width > widest && width < 60 ? width : widest;
     }
-    printf("job %s of %d %s, asked in rank %d\n\n%-*s  %-10s %7s %6s  %s\n", pl_process.place.nspace, pl_process.place.size,
-           pl_process.place.size == 1 ? "process" : "processes", pl_process.place.rank, widest, "name", "provider", "version",
-           "size", "members");
-    json_array_foreach(sets, i, set) {
+    printf("job %s of %d %s, asked in rank %d\n\n%-*s  %-10s %7s %6s  %s\n", pl_process.place.nspace,
+           pl_process.place.size, pl_process.place.size == 1 ? "process" : "processes", pl_process.place.rank, widest,
+           "name", "provider", "version", "size", "members");
+    json_array_foreach(sets, i, set)
+    {
         if (json_object_get(set, "error"))
             printf("%-*s  %s\n", widest, text_of(set, "name"), text_of(set, "error"));
         else

@@ -36,7 +36,8 @@ static void free_question(struct question *q)
 }
 
 /* PMIx's thread; `info` is PMIx's. */
-static void answer(pmix_status_t status, pmix_info_t *info, size_t count, void *argument, pmix_release_cbfunc_t release, void *release_argument)
+static void answer(pmix_status_t status, pmix_info_t *info, size_t count, void *argument, pmix_release_cbfunc_t release,
+                   void *release_argument)
 {
     struct question *q = argument;
     pthread_mutex_lock(&q->lock);
@@ -120,7 +121,8 @@ static int ranks_of(const pmix_value_t *value, const char *nspace, int **ranks)
     return *ranks ? (int)array->size : -1;
 }
 
-static int say(const pmix_proc_t *self, const char *name, int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
+static int say(const pmix_proc_t *self, const char *name,
+               int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
 {
     int *ranks, rc = MPI_SUCCESS;
     struct question *q = ask(PMIX_QUERY_PSET_MEMBERSHIP, self->nspace, name);
@@ -147,7 +149,8 @@ int psets_each(const struct pl_bootstrap_host *host, const pmix_proc_t *self,
         return MPI_SUCCESS;
     }
     char *rest = NULL;
-    for (char *name = strtok_r(q->value->data.string, ",", &rest); rc == MPI_SUCCESS && name; name = strtok_r(NULL, ",", &rest))
+    for (char *name = strtok_r(q->value->data.string, ",", &rest); rc == MPI_SUCCESS && name;
+         name = strtok_r(NULL, ",", &rest))
         rc = say(self, name, found, to);
     free_question(q);
     return rc;

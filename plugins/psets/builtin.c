@@ -27,7 +27,8 @@ static int list_builtin(void *self, plenum_pset_name_function *name, void *to)
     return rc ? rc : name(to, "mpi://SELF", 0);
 }
 
-static int members_of_builtin(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range, void *to)
+static int members_of_builtin(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range,
+                              void *to)
 {
     const struct plenum_pset_host *host = self;
     *version = 0;
@@ -39,16 +40,16 @@ static int members_of_builtin(void *self, const char *name, uint64_t *version, p
 }
 
 const struct plenum_pset_provider pl_psets_builtin = {
-    .abi     = PLENUM_PSET_ABI,
-    .name    = "builtin",
-    .scheme  = "mpi",
-    .open    = open_builtin,
-    .close   = close_builtin,
-    .list    = list_builtin,
+    .abi = PLENUM_PSET_ABI,
+    .name = "builtin",
+    .scheme = "mpi",
+    .open = open_builtin,
+    .close = close_builtin,
+    .list = list_builtin,
     .members = members_of_builtin,
 };
 
-/* --- the node -------------------------------------------------------------------------------------------------------- */
+/* --- the node --------------------------------------------------------------------------------------------------- */
 
 static bool is_one_node(void)
 {
@@ -69,7 +70,8 @@ static int say_list(const char *ranks, plenum_pset_range_function *range, void *
         char *behind;
         long rank = strtol(at, &behind, 10);
         if (behind == at || rank < 0 || rank > INT_MAX)
-            return pl_fail(MPI_ERR_OTHER, "plenum://NODE: the launcher says that the ranks of this node are \"%.60s\"", ranks);
+            return pl_fail(MPI_ERR_OTHER, "plenum://NODE: the launcher says that the ranks of this node are \"%.60s\"",
+                           ranks);
         rc = range(to, (int)rank, (int)rank);
         at = behind;
     }
@@ -86,15 +88,17 @@ static int members_of_node(void *self, const char *name, uint64_t *version, plen
         return range(to, 0, host->size - 1);
     if (pl_process.place.local_ranks)
         return say_list(pl_process.place.local_ranks, range, to);
-    return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "plenum://NODE: this launcher does not tell which processes are on this node; use MPI_Comm_split_type");
+    return pl_fail(
+        MPI_ERR_UNSUPPORTED_OPERATION,
+        "plenum://NODE: this launcher does not tell which processes are on this node; use MPI_Comm_split_type");
 }
 
 const struct plenum_pset_provider pl_psets_node = {
-    .abi     = PLENUM_PSET_ABI,
-    .name    = "node",
-    .scheme  = "plenum",
-    .open    = open_builtin,
-    .close   = close_builtin,
-    .list    = list_node,
+    .abi = PLENUM_PSET_ABI,
+    .name = "node",
+    .scheme = "plenum",
+    .open = open_builtin,
+    .close = close_builtin,
+    .list = list_node,
     .members = members_of_node,
 };

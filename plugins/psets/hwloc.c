@@ -37,7 +37,7 @@ struct machine {
     int count;
 };
 
-/* --- which processors a process has ---------------------------------------------------------------------------------- */
+/* --- which processors a process has ----------------------------------------------------------------------------- */
 
 /* The words of a rank; NULL: not known. */
 static const uint64_t *cpus_of(const struct machine *m, int rank, uint64_t own[OWN_WORDS], int *words)
@@ -57,7 +57,9 @@ static const uint64_t *cpus_of(const struct machine *m, int rank, uint64_t own[O
 
 static int fail_unknown(void)
 {
-    return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "hwloc://: where the processes of the job are bound is known under Plenum's mpiexec and runtime only");
+    return pl_fail(
+        MPI_ERR_UNSUPPORTED_OPERATION,
+        "hwloc://: where the processes of the job are bound is known under Plenum's mpiexec and runtime only");
 }
 
 /* Is every processor of the rank one of the part's? */
@@ -75,7 +77,7 @@ static bool is_in(const struct machine *m, int rank, const struct part *part, bo
     return any != 0;
 }
 
-/* --- the machine ----------------------------------------------------------------------------------------------------- */
+/* --- the machine ------------------------------------------------------------------------------------------------ */
 
 static int add_part(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words)
 {
@@ -119,7 +121,7 @@ static int read_machine(struct machine *m)
     return rc;
 }
 
-/* --- the provider ---------------------------------------------------------------------------------------------------- */
+/* --- the provider ----------------------------------------------------------------------------------------------- */
 
 static int open_hwloc(const struct plenum_pset_host *host, void **self)
 {
@@ -187,11 +189,15 @@ static const struct part *find(const struct machine *m, const char *name)
     else if (type)
         pl_fail(MPI_ERR_ARG, "%.80s: this process is not confined to one", name);
     else
-        pl_fail(MPI_ERR_ARG, "there is no process set \"%.80s\": types are " TYPES ", with a slash and a number behind them for one of several", name);
+        pl_fail(MPI_ERR_ARG,
+                "there is no process set \"%.80s\": types are " TYPES
+                ", with a slash and a number behind them for one of several",
+                name);
     return NULL;
 }
 
-static int members_of_hwloc(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range, void *to)
+static int members_of_hwloc(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range,
+                            void *to)
 {
     struct machine *m = self;
     int class = MPI_ERR_OTHER;
@@ -213,11 +219,11 @@ static int members_of_hwloc(void *self, const char *name, uint64_t *version, ple
 }
 
 const struct plenum_pset_provider pl_psets_hwloc = {
-    .abi     = PLENUM_PSET_ABI,
-    .name    = "hwloc",
-    .scheme  = "hwloc",
-    .open    = open_hwloc,
-    .close   = close_hwloc,
-    .list    = list_hwloc,
+    .abi = PLENUM_PSET_ABI,
+    .name = "hwloc",
+    .scheme = "hwloc",
+    .open = open_hwloc,
+    .close = close_hwloc,
+    .list = list_hwloc,
     .members = members_of_hwloc,
 };

@@ -22,7 +22,7 @@ struct pl_psets_json_set *pl_psets_file_find(const struct pl_psets_file *file, c
     return NULL;
 }
 
-/* --- reading --------------------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------------------------- */
 
 static int check_name(const struct pl_psets_file *file, const char *where, const char *name)
 {
@@ -32,8 +32,10 @@ static int check_name(const struct pl_psets_file *file, const char *where, const
         return pl_json_fail(&file->json, MPI_ERR_ARG, where, "\"%s\" is no name of a process set: it %s",
                             pl_pset_name_show(name, shown, sizeof shown), wrong);
     if (pl_psets_file_find(file, name))
-        return pl_json_fail(&file->json, MPI_ERR_ARG, where, "the set is here already, as \"%.80s\"; scheme and authority are the same in upper and lower case",
-                            pl_psets_file_find(file, name)->name);
+        return pl_json_fail(
+            &file->json, MPI_ERR_ARG, where,
+            "the set is here already, as \"%.80s\"; scheme and authority are the same in upper and lower case",
+            pl_psets_file_find(file, name)->name);
     const char *holder = file->host->holder(file->host, name);
     if (holder)
         return pl_json_fail(&file->json, MPI_ERR_ARG, where, "the name belongs to the provider %s", holder);
@@ -50,9 +52,12 @@ static int check_texts(const struct pl_psets_file *file, const char *where, json
         strcpy(place, where);
         pl_json_enter(place, sizeof place, key);
         if (!value || strlen(value) > MPI_MAX_INFO_VAL || strlen(key) > MPI_MAX_INFO_KEY || !*key)
-            return pl_json_fail(&file->json, MPI_ERR_ARG, place, "info has texts of at most %d bytes, under keys of at most %d", MPI_MAX_INFO_VAL, MPI_MAX_INFO_KEY);
+            return pl_json_fail(&file->json, MPI_ERR_ARG, place,
+                                "info has texts of at most %d bytes, under keys of at most %d", MPI_MAX_INFO_VAL,
+                                MPI_MAX_INFO_KEY);
         if (strncmp(key, "mpi_", 4) == 0 || strncmp(key, "plenum_", 7) == 0)
-            return pl_json_fail(&file->json, MPI_ERR_ARG, place, "keys that begin with mpi_ or plenum_ have meanings of their own");
+            return pl_json_fail(&file->json, MPI_ERR_ARG, place,
+                                "keys that begin with mpi_ or plenum_ have meanings of their own");
     }
     return MPI_SUCCESS;
 }
@@ -79,7 +84,8 @@ static int take_all(struct pl_psets_file *file)
     json_t *sets = json_object_get(file->json.root, "psets");
     int rc = pl_json_keys(&file->json, "", file->json.root, allowed);
     if (rc == MPI_SUCCESS && !json_is_object(sets))
-        rc = pl_json_fail(&file->json, MPI_ERR_ARG, sets ? "psets" : "", "\"psets\" must be an object: names of process sets, and what is in them");
+        rc = pl_json_fail(&file->json, MPI_ERR_ARG, sets ? "psets" : "",
+                          "\"psets\" must be an object: names of process sets, and what is in them");
     if (rc)
         return rc;
     file->set = pl_malloc((json_object_size(sets) + 1) * sizeof *file->set);
@@ -92,7 +98,7 @@ static int take_all(struct pl_psets_file *file)
     return rc;
 }
 
-/* --- the provider ---------------------------------------------------------------------------------------------------- */
+/* --- the provider ----------------------------------------------------------------------------------------------- */
 
 static void close_json(void *self)
 {
@@ -146,17 +152,18 @@ static int properties_of_json(void *self, const char *name, plenum_pset_property
     struct pl_psets_json_set *set = pl_psets_file_find(file, name);
     json_t *texts = set && json_is_object(set->expression) ? json_object_get(set->expression, "info") : NULL;
     int rc = set ? MPI_SUCCESS : PLENUM_PSET_NONE;
-    for (void *at = texts ? json_object_iter(texts) : NULL; rc == MPI_SUCCESS && at; at = json_object_iter_next(texts, at))
+    for (void *at = texts ? json_object_iter(texts) : NULL; rc == MPI_SUCCESS && at;
+         at = json_object_iter_next(texts, at))
         rc = property(to, json_object_iter_key(at), json_string_value(json_object_iter_value(at)));
     return rc;
 }
 
 const struct plenum_pset_provider pl_psets_json = {
-    .abi        = PLENUM_PSET_ABI,
-    .name       = "json",
-    .open       = open_json,
-    .close      = close_json,
-    .list       = list_json,
-    .members    = members_of_json,
+    .abi = PLENUM_PSET_ABI,
+    .name = "json",
+    .open = open_json,
+    .close = close_json,
+    .list = list_json,
+    .members = members_of_json,
     .properties = properties_of_json,
 };

@@ -62,7 +62,7 @@ static void leave(struct walk *w, size_t before)
     w->where[before] = '\0';
 }
 
-/* --- ranks ----------------------------------------------------------------------------------------------------------- */
+/* --- ranks ------------------------------------------------------------------------------------------------------ */
 
 static int give_ranks(struct walk *w, long first, long last)
 {
@@ -126,7 +126,7 @@ static int ranks(struct walk *w, json_t *value)
     return rc;
 }
 
-/* --- hosts ----------------------------------------------------------------------------------------------------------- */
+/* --- hosts ------------------------------------------------------------------------------------------------------ */
 
 /* A name with or without its domain. */
 static bool is_own_host(const char *name)
@@ -134,7 +134,8 @@ static bool is_own_host(const char *name)
     char own[256] = "";
     gethostname(own, sizeof own - 1);
     size_t length = strcspn(own, ".");
-    return strcmp(name, own) == 0 || strcmp(name, "localhost") == 0 || (strlen(name) == length && strncmp(name, own, length) == 0);
+    return strcmp(name, own) == 0 || strcmp(name, "localhost") == 0 ||
+           (strlen(name) == length && strncmp(name, own, length) == 0);
 }
 
 static int host(struct walk *w, json_t *value)
@@ -145,7 +146,8 @@ static int host(struct walk *w, json_t *value)
     if (!w->range)
         return MPI_SUCCESS;
     if (pl_process.place.local_size != w->file->host->size)
-        return pl_json_fail(&w->file->json, MPI_ERR_UNSUPPORTED_OPERATION, w->where, "which processes run on which host is known here for jobs on one host only");
+        return pl_json_fail(&w->file->json, MPI_ERR_UNSUPPORTED_OPERATION, w->where,
+                            "which processes run on which host is known here for jobs on one host only");
     if (!is_own_host(name))
         return fail(w, "no process of the job runs on host \"%.80s\"", name);
     return w->range(w->to, 0, w->file->host->size - 1);
@@ -164,7 +166,7 @@ static int hosts(struct walk *w, json_t *value)
     return rc;
 }
 
-/* --- other sets ------------------------------------------------------------------------------------------------------ */
+/* --- other sets ------------------------------------------------------------------------------------------------- */
 
 /* Others' errors get our place before them. */
 static int members_of_other(struct walk *w, const char *name)
@@ -198,7 +200,8 @@ static int reference(struct walk *w, const char *name)
     const char *wrong = pl_pset_name_check(name);
     char shown[80];
     if (wrong)
-        return fail(w, "\"%s\" is no name of a process set: it %s", pl_pset_name_show(name, shown, sizeof shown), wrong);
+        return fail(w, "\"%s\" is no name of a process set: it %s", pl_pset_name_show(name, shown, sizeof shown),
+                    wrong);
     struct pl_psets_json_set *own = pl_psets_file_find(w->file, name);
     if (own)
         return own_set(w, own);
@@ -215,7 +218,7 @@ static int hardware(struct walk *w, json_t *value)
     return reference(w, name);
 }
 
-/* --- set operations -------------------------------------------------------------------------------------------------- */
+/* --- set operations --------------------------------------------------------------------------------------------- */
 
 /* An operand's members, in order. */
 struct operand {
@@ -327,7 +330,7 @@ static int make_difference(struct walk *w, json_t *value)
     return operate(w, value, DIFFERENCE);
 }
 
-/* --- expressions ----------------------------------------------------------------------------------------------------- */
+/* --- expressions ------------------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *key;
@@ -344,7 +347,8 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static int run_kind(struct walk *w, json_t *expression)
 {
-    static const char *const allowed[] = { "ranks", "hosts", "hwloc", "union", "intersection", "difference", "info", NULL };
+    static const char *const allowed[] = { "ranks",        "hosts",      "hwloc", "union",
+                                           "intersection", "difference", "info",  NULL };
     int chosen = -1, count = 0;
     int rc = pl_json_keys(&w->file->json, w->where, expression, allowed);
     if (rc)
@@ -355,7 +359,8 @@ static int run_kind(struct walk *w, json_t *expression)
             count++;
         }
     if (count != 1)
-        return fail(w, "a set says one of ranks, hosts, hwloc, union, intersection, difference; this one says %d", count);
+        return fail(w, "a set says one of ranks, hosts, hwloc, union, intersection, difference; this one says %d",
+                    count);
     size_t before = enter(w, kinds[chosen].key);
     rc = kinds[chosen].run(w, json_object_get(expression, kinds[chosen].key));
     leave(w, before);
@@ -375,7 +380,9 @@ static int evaluate(struct walk *w, json_t *expression)
     else if (json_is_object(expression))
         rc = run_kind(w, expression);
     else
-        rc = fail(w, "a set is the name of another one, or {} with one of ranks, hosts, hwloc, union, intersection, difference");
+        rc = fail(
+            w,
+            "a set is the name of another one, or {} with one of ranks, hosts, hwloc, union, intersection, difference");
     w->depth--;
     return rc;
 }
@@ -387,7 +394,8 @@ int pl_psets_file_check(const struct pl_psets_file *file, struct pl_psets_json_s
     return own_set(&w, set);
 }
 
-int pl_psets_file_members(const struct pl_psets_file *file, struct pl_psets_json_set *set, plenum_pset_range_function *range, void *to)
+int pl_psets_file_members(const struct pl_psets_file *file, struct pl_psets_json_set *set,
+                          plenum_pset_range_function *range, void *to)
 {
     int steps = 0;
     const struct walk w = { .file = file, .range = range, .to = to, .steps = &steps };

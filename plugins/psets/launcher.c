@@ -129,7 +129,8 @@ static int list_launcher(void *self, plenum_pset_name_function *name, void *to)
     return rc;
 }
 
-static int members_of_launcher(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range, void *to)
+static int members_of_launcher(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range,
+                               void *to)
 {
     const struct sets *sets = self;
     int rc = PLENUM_PSET_NONE;
@@ -145,10 +146,10 @@ static int members_of_launcher(void *self, const char *name, uint64_t *version, 
 }
 
 const struct plenum_pset_provider pl_psets_launcher = {
-    .abi     = PLENUM_PSET_ABI,
-    .name    = "launcher",
-    .open    = open_launcher,
-    .close   = close_launcher,
-    .list    = list_launcher,
+    .abi = PLENUM_PSET_ABI,
+    .name = "launcher",
+    .open = open_launcher,
+    .close = close_launcher,
+    .list = list_launcher,
     .members = members_of_launcher,
 };

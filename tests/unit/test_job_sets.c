@@ -103,7 +103,7 @@ START_TEST(full)
 }
 END_TEST
 
-/* --- killed in the middle -------------------------------------------------------------------------------------------- */
+/* --- killed in the middle --------------------------------------------------------------------------------------- */
 
 /* Every set is whole if all its ranges are {k, k} for one k, as many as k says. */
 static void check_whole(void)
@@ -230,7 +230,7 @@ START_TEST(threads)
 }
 END_TEST
 
-/* --- what must not be believed --------------------------------------------------------------------------------------- */
+/* --- what must not be believed ---------------------------------------------------------------------------------- */
 
 START_TEST(damaged)
 {

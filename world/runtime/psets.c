@@ -21,7 +21,7 @@ static struct pl_job_table *table_of(const struct plenum_job *job)
     return (struct pl_job_table *)((char *)job->segment + job->segment->table);
 }
 
-/* --- telling the host ------------------------------------------------------------------------------------------------ */
+/* --- telling the host ------------------------------------------------------------------------------------------- */
 
 static void write_set(FILE *out, const struct pl_job_set *set)
 {
@@ -107,7 +107,7 @@ void pl_job_psets_unwatch(struct plenum_job *job)
     job->psets_watch = -1;
 }
 
-/* --- changing -------------------------------------------------------------------------------------------------------- */
+/* --- changing --------------------------------------------------------------------------------------------------- */
 
 static int check_ranges(const struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
 {
