@@ -21,11 +21,13 @@ enum { GONE_MAX = 64 };
 
 static struct pl_list meetings = { &meetings, &meetings };
 static struct pl_list early = { &early, &early };
-static struct pl_list gone = { &gone, &gone }; /* who gave up before what they asked for was here: a long request comes later */
+static struct pl_list gone = {
+    &gone, &gone
+}; /* who gave up before what they asked for was here: a long request comes later */
 static int gone_count;
 static uint64_t tokens; /* given to meetings so far */
 
-/* --- who comes ---------------------------------------------------------------------------------------------------------- */
+/* --- who comes ------------------------------------------------------------------------------------------------- */
 
 static bool read_guest(struct pl_guest *guest, size_t size)
 {
@@ -43,8 +45,9 @@ static const unsigned char *key_of(const struct pl_guest *guest)
 
 static bool wants(const struct pl_guest *guest, const struct pl_meeting *meeting)
 {
-    return meeting->guests && !meeting->error && guest->head.members == meeting->members && guest->head.rank != meeting->me &&
-           guest->head.key_length == meeting->key_length && memcmp(key_of(guest), meeting->key, meeting->key_length) == 0;
+    return meeting->guests && !meeting->error && guest->head.members == meeting->members &&
+           guest->head.rank != meeting->me && guest->head.key_length == meeting->key_length &&
+           memcmp(key_of(guest), meeting->key, meeting->key_length) == 0;
 }
 
 /* Who comes from another door than before has closed that one: what it said there does not count any more. */
@@ -63,16 +66,17 @@ static bool seat(struct pl_meeting *meeting, struct pl_guest *guest)
     meeting->arrived += !*place;
     free(*place);
     *place = guest;
-    if (pl_engine_peer(meeting->door, guest->from->card, guest->from->card_length, PL_PROC(0, meeting->ranks[guest->head.rank]), &guest->peer))
+    if (pl_engine_peer(meeting->door, guest->from->card, guest->from->card_length,
+                       PL_PROC(0, meeting->ranks[guest->head.rank]), &guest->peer))
         guest->peer = NULL; /* tried again, and reported, when it is told */
     return true;
 }
 
 static void drop_outdated(const struct pl_guest *guest)
 {
-    PL_LIST_EACH(before, &early, struct pl_guest, link)
-        if (before->head.rank == guest->head.rank && before->head.key_length == guest->head.key_length && replaces(guest, before) &&
-            memcmp(key_of(before), key_of(guest), guest->head.key_length) == 0) {
+    PL_LIST_EACH (before, &early, struct pl_guest, link)
+        if (before->head.rank == guest->head.rank && before->head.key_length == guest->head.key_length &&
+            replaces(guest, before) && memcmp(key_of(before), key_of(guest), guest->head.key_length) == 0) {
             pl_list_remove(&before->link);
             free(before);
         }
@@ -92,7 +96,7 @@ static void forget_gone(struct pl_guest *left)
 
 static bool has_gone(const struct pl_guest *guest)
 {
-    PL_LIST_EACH(left, &gone, struct pl_guest, link)
+    PL_LIST_EACH (left, &gone, struct pl_guest, link)
         if (same_request(left, guest->from, guest->token)) {
             forget_gone(left);
             return true;
@@ -112,14 +116,14 @@ static void join_arrived(const struct pl_origin *from, uint64_t token, const voi
         free(guest);
         return;
     }
-    PL_LIST_EACH(meeting, &meetings, struct pl_meeting, link)
+    PL_LIST_EACH (meeting, &meetings, struct pl_meeting, link)
         if (seat(meeting, guest))
             return;
     drop_outdated(guest);
     pl_list_append(&early, &guest->link);
 }
 
-/* --- who is told -------------------------------------------------------------------------------------------------------- */
+/* --- who is told ----------------------------------------------------------------------------------------------- */
 
 static int say(struct pl_engine *door, struct pl_peer *peer, int kind, uint64_t token, const void *data, size_t size)
 {
@@ -130,7 +134,7 @@ static int say(struct pl_engine *door, struct pl_peer *peer, int kind, uint64_t 
 static int answer(struct pl_engine *door, struct pl_guest *guest, const void *data, size_t size)
 {
     int rc = guest->peer ? MPI_SUCCESS
-             : pl_engine_peer(door, guest->from->card, guest->from->card_length, UINT64_MAX, &guest->peer);
+                         : pl_engine_peer(door, guest->from->card, guest->from->card_length, UINT64_MAX, &guest->peer);
     return rc ? rc : say(door, guest->peer, PL_DOOR_ANSWER, guest->token, data, size);
 }
 
@@ -173,14 +177,15 @@ static void wake(struct pl_engine *door)
 static void answer_arrived(struct pl_engine *door, uint64_t token, const unsigned char *data, size_t size)
 {
     int32_t class;
-    PL_LIST_EACH(meeting, &meetings, struct pl_meeting, link) {
+    PL_LIST_EACH (meeting, &meetings, struct pl_meeting, link) {
         if (meeting->token != token || meeting->guests || meeting->done)
             continue;
         meeting->done = true;
         wake(door);
         if (size < sizeof class || (meeting->answer = pl_malloc(size)) == NULL) {
             meeting->error = MPI_ERR_OTHER;
-            snprintf(meeting->why, sizeof meeting->why, "the answer of rank %d of the job is lost", (int)meeting->ranks[meeting->host]);
+            snprintf(meeting->why, sizeof meeting->why, "the answer of rank %d of the job is lost",
+                     (int)meeting->ranks[meeting->host]);
             return;
         }
         memcpy(meeting->answer, data, size);
@@ -191,7 +196,7 @@ static void answer_arrived(struct pl_engine *door, uint64_t token, const unsigne
     }
 }
 
-/* --- who gives up ------------------------------------------------------------------------------------------------------- */
+/* --- who gives up ---------------------------------------------------------------------------------------------- */
 
 static void end(struct pl_meeting *meeting, int error, const char *why)
 {
@@ -215,20 +220,21 @@ static void remember_gone(const struct pl_origin *from, uint64_t token)
 }
 
 /* A guest gives up. The one that the host has not even asked for gets its answer here: the host has not come. */
-static void leave_arrived(struct pl_engine *door, const struct pl_origin *from, uint64_t token, const unsigned char *data, size_t size)
+static void leave_arrived(struct pl_engine *door, const struct pl_origin *from, uint64_t token,
+                          const unsigned char *data, size_t size)
 {
     int error;
     char why[PL_DETAIL_MAX];
     if (!read_error(data, size, &error, why))
         return;
-    PL_LIST_EACH(guest, &early, struct pl_guest, link)
+    PL_LIST_EACH (guest, &early, struct pl_guest, link)
         if (same_request(guest, from, token)) {
             pl_list_remove(&guest->link);
             answer_error(door, guest, error, why);
             free(guest);
             return;
         }
-    PL_LIST_EACH(meeting, &meetings, struct pl_meeting, link)
+    PL_LIST_EACH (meeting, &meetings, struct pl_meeting, link)
         for (uint32_t i = 0; meeting->guests && i < meeting->members; i++) {
             struct pl_guest *guest = meeting->guests[i];
             if (!guest || !same_request(guest, from, token))
@@ -241,7 +247,8 @@ static void leave_arrived(struct pl_engine *door, const struct pl_origin *from, 
     remember_gone(from, token);
 }
 
-/* A member that never asked says that it will not come: of use to a host that is waiting just now, and to nobody later. */
+/* A member that never asked says that it will not come: of use to a host that is waiting just now, and to nobody
+ * later. */
 static void refusal_arrived(const unsigned char *data, size_t size)
 {
     struct pl_join head;
@@ -251,27 +258,30 @@ static void refusal_arrived(const unsigned char *data, size_t size)
         return;
     memcpy(&head, data, sizeof head);
     const unsigned char *key = data + sizeof head;
-    if (size - sizeof head < head.key_length || !read_error(key + head.key_length, size - sizeof head - head.key_length, &error, why))
+    if (size - sizeof head < head.key_length ||
+        !read_error(key + head.key_length, size - sizeof head - head.key_length, &error, why))
         return;
-    PL_LIST_EACH(meeting, &meetings, struct pl_meeting, link)
-        if (meeting->guests && meeting->key_length == head.key_length && memcmp(meeting->key, key, head.key_length) == 0) {
+    PL_LIST_EACH (meeting, &meetings, struct pl_meeting, link)
+        if (meeting->guests && meeting->key_length == head.key_length &&
+            memcmp(meeting->key, key, head.key_length) == 0) {
             end(meeting, error, why);
             return;
         }
 }
 
-static void arrived(struct pl_engine *door, const struct pl_origin *from, const struct pl_header *header, const void *data)
+static void arrived(struct pl_engine *door, const struct pl_origin *from, const struct pl_header *header,
+                    const void *data)
 {
     switch (header->tag) {
-    case PL_DOOR_JOIN:    join_arrived(from, header->token, data, header->size); break;
-    case PL_DOOR_ANSWER:  answer_arrived(door, header->token, data, header->size); break;
-    case PL_DOOR_LEAVE:   leave_arrived(door, from, header->token, data, header->size); break;
+    case PL_DOOR_JOIN: join_arrived(from, header->token, data, header->size); break;
+    case PL_DOOR_ANSWER: answer_arrived(door, header->token, data, header->size); break;
+    case PL_DOOR_LEAVE: leave_arrived(door, from, header->token, data, header->size); break;
     case PL_DOOR_REFUSAL: refusal_arrived(data, header->size); break;
-    default:              break;
+    default: break;
     }
 }
 
-/* --- what is said --------------------------------------------------------------------------------------------------------- */
+/* --- what is said ---------------------------------------------------------------------------------------------- */
 
 static int send_join(struct pl_meeting *meeting, struct pl_peer *peer, int kind, const void *gift, size_t gift_length)
 {
@@ -325,7 +335,7 @@ void pl_meeting_expel(struct pl_meeting *meeting, uint32_t member)
 
 void pl_meeting_forget_peer(struct pl_engine *door, struct pl_peer *peer)
 {
-    PL_LIST_EACH(meeting, &meetings, struct pl_meeting, link) {
+    PL_LIST_EACH (meeting, &meetings, struct pl_meeting, link) {
         if (meeting->asked == peer)
             meeting->asked = NULL;
         for (uint32_t i = 0; meeting->guests && i < meeting->members; i++)
@@ -366,7 +376,7 @@ const void *pl_meeting_gift(const struct pl_meeting *meeting, uint32_t member, s
     return key_of(guest) + guest->head.key_length;
 }
 
-/* --- life ----------------------------------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------------------------ */
 
 int pl_meeting_open(struct pl_meeting *meeting)
 {
@@ -384,7 +394,7 @@ int pl_meeting_open(struct pl_meeting *meeting)
     meeting->arrived = 1;
     pl_list_append(&meetings, &meeting->link);
     bool seated = false;
-    PL_LIST_EACH(guest, &early, struct pl_guest, link)
+    PL_LIST_EACH (guest, &early, struct pl_guest, link)
         seated |= seat(meeting, guest);
     while (seated && pl_engine_progress(meeting->door) > 0) /* some may have given up since */
         continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between meeting.c (what arrives and is said at the door) and meeting_wait.c (who waits, and how long). The door's lock is
- * held in all of it. */
+/* Between meeting.c (what arrives and is said at the door) and meeting_wait.c (who waits, and how long). The door's
+ * lock is held in all of it. */
 #ifndef PLENUM_SESSIONS_MEETING_PARTS_H
 #define PLENUM_SESSIONS_MEETING_PARTS_H
 

@@ -2,8 +2,8 @@
 /*
  * Meetings: waiting, and what ends it: the arrival of all, the end of a process, the end of patience.
  *
- * A guest that gives up tells the host, and takes what the host says to that, which may be that all is well: the answer may
- * have been on its way. Only a host that does not answer within a moment is left without another word.
+ * A guest that gives up tells the host, and takes what the host says to that, which may be that all is well: the
+ * answer may have been on its way. Only a host that does not answer within a moment is left without another word.
  */
 #include <stdio.h>
 #include <time.h>
@@ -14,12 +14,12 @@
 #include "sessions/meeting_parts.h"
 
 enum {
-    LOOK_MS = 20,         /* between looks at who lives */
-    LOOK_ROUNDS = 64,     /* rounds of progress before the first look at the clock */
-    UNREACHED_MS = 5000,  /* a door that cannot be reached may be one that has just closed: no error for so long */
-    PARTING_MS = 1000,    /* for the host to answer one that gives up */
-    NAP_US = 10000,       /* the longest sleep of one who waits for a door to open */
-    NAMED = 8,            /* processes that a message names */
+    LOOK_MS = 20,        /* between looks at who lives */
+    LOOK_ROUNDS = 64,    /* rounds of progress before the first look at the clock */
+    UNREACHED_MS = 5000, /* a door that cannot be reached may be one that has just closed: no error for so long */
+    PARTING_MS = 1000,   /* for the host to answer one that gives up */
+    NAP_US = 10000,      /* the longest sleep of one who waits for a door to open */
+    NAMED = 8,           /* processes that a message names */
 };
 
 static long now_ms(void)
@@ -43,7 +43,7 @@ static bool is_host(const struct pl_meeting *meeting)
     return meeting->guests != NULL;
 }
 
-/* --- who is missing ------------------------------------------------------------------------------------------------------- */
+/* --- who is missing -------------------------------------------------------------------------------------------- */
 
 /* A text that grows; what has no room is cut. */
 struct text {
@@ -91,8 +91,8 @@ void pl_meeting_describe_missing(const struct pl_meeting *meeting, char why[PL_D
         return;
     }
     long waited = now_ms() - meeting->began;
-    int length = snprintf(why, PL_DETAIL_MAX, "\"%.80s\": of %s these have not come within %ld.%ld s:", meeting->tag, meeting->who,
-                          waited / 1000, waited % 1000 / 100);
+    int length = snprintf(why, PL_DETAIL_MAX, "\"%.80s\": of %s these have not come within %ld.%ld s:", meeting->tag,
+                          meeting->who, waited / 1000, waited % 1000 / 100);
     struct text text = { .at = why + length, .room = PL_DETAIL_MAX - (size_t)length };
     for (uint32_t i = 0; i < meeting->members; i++)
         if (is_missing(meeting, i))
@@ -100,7 +100,7 @@ void pl_meeting_describe_missing(const struct pl_meeting *meeting, char why[PL_D
     close_text(&text);
 }
 
-/* --- who has ended -------------------------------------------------------------------------------------------------------- */
+/* --- who has ended --------------------------------------------------------------------------------------------- */
 
 static struct pl_peer *peer_of(const struct pl_meeting *meeting, uint32_t i)
 {
@@ -132,7 +132,7 @@ static bool describe_ended(struct pl_meeting *meeting, char why[PL_DETAIL_MAX])
     return text.named > 0;
 }
 
-/* --- giving up ------------------------------------------------------------------------------------------------------------- */
+/* --- giving up ------------------------------------------------------------------------------------------------- */
 
 static int report(const struct pl_meeting *meeting)
 {
@@ -206,13 +206,13 @@ static int look(struct pl_meeting *meeting, long now)
     return give_up(meeting, MPIX_ERR_TIMEOUT, now);
 }
 
-/* --- waiting ---------------------------------------------------------------------------------------------------------------- */
+/* --- waiting --------------------------------------------------------------------------------------------------- */
 
 /*
  * Asks at the host's door, if it is open and is not the one where we asked before. The door may also be about to close,
- * when the host is still busy with the end of an earlier life: what we said there is forgotten, and a new door opens with a
- * new address. So we look again while we wait, and ask again at the new one. An answer is never lost that way: a door
- * closes only when all that it sent was taken.
+ * when the host is still busy with the end of an earlier life: what we said there is forgotten, and a new door opens
+ * with a new address. So we look again while we wait, and ask again at the new one. An answer is never lost that way:
+ * a door closes only when all that it sent was taken.
  */
 static int ask(struct pl_meeting *meeting)
 {
@@ -225,14 +225,15 @@ static int ask(struct pl_meeting *meeting)
     if (rc)
         return put_up_with(meeting) ? MPI_SUCCESS : rc;
     if (meeting->asked)
-        pl_meeting_forget_peer(meeting->door, meeting->asked); /* that door has closed, and will not say that it got our request */
+        pl_meeting_forget_peer(meeting->door,
+                               meeting->asked); /* that door has closed, and will not say that it got our request */
     meeting->asked = peer;
     meeting->failing_since = 0;
     return pl_meeting_send_join(meeting, peer);
 }
 
-/* Nothing wakes a guest when the host's door opens: it sleeps for a small part of the time that it has waited already, so
- * that it comes only a little late. */
+/* Nothing wakes a guest when the host's door opens: it sleeps for a small part of the time that it has waited already,
+ * so that it comes only a little late. */
 static void idle(struct pl_meeting *meeting, unsigned *rounds)
 {
     long waited = is_host(meeting) || meeting->asked || *rounds < LOOK_ROUNDS ? 0 : now_ms() - meeting->began;

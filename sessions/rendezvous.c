@@ -19,7 +19,7 @@ struct news {
     uint32_t serial, members;
 };
 
-/* --- parts ---------------------------------------------------------------------------------------------------------------- */
+/* --- parts ----------------------------------------------------------------------------------------------------- */
 
 static void put_ranks(const struct pl_group *group, int32_t *ranks)
 {
@@ -27,15 +27,17 @@ static void put_ranks(const struct pl_group *group, int32_t *ranks)
         ranks[i] = PL_PROC_RANK(pl_group_proc(group, i));
 }
 
-int pl_key_create(enum pl_key_kind kind, const char *tag, const struct pl_group *a, int a_leader, const struct pl_group *b, int b_leader,
-                  void **key, uint32_t *length)
+int pl_key_create(enum pl_key_kind kind, const char *tag, const struct pl_group *a, int a_leader,
+                  const struct pl_group *b, int b_leader, void **key, uint32_t *length)
 {
     size_t tag_length = strlen(tag), room = (tag_length + 3) & ~(size_t)3, b_size = b ? (size_t)b->size : 0;
     size_t bytes = sizeof(struct pl_key) + room + ((size_t)a->size + b_size) * sizeof(int32_t);
     unsigned char *made = bytes < UINT32_MAX ? pl_calloc(1, bytes) : NULL;
     if (!made)
         return pl_fail_memory("the members of a group");
-    struct pl_key head = { kind, (uint32_t)tag_length, { (uint32_t)a->size, (uint32_t)b_size }, { (uint32_t)a_leader, (uint32_t)b_leader } };
+    struct pl_key head = {
+        kind, (uint32_t)tag_length, { (uint32_t)a->size, (uint32_t)b_size }, { (uint32_t)a_leader, (uint32_t)b_leader }
+    };
     memcpy(made, &head, sizeof head);
     memcpy(made + sizeof head, tag, tag_length);
     int32_t *ranks = (int32_t *)(void *)(made + sizeof head + room);
@@ -78,7 +80,8 @@ int pl_patience(struct pl_info *info, long *milliseconds)
     double seconds = strtod(text, &end);
     int rc = MPI_SUCCESS;
     if (end == text || *end || !(seconds >= 0) || seconds > LONGEST)
-        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key plenum_meet_timeout is \"%s\": it must be a number of seconds, or 0 for no limit", text);
+        rc = pl_fail(MPI_ERR_INFO_VALUE,
+                     "info key plenum_meet_timeout is \"%s\": it must be a number of seconds, or 0 for no limit", text);
     else
         *milliseconds = (long)(seconds * 1000 + 0.999);
     free(text);
@@ -127,7 +130,8 @@ int pl_cards_collect(const struct pl_meeting *meeting, struct pl_book *book)
         size_t length;
         const void *card = pl_meeting_gift(meeting, i, &length);
         if (length > PL_CARD_MAX)
-            return pl_fail(MPI_ERR_OTHER, "the address of rank %d of the job has %zu bytes", (int)meeting->ranks[i], length);
+            return pl_fail(MPI_ERR_OTHER, "the address of rank %d of the job has %zu bytes", (int)meeting->ranks[i],
+                           length);
         book->cards[i].length = (uint16_t)length;
         memcpy(book->cards[i].data, card, length);
     }
@@ -144,7 +148,7 @@ void pl_comm_dress(struct pl_comm *comm, struct pl_info *info, struct pl_errhand
         comm->info = pl_info_dup(info);
 }
 
-/* --- the meeting ------------------------------------------------------------------------------------------------------------ */
+/* --- the meeting ----------------------------------------------------------------------------------------------- */
 
 static int tell(struct pl_meeting *meeting, struct pl_book *book, struct pl_comm_id *id)
 {
@@ -182,18 +186,25 @@ static int hear(struct pl_meeting *meeting, struct pl_book *book, struct pl_comm
     return pl_fail(MPI_ERR_OTHER, "the answer of the group's first member is damaged");
 }
 
-static int meet(struct pl_group *group, const char *tag, long patience, const struct pl_engine *engine, struct pl_book *book, struct pl_comm_id *id)
+static int meet(struct pl_group *group, const char *tag, long patience, const struct pl_engine *engine,
+                struct pl_book *book, struct pl_comm_id *id)
 {
     struct pl_meeting meeting = {
-        .members = (uint32_t)group->size, .me = (uint32_t)group->rank, .gift = engine->card, .gift_length = engine->card_length,
-        .tag = tag, .who = "the group's processes", .patience = patience,
+        .members = (uint32_t)group->size,
+        .me = (uint32_t)group->rank,
+        .gift = engine->card,
+        .gift_length = engine->card_length,
+        .tag = tag,
+        .who = "the group's processes",
+        .patience = patience,
     };
     void *key;
     int rc = pl_key_create(PL_KEY_GROUP, tag, group, 0, NULL, 0, &key, &meeting.key_length);
     if (rc)
         return rc;
     meeting.key = key;
-    meeting.ranks = (const int32_t *)(const void *)((const char *)key + meeting.key_length) - group->size; /* they end it */
+    meeting.ranks =
+        (const int32_t *)(const void *)((const char *)key + meeting.key_length) - group->size; /* they end it */
     rc = pl_meeting_open(&meeting);
     if (rc == MPI_SUCCESS && group->rank == 0) {
         rc = pl_meeting_gather(&meeting);
@@ -209,7 +220,8 @@ static int meet(struct pl_group *group, const char *tag, long patience, const st
     return rc;
 }
 
-int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *info, struct pl_errhandler *errhandler, struct pl_comm **comm)
+int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *info, struct pl_errhandler *errhandler,
+                       struct pl_comm **comm)
 {
     struct pl_comm_id id;
     long patience;

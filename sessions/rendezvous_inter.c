@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An intercommunicator from two groups. Each group meets with its leader as the host; then the leaders meet, and tell their
- * groups what they have learned. Only a leader knows both groups. The leader of the lower rank in the job is the host of
- * the other, chooses the id, and its group counts as the first.
+ * An intercommunicator from two groups. Each group meets with its leader as the host; then the leaders meet, and tell
+ * their groups what they have learned. Only a leader knows both groups. The leader of the lower rank in the job is the
+ * host of the other, chooses the id, and its group counts as the first.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +27,11 @@ struct news {
     uint64_t home;
     uint64_t local_home;
     uint32_t serial, local_serial;
-    uint32_t remote;  /* members */
+    uint32_t remote; /* members */
     uint32_t first;
 };
 
-/* --- the leader's part ---------------------------------------------------------------------------------------------------- */
+/* --- the leader's part ----------------------------------------------------------------------------------------- */
 
 static int check_groups(const struct pl_group *local, const struct pl_group *remote, int remote_leader)
 {
@@ -40,7 +40,8 @@ static int check_groups(const struct pl_group *local, const struct pl_group *rem
         rc = pl_fail(MPI_ERR_RANK, "remote_leader is %d, allowed are 0 to %d", remote_leader, remote->size - 1);
     for (int i = 0; rc == MPI_SUCCESS && i < remote->size; i++)
         if (pl_group_find(local, pl_group_proc(remote, i)) != MPI_UNDEFINED)
-            rc = pl_fail(MPI_ERR_GROUP, "the groups are not disjoint: rank %d of remote_group is in local_group too", i);
+            rc =
+                pl_fail(MPI_ERR_GROUP, "the groups are not disjoint: rank %d of remote_group is in local_group too", i);
     return rc;
 }
 
@@ -61,7 +62,8 @@ static int read_offer(struct pl_intercomm_parts *parts, const unsigned char *dat
     struct offer head = { .members = 0 };
     if (length >= sizeof head)
         memcpy(&head, data, sizeof head);
-    if (head.members != (uint32_t)parts->remote->size || pl_cards_read(data + sizeof head, data + length, parts->remote_book) != data + length)
+    if (head.members != (uint32_t)parts->remote->size ||
+        pl_cards_read(data + sizeof head, data + length, parts->remote_book) != data + length)
         return pl_fail(MPI_ERR_OTHER, "what the remote leader says is damaged");
     if (!parts->first)
         parts->id = (struct pl_comm_id){ head.home, head.serial };
@@ -100,20 +102,28 @@ static int gather(struct pl_meeting *side, struct pl_intercomm_parts *parts)
     return rc ? rc : pl_cards_collect(side, parts->local_book);
 }
 
-/* The own group meets, then the leaders. Who looks after one meeting looks after the remote group too. What fails in the own
- * group's is told to the other leader. */
+/* The own group meets, then the leaders. Who looks after one meeting looks after the remote group too. What fails in
+ * the own group's is told to the other leader. */
 static int meet_leader(struct pl_meeting *side, struct pl_intercomm_parts *parts, int remote_leader)
 {
     int32_t own = side->ranks[side->me], other = PL_PROC_RANK(pl_group_proc(parts->remote, remote_leader));
     bool first = own < other;
     int32_t ranks[2] = { first ? own : other, first ? other : own };
     struct pl_meeting leaders = {
-        .ranks = ranks, .members = 2, .me = !first, .tag = side->tag, .who = "the two leaders", .patience = side->patience,
-        .outer = side, .other_count = (uint32_t)parts->remote->size,
+        .ranks = ranks,
+        .members = 2,
+        .me = !first,
+        .tag = side->tag,
+        .who = "the two leaders",
+        .patience = side->patience,
+        .outer = side,
+        .other_count = (uint32_t)parts->remote->size,
     };
     void *key;
-    int rc = first ? pl_key_create(PL_KEY_LEADERS, side->tag, parts->local, (int)side->me, parts->remote, remote_leader, &key, &leaders.key_length)
-                   : pl_key_create(PL_KEY_LEADERS, side->tag, parts->remote, remote_leader, parts->local, (int)side->me, &key, &leaders.key_length);
+    int rc = first ? pl_key_create(PL_KEY_LEADERS, side->tag, parts->local, (int)side->me, parts->remote, remote_leader,
+                                   &key, &leaders.key_length)
+                   : pl_key_create(PL_KEY_LEADERS, side->tag, parts->remote, remote_leader, parts->local, (int)side->me,
+                                   &key, &leaders.key_length);
     if (rc)
         return rc;
     leaders.key = key;
@@ -138,8 +148,10 @@ static int meet_leader(struct pl_meeting *side, struct pl_intercomm_parts *parts
 
 static int tell_group(struct pl_meeting *side, const struct pl_intercomm_parts *parts)
 {
-    struct news head = { parts->id.home, parts->local_id.home, parts->id.serial, parts->local_id.serial, (uint32_t)parts->remote->size, parts->first };
-    size_t list = head.remote * sizeof(int32_t), size = sizeof head + list + pl_cards_size(parts->local_book) + pl_cards_size(parts->remote_book);
+    struct news head = { parts->id.home,         parts->local_id.home,          parts->id.serial,
+                         parts->local_id.serial, (uint32_t)parts->remote->size, parts->first };
+    size_t list = head.remote * sizeof(int32_t),
+           size = sizeof head + list + pl_cards_size(parts->local_book) + pl_cards_size(parts->remote_book);
     unsigned char *message = pl_malloc(size), *at = message;
     if (!message)
         return pl_fail_memory("the answer to a group's members");
@@ -171,7 +183,7 @@ static int lead(struct pl_meeting *side, struct pl_intercomm_parts *parts, struc
     return rc ? rc : tell_group(side, parts);
 }
 
-/* --- the others' part ------------------------------------------------------------------------------------------------------ */
+/* --- the others' part ------------------------------------------------------------------------------------------ */
 
 static int read_remote(struct pl_intercomm_parts *parts, const unsigned char *ranks, uint32_t count)
 {
@@ -222,15 +234,21 @@ damaged:
     return pl_fail(MPI_ERR_OTHER, "the answer of the group's leader is damaged");
 }
 
-/* --- the communicator ------------------------------------------------------------------------------------------------------ */
+/* --- the communicator ------------------------------------------------------------------------------------------ */
 
-static int meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_group *remote, int remote_leader, const char *tag, long patience,
-                const struct pl_engine *engine)
+static int meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_group *remote, int remote_leader,
+                const char *tag, long patience, const struct pl_engine *engine)
 {
     struct pl_group *local = parts->local;
     struct pl_meeting side = {
-        .members = (uint32_t)local->size, .me = (uint32_t)local->rank, .host = (uint32_t)local_leader, .gift = engine->card,
-        .gift_length = engine->card_length, .tag = tag, .who = "the local group's processes", .patience = patience,
+        .members = (uint32_t)local->size,
+        .me = (uint32_t)local->rank,
+        .host = (uint32_t)local_leader,
+        .gift = engine->card,
+        .gift_length = engine->card_length,
+        .tag = tag,
+        .who = "the local group's processes",
+        .patience = patience,
     };
     void *key;
     int rc = pl_key_create(PL_KEY_SIDE, tag, local, local_leader, NULL, 0, &key, &side.key_length);
@@ -248,8 +266,9 @@ static int meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_gr
     return rc;
 }
 
-int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl_group *remote, int remote_leader, const char *tag,
-                             struct pl_info *info, struct pl_errhandler *errhandler, struct pl_comm **comm)
+int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl_group *remote, int remote_leader,
+                             const char *tag, struct pl_info *info, struct pl_errhandler *errhandler,
+                             struct pl_comm **comm)
 {
     struct pl_intercomm_parts parts = { .local = local };
     long patience;

@@ -20,17 +20,18 @@ struct pl_key {
 };
 
 /* Makes a key, malloc'ed. `b` may be NULL. */
-int pl_key_create(enum pl_key_kind kind, const char *tag, const struct pl_group *a, int a_leader, const struct pl_group *b, int b_leader,
-                  void **key, uint32_t *length);
+int pl_key_create(enum pl_key_kind kind, const char *tag, const struct pl_group *a, int a_leader,
+                  const struct pl_group *b, int b_leader, void **key, uint32_t *length);
 
-/* The instance of a group of which this process is a member; NULL, and recorded: there is none any more, or it is no member. */
+/* The instance of a group of which this process is a member; NULL, and recorded: there is none any more, or it is no
+ * member. */
 struct pl_instance *pl_group_instance(const struct pl_group *group, const char *name);
 
 /* Milliseconds to wait for others; 0: for ever. */
 int pl_patience(struct pl_info *info, long *milliseconds);
 
-/* Cards on their way: for each its length (2 bytes) and its bytes. Writing returns the end; reading returns NULL when they
- * are damaged. */
+/* Cards on their way: for each its length (2 bytes) and its bytes. Writing returns the end; reading returns NULL when
+ * they are damaged. */
 size_t pl_cards_size(const struct pl_book *book);
 unsigned char *pl_cards_write(unsigned char *at, const struct pl_book *book);
 const unsigned char *pl_cards_read(const unsigned char *at, const unsigned char *end, struct pl_book *book);

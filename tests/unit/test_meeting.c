@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Meetings, seen from the door: who gets a place and who does not, who has given up before it came, what a host and a guest
- * are told and make of it, and messages that nobody in his senses sends.
+ * Meetings, seen from the door: who gets a place and who does not, who has given up before it came, what a host and a
+ * guest are told and make of it, and messages that nobody in his senses sends.
  */
 #include "unit.h"
 
@@ -21,8 +21,14 @@ static const struct pl_origin second = { .engine = 12, .card = "card two", .card
 
 static struct pl_meeting host_of(const char *its_key)
 {
-    return (struct pl_meeting){ .key = its_key, .key_length = (uint32_t)strlen(its_key), .ranks = ranks, .members = 3, .gift = "mine",
-                                .gift_length = 4, .tag = "tag", .who = "the group's processes" };
+    return (struct pl_meeting){ .key = its_key,
+                                .key_length = (uint32_t)strlen(its_key),
+                                .ranks = ranks,
+                                .members = 3,
+                                .gift = "mine",
+                                .gift_length = 4,
+                                .tag = "tag",
+                                .who = "the group's processes" };
 }
 
 static void open_meeting(struct pl_meeting *meeting)
@@ -31,7 +37,8 @@ static void open_meeting(struct pl_meeting *meeting)
 }
 
 /* As if the transport had brought it. */
-static void arrives(struct pl_meeting *meeting, const struct pl_origin *from, int kind, uint64_t token, const void *data, size_t size)
+static void arrives(struct pl_meeting *meeting, const struct pl_origin *from, int kind, uint64_t token,
+                    const void *data, size_t size)
 {
     struct pl_header header = { .kind = PL_MSG_DOOR, .tag = kind, .token = token, .size = size };
     pl_engine_enter(meeting->door);
@@ -39,8 +46,8 @@ static void arrives(struct pl_meeting *meeting, const struct pl_origin *from, in
     pl_engine_leave(meeting->door);
 }
 
-static void joins(struct pl_meeting *meeting, const struct pl_origin *from, uint64_t token, const char *its_key, uint32_t members,
-                  uint32_t rank, const char *gift)
+static void joins(struct pl_meeting *meeting, const struct pl_origin *from, uint64_t token, const char *its_key,
+                  uint32_t members, uint32_t rank, const char *gift)
 {
     unsigned char data[256];
     struct pl_join head = { members, rank, (uint32_t)strlen(its_key), (uint32_t)strlen(gift) };
@@ -65,14 +72,14 @@ START_TEST(places)
     size_t length;
     ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
     open_meeting(&one);
-    joins(&one, &first, 1, "b key", 3, 1, "x");  /* another key of the same length */
+    joins(&one, &first, 1, "b key", 3, 1, "x"); /* another key of the same length */
     joins(&one, &first, 2, "a ke", 3, 1, "x");
-    joins(&one, &first, 3, key, 4, 1, "x");      /* another number of members */
-    joins(&one, &first, 4, key, 3, 0, "x");      /* the host's own place */
-    joins(&one, &first, 5, key, 3, 3, "x");      /* no place at all */
+    joins(&one, &first, 3, key, 4, 1, "x"); /* another number of members */
+    joins(&one, &first, 4, key, 3, 0, "x"); /* the host's own place */
+    joins(&one, &first, 5, key, 3, 3, "x"); /* no place at all */
     ck_assert_int_eq(one.arrived, 1);
     joins(&one, &first, 6, key, 3, 1, "six");
-    joins(&one, &first, 7, key, 3, 1, "seven");  /* for the next meeting */
+    joins(&one, &first, 7, key, 3, 1, "seven"); /* for the next meeting */
     ck_assert_int_eq(one.arrived, 2);
     joins(&one, &second, 8, key, 3, 2, "eight");
     ck_assert_int_eq(pl_meeting_gather(&one), MPI_SUCCESS);
@@ -105,7 +112,7 @@ START_TEST(giving_up)
     leaves(&one, &second, 2, MPIX_ERR_TIMEOUT, "somebody else's");
     ck_assert_int_eq(one.error, 0);
     leaves(&one, &first, 2, MPIX_ERR_TIMEOUT, "bored");
-    joins(&one, &second, 3, key, 3, 2, "three");        /* too late */
+    joins(&one, &second, 3, key, 3, 2, "three"); /* too late */
     ck_assert_int_eq(pl_meeting_gather(&one), MPIX_ERR_TIMEOUT);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 2 (7 in the job)"));
     ck_assert_ptr_null(strstr(pl_error_detail(NULL), "rank 1"));
@@ -131,9 +138,17 @@ END_TEST
 /* What the host says, right and wrong. */
 START_TEST(answers)
 {
-    static const struct { const void *data; size_t size; int result; } said[] = {
-        { "\0\0\0\0news", 8, MPI_SUCCESS }, { "\0\0\0\0", 4, MPI_SUCCESS }, { "\72\0\0\0gone", 8, MPI_ERR_PROC_ABORTED },
-        { "\1", 1, MPI_ERR_OTHER }, { "", 0, MPI_ERR_OTHER }, { "\377\377\377\377bad", 7, MPI_ERR_OTHER },
+    static const struct {
+        const void *data;
+        size_t size;
+        int result;
+    } said[] = {
+        { "\0\0\0\0news", 8, MPI_SUCCESS },
+        { "\0\0\0\0", 4, MPI_SUCCESS },
+        { "\72\0\0\0gone", 8, MPI_ERR_PROC_ABORTED },
+        { "\1", 1, MPI_ERR_OTHER },
+        { "", 0, MPI_ERR_OTHER },
+        { "\377\377\377\377bad", 7, MPI_ERR_OTHER },
     };
     ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
@@ -145,7 +160,7 @@ START_TEST(answers)
         arrives(&guest, &first, PL_DOOR_ANSWER, guest.token + 1, "\72\0\0\0", 4); /* to somebody else */
         ck_assert(!guest.done);
         arrives(&guest, &first, PL_DOOR_ANSWER, guest.token, said[i].data, said[i].size);
-        arrives(&guest, &first, PL_DOOR_ANSWER, guest.token, "\72\0\0\0", 4);     /* once more */
+        arrives(&guest, &first, PL_DOOR_ANSWER, guest.token, "\72\0\0\0", 4); /* once more */
         ck_assert_int_eq(pl_meeting_attend(&guest, &data, &length), said[i].result);
         if (said[i].result == MPI_SUCCESS) {
             ck_assert_int_eq(length, said[i].size - 4);
@@ -175,7 +190,8 @@ START_TEST(nonsense)
             size = unit_random(&seed) % 64;
         unsigned char *exact = malloc(size ? size : 1); /* so that a reader beyond the end is caught */
         memcpy(exact, data, size);
-        arrives(&meeting, unit_random(&seed) % 2 ? &first : &second, (int)(unit_random(&seed) % 7) - 1, unit_random(&seed) % 32, exact, size);
+        arrives(&meeting, unit_random(&seed) % 2 ? &first : &second, (int)(unit_random(&seed) % 7) - 1,
+                unit_random(&seed) % 32, exact, size);
         free(exact);
         ck_assert_int_le(meeting.arrived, 3);
     }

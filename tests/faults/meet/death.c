@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A member of a group ends before or while a communicator is made from it: everybody who waits gets MPI_ERR_PROC_ABORTED and
- * its name; the rest go on, with the same tag. Arguments: the rank that ends, when ("before" or "inside"), what is made
- * ("group", or "inter": two halves, each led by its last).
+ * A member of a group ends before or while a communicator is made from it: everybody who waits gets
+ * MPI_ERR_PROC_ABORTED and its name; the rest go on, with the same tag. Arguments: the rank that ends, when ("before"
+ * or "inside"), what is made ("group", or "inter": two halves, each led by its last).
  *
  * One rank that lives, and does not lead, takes no part in the first attempt, so that it cannot succeed.
  */
@@ -42,7 +42,8 @@ static int make(int inter, const char *tag)
     MPI_Group_range_incl(world, 1, (int[][3]){ { 0, half - 1, 1 } }, &low);
     MPI_Group_range_incl(world, 1, (int[][3]){ { half, size - 1, 1 } }, &high);
     rc = MPI_Intercomm_create_from_groups(first ? low : high, first ? half - 1 : size - half - 1, first ? high : low,
-                                          first ? size - half - 1 : half - 1, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+                                          first ? size - half - 1 : half - 1, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                          &comm);
     MPI_Group_free(&low);
     MPI_Group_free(&high);
     return rc;
@@ -69,7 +70,8 @@ int main(int argc, char **argv)
     MPI_Session session;
     pthread_t thread;
     char text[MPI_MAX_ERROR_STRING] = "", name[64];
-    int class, length, victim = atoi(argv[1]), inside = strcmp(argv[2], "inside") == 0, inter = argc > 3 && strcmp(argv[3], "inter") == 0;
+    int class, length, victim = atoi(argv[1]), inside = strcmp(argv[2], "inside") == 0,
+                       inter = argc > 3 && strcmp(argv[3], "inter") == 0;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
     MPI_Group_from_session_pset(session, "mpi://WORLD", &world);
     MPI_Group_rank(world, &rank);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intercommunicators from intercommunicators (MPI-5.0 sections 7.4.2 and 7.6): MPI_Comm_split joins those of a color on both
- * sides, MPI_Comm_create the groups that the sides name, and gives MPI_COMM_NULL where a side has none; duplicates,
- * blocking and not, several at once; what comes out talks across, merges, and works again after its parent is freed.
+ * Intercommunicators from intercommunicators (MPI-5.0 sections 7.4.2 and 7.6): MPI_Comm_split joins those of a color
+ * on both sides, MPI_Comm_create the groups that the sides name, and gives MPI_COMM_NULL where a side has none;
+ * duplicates, blocking and not, several at once; what comes out talks across, merges, and works again after its parent
+ * is freed.
  */
 /* ranks: 2 3 4 7 16 */
 #include "mtest.h"

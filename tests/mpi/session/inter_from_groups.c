@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Intercomm_create_from_groups (MPI-5.0 section 7.6.2): groups of all sizes in any order, leaders anywhere, what is the
- * leader's alone given by nobody else, unequal pasts, the same tag again and beside other meetings; what comes out has the
- * right groups, carries messages both ways, and can be merged, split and duplicated.
+ * MPI_Intercomm_create_from_groups (MPI-5.0 section 7.6.2): groups of all sizes in any order, leaders anywhere, what
+ * is the leader's alone given by nobody else, unequal pasts, the same tag again and beside other meetings; what comes
+ * out has the right groups, carries messages both ways, and can be merged, split and duplicated.
  */
 /* ranks: 2 3 4 7 16 */
 #include <unistd.h>
@@ -45,7 +45,8 @@ static void check(MPI_Comm inter, const int *ours, int n, const int *theirs, int
         CHECK(got[i] == theirs[i]);
 }
 
-static MPI_Comm meet(const char *tag, int downs, int even_leader, int odd_leader, int *ours, int *n, int *theirs, int *m)
+static MPI_Comm meet(const char *tag, int downs, int even_leader, int odd_leader, int *ours, int *n, int *theirs,
+                     int *m)
 {
     MPI_Group local, remote;
     MPI_Comm inter;
@@ -56,8 +57,8 @@ static MPI_Comm meet(const char *tag, int downs, int even_leader, int odd_leader
     int leads = ours[leader] == mtest_rank;
     CHECK_OK(MPI_Group_incl(world, *n, ours, &local));
     CHECK_OK(MPI_Group_incl(world, *m, theirs, &remote));
-    CHECK_OK(MPI_Intercomm_create_from_groups(local, leader, leads ? remote : MPI_GROUP_NULL, leads ? other : -7, tag, MPI_INFO_NULL,
-                                              MPI_ERRORS_RETURN, &inter));
+    CHECK_OK(MPI_Intercomm_create_from_groups(local, leader, leads ? remote : MPI_GROUP_NULL, leads ? other : -7, tag,
+                                              MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter));
     CHECK_OK(MPI_Group_free(&local));
     CHECK_OK(MPI_Group_free(&remote));
     return inter;
@@ -102,12 +103,16 @@ static void empty_groups(void)
     MPI_Comm inter;
     MPI_Group self;
     CHECK_OK(MPI_Group_incl(world, 1, &mtest_rank, &self));
-    CHECK_OK(MPI_Intercomm_create_from_groups(self, 0, MPI_GROUP_EMPTY, 0, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter));
+    CHECK_OK(MPI_Intercomm_create_from_groups(self, 0, MPI_GROUP_EMPTY, 0, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                              &inter));
     CHECK(inter == MPI_COMM_NULL);
-    CHECK_OK(MPI_Intercomm_create_from_groups(MPI_GROUP_EMPTY, 0, self, 0, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter));
+    CHECK_OK(MPI_Intercomm_create_from_groups(MPI_GROUP_EMPTY, 0, self, 0, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                              &inter));
     CHECK(inter == MPI_COMM_NULL);
-    CHECK_CLASS(MPI_Intercomm_create_from_groups(self, 0, world, 0, "no", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter), MPI_ERR_GROUP);
-    CHECK_CLASS(MPI_Intercomm_create_from_groups(self, 1, world, 0, "no", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Intercomm_create_from_groups(self, 0, world, 0, "no", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter),
+                MPI_ERR_GROUP);
+    CHECK_CLASS(MPI_Intercomm_create_from_groups(self, 1, world, 0, "no", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter),
+                MPI_ERR_RANK);
     CHECK_OK(MPI_Group_free(&self));
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A member that does not come (docs/sessions.md): with a time limit the creation of a communicator fails for all who wait,
- * whoever it is that is missing, with MPIX_ERR_TIMEOUT and the ranks of those who are; the session goes on working, and the
- * same tag works with the next attempt. Of groups, and of two groups that are to become an intercommunicator.
+ * A member that does not come (docs/sessions.md): with a time limit the creation of a communicator fails for all who
+ * wait, whoever it is that is missing, with MPIX_ERR_TIMEOUT and the ranks of those who are; the session goes on
+ * working, and the same tag works with the next attempt. Of groups, and of two groups that are to become an
+ * intercommunicator.
  */
 /* ranks: 2 3 4 7 */
 #include <mpi-ext.h>
@@ -66,16 +67,19 @@ static void groups_without(int absent)
     CHECK_OK(MPI_Group_range_incl(world, 1, (int[][3]){ { low, mtest_size - 1, 1 } }, &halves[0]));
     int leader = mine ? low - 1 : mtest_size - low - 1, other = mine ? mtest_size - low - 1 : low - 1;
     if (mtest_rank != absent) {
-        rc = MPI_Intercomm_create_from_groups(halves[mine], leader, halves[!mine], other, "halves", brief, MPI_ERRORS_RETURN, &inter);
+        rc = MPI_Intercomm_create_from_groups(halves[mine], leader, halves[!mine], other, "halves", brief,
+                                              MPI_ERRORS_RETURN, &inter);
         CHECK_CLASS(rc, MPIX_ERR_TIMEOUT);
         CHECK_OK(MPI_Error_string(rc, text, &length));
         snprintf(name, sizeof name, "(%d in the job)", absent);
         int leads = absent == low - 1 || absent == mtest_size - 1;
-        if (!CHECK(strstr(text, name) || (!leads && (absent < low) != mine))) /* the other side may only see that nobody comes */
+        if (!CHECK(strstr(text, name) ||
+                   (!leads && (absent < low) != mine))) /* the other side may only see that nobody comes */
             fprintf(stderr, "rank %d without %d: %s\n", mtest_rank, absent, text);
     }
     CHECK_OK(MPI_Barrier(all));
-    CHECK_OK(MPI_Intercomm_create_from_groups(halves[mine], leader, halves[!mine], other, "halves", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter));
+    CHECK_OK(MPI_Intercomm_create_from_groups(halves[mine], leader, halves[!mine], other, "halves", MPI_INFO_NULL,
+                                              MPI_ERRORS_RETURN, &inter));
     CHECK_OK(MPI_Allreduce(&mtest_rank, &sum, 1, MPI_INT, MPI_SUM, inter));
     int below = low * (low - 1) / 2;
     CHECK(sum == (mine ? mtest_size * (mtest_size - 1) / 2 - below : below));

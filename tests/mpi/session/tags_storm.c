@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Identity of what is made from groups (MPI-5.0 section 7.4.2): the group's members, their order, and the tag. Rank 0 meets
- * {0,1} then {0,2} with one tag, in every order of arrival; the same members in another order are another group; threads
- * of one process, in one session and in sessions of their own, make many communicators of one list with different tags, in
- * another order on every rank; each carries its own messages.
+ * Identity of what is made from groups (MPI-5.0 section 7.4.2): the group's members, their order, and the tag. Rank 0
+ * meets {0,1} then {0,2} with one tag, in every order of arrival; the same members in another order are another group;
+ * threads of one process, in one session and in sessions of their own, make many communicators of one list with
+ * different tags, in another order on every rank; each carries its own messages.
  */
 #include <pthread.h>
 #include <unistd.h>
