@@ -18,7 +18,7 @@
 enum {
     LINE = 64,
     SMALL = 48,    /* bytes of data that travel with their number */
-    SETS = 64,     /* of cells: operations with such data that may be under way at once */
+    SETS = 128,    /* of cells: operations with such data that may be under way at once */
     FAR_SETS = 8,  /* the same for longer data, which lies elsewhere */
     GLANCES = 100, /* before the wait is taken seriously */
 };
