@@ -21,7 +21,7 @@
 
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
-#define PL_JOB_VERSION 2u
+#define PL_JOB_VERSION 3u
 #define PL_CARD_MAX    472u                  /* bytes of one address card */
 
 enum pl_card_slot { PL_CARD_DOOR, PL_CARD_WORLD, PL_CARD_SLOTS };
@@ -88,6 +88,8 @@ struct pl_job {
     uint32_t cpus;            /* offset of uint64_t[size][cpu_words], bits of the processors that each rank was given; */
     uint32_t cpu_words;       /* 0: not known */
     uint32_t table;           /* offset of the struct pl_job_table (core/job_sets.h) of sets that are published; 0: none */
+    int32_t bell;             /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
+    uint64_t bell_inode;      /* changed; 0: there is none */
     char nspace[256];         /* name of the job, NUL-terminated, unique on this machine */
     struct pl_job_abort abort;
     _Alignas(64) struct pl_job_rank ranks[];

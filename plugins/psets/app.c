@@ -4,8 +4,9 @@
  * (core/job_sets.h). A process that nobody launched is a job of its own, with a table of its own. Other launchers offer no
  * such place.
  *
- * The runtime is told by touching the segment's file, which it watches.
+ * The runtime is told by a byte in its pipe, whose name in /proc the segment says.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,18 +35,24 @@ static struct pl_job_table *table(void)
     return strcmp(pl_process.bootstrap->name, "singleton") == 0 ? &alone.table : NULL;
 }
 
-/* The descriptor that the launcher left may have been closed, and its number be something else's. */
-static void touch_segment(void)
+/* The number may belong to something else when the runtime has gone: only its pipe is written to. */
+static void ring_runtime(void)
 {
     const struct pl_job *job = pl_process.place.job;
-    const char *text = getenv(PL_JOB_ENV);
+    char path[48];
     struct stat st;
-    uint64_t head[4];
-    int fd = text ? (int)strtol(text, NULL, 10) : -1;
-    if (!job || fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != job->bytes)
+    if (!job || !job->bell_inode)
         return;
-    if (pread(fd, head, sizeof head, 0) == sizeof head && memcmp(head, job, sizeof head) == 0)
-        futimens(fd, NULL);
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)job->runtime_pid, (int)job->bell);
+    if (stat(path, &st) != 0 || !S_ISFIFO(st.st_mode) || st.st_ino != job->bell_inode)
+        return;
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && st.st_ino == job->bell_inode && write(fd, "", 1) < 0) {
+        /* full: it has rung already */
+    }
+    close(fd);
 }
 
 int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count)
@@ -59,7 +66,7 @@ int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count
     if (wrong)
         return pl_fail(ranges ? MPI_ERR_OTHER : MPI_ERR_ARG, "process set \"%s\" cannot be %s: %s",
                        pl_pset_name_show(name, shown, sizeof shown), ranges ? "published" : "withdrawn", wrong);
-    touch_segment();
+    ring_runtime();
     return MPI_SUCCESS;
 }
 

@@ -282,7 +282,6 @@ static void wind_up(struct plenum_job *job)
             pl_stream_close(&job->ranks[r].out[s]);
         }
     pl_job_psets_look(job);
-    pl_job_psets_unwatch(job);
     munmap((void *)job->segment, job->segment_bytes);
     job->segment = NULL;
     job->runtime->used -= job->takes;

@@ -165,7 +165,7 @@ static int make_ready(struct plenum_job *job, struct launch *l)
     l->segment = pl_segment_make(job, slots, &err);
     if (l->segment < 0)
         return err;
-    pl_job_psets_watch(job, l->segment);
+    pl_job_psets_watch(job);
     l->plan = pl_blob_file(&job->plan, "plenum-plan", &err);
     return l->plan < 0 ? err : open_streams(job, l);
 }
@@ -201,7 +201,6 @@ static void undo_start(struct plenum_job *job)
     if (job->segment)
         munmap((void *)job->segment, job->segment_bytes);
     job->segment = NULL;
-    pl_job_psets_unwatch(job);
 }
 
 int pl_job_start(struct plenum_job *job)

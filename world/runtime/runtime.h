@@ -41,7 +41,7 @@ struct plenum_runtime {
     bool driving;          /* a thread in plenum_job_wait() polls `work` */
     struct pl_link link;
     struct pl_source link_source, nudge_source, timer_source;
-    int psets; /* inotify in work: published process sets have changed; -1: none so far, or there is none */
+    int psets[2];          /* a pipe, its read end in work: published process sets have changed; -1: none so far */
     struct pl_source psets_source;
     struct pl_list jobs;   /* struct plenum_job.node */
     struct pl_list alive;  /* struct plenum_job.alive: those that run or are being ended */
@@ -128,7 +128,6 @@ struct plenum_job {
     bool failed;               /* `code` is decided by a failure */
     int code;                  /* the exit code so far */
     int64_t limit_at, kill_at; /* milliseconds of CLOCK_MONOTONIC; 0: none */
-    int psets_watch;           /* of the segment, in runtime->psets; -1: none */
     uint64_t psets_told;       /* version of the published sets in the last event */
 };
 
@@ -166,10 +165,9 @@ int pl_job_send_signal(struct plenum_job *job, int rank, int signal);
 void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message);
 
 /* psets.c: process sets that come and go while the job runs. */
-void pl_job_psets_watch(struct plenum_job *job, int segment);
+void pl_job_psets_watch(struct plenum_job *job);
 /* Tells the host if they have changed. */
 void pl_job_psets_look(struct plenum_job *job);
-void pl_job_psets_unwatch(struct plenum_job *job);
 
 /* stream.c */
 int pl_stream_open(struct pl_stream *stream, struct plenum_job *job, int rank, int number, int *write_end);
