@@ -73,7 +73,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 $(LIBMPI): $(call objs,$(MPI_SRC))
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs,-z,now -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm
+	$(Q)$(CC) -shared -Wl,-soname,libmpi_abi.so.1 -Wl,-z,defs,-z,now -static-libgcc -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,jansson) -ldl -lm
 
 $(B)/lib/libmpi_abi.a: $(call objs,$(MPI_SRC))
 	@mkdir -p $(@D)

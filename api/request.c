@@ -8,6 +8,7 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/p2p.h"
+#include "core/report.h"
 #include "core/schedule.h"
 #include "core/status.h"
 
@@ -93,7 +94,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
         return pl_call_leave(&call);
     }
     if (!pl_request_done(r))
-        pl_engine_wait(r->engine, &r->done);
+        pl_engine_wait(r->engine, r);
     return leave_one(&call, r, request, status);
 }
 
@@ -255,15 +256,16 @@ static struct pl_engine *engine_of(int count, const MPI_Request requests[])
 /* Until `enough` are done (or all that live, or an argument is bad). */
 static int wait_for(struct pl_call *call, int count, const MPI_Request requests[], int enough, int *live, int *first)
 {
-    unsigned rounds = 0;
+    const struct pl_waiting what = { .what = PL_WHAT_ANY, .tag = PL_ANY, .requests = (struct pl_request *const *)requests, .count = count };
+    struct pl_wait wait = { .what = &what };
     for (int before = -1;;) {
         int done = count_done(call, count, requests, live, first);
         if (call->err || done >= enough || done == *live)
             return done;
         if (done != before)
-            rounds = 0;
+            wait.rounds = 0;
         before = done;
-        pl_engine_idle(engine_of(count, requests), &rounds);
+        pl_engine_idle(engine_of(count, requests), &wait);
     }
 }
 
@@ -328,7 +330,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     for (int i = 0; i < count && !call.err; i++) {
         struct pl_request *request = requests[i] == MPI_REQUEST_NULL ? NULL : (struct pl_request *)requests[i]; /* a good one: looked at above */
         if (request && !pl_request_done(request) && (!request->persistent || request->active))
-            pl_engine_wait(request->engine, &request->done);
+            pl_engine_wait(request->engine, request);
     }
     if (!call.err)
         finish_all(&call, count, requests, NULL, statuses, &keep);

@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/instance.h"
 #include "core/memory.h"
+#include "core/report.h"
 
 enum {
     LINE = 64,
@@ -89,7 +90,8 @@ struct notice {
 static int find_peer(struct pl_comm *comm, int rank, struct pl_peer **peer)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    unsigned rounds = 0;
+    const struct pl_waiting what = { .what = PL_WHAT_ADDRESS, .comm = comm, .peer = rank, .tag = PL_ANY };
+    struct pl_wait wait = { .what = &what };
     for (;;) {
         pl_engine_enter(engine);
         int rc = pl_engine_resolve(comm, rank, peer);
@@ -97,8 +99,8 @@ static int find_peer(struct pl_comm *comm, int rank, struct pl_peer **peer)
         pl_engine_leave(engine);
         if (rc != PL_AGAIN)
             return rc;
-        rounds = events ? 0 : rounds;
-        pl_engine_idle(engine, &rounds);
+        wait.rounds = events ? 0 : wait.rounds;
+        pl_engine_idle(engine, &wait);
     }
 }
 
@@ -249,10 +251,18 @@ static int lost(const struct pl_board *board)
     return MPI_SUCCESS;
 }
 
+/* Whose line it is. */
+static int rank_of(const struct pl_board *board, const struct pl_awaited *awaited)
+{
+    ptrdiff_t offset = (const char *)awaited->word - (const char *)board->sheet->lines;
+    return (int)(offset / (ptrdiff_t)sizeof(struct line) % board->size);
+}
+
 static int wait_longer(struct pl_board *board, const struct pl_awaited *awaited)
 {
     struct pl_engine *engine = board->engine;
-    unsigned rounds = 0;
+    const struct pl_waiting what = { .what = PL_WHAT_COLLECTIVE, .comm = board->comm, .peer = rank_of(board, awaited), .tag = PL_ANY };
+    struct pl_wait wait = { .what = &what };
     while (!pl_awaited_is_there(awaited)) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
@@ -261,9 +271,9 @@ static int wait_longer(struct pl_board *board, const struct pl_awaited *awaited)
         if (rc && !pl_awaited_is_there(awaited))
             return pl_fail(rc, "a process of %s is gone", pl_comm_label(board->comm));
         if (events)
-            rounds = 0;
+            wait.rounds = 0;
         else if (!pl_awaited_is_there(awaited))
-            pl_engine_idle_for(engine, awaited, &rounds);
+            pl_engine_idle_for(engine, awaited, &wait);
     }
     return MPI_SUCCESS;
 }

@@ -230,7 +230,7 @@ int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_t
 
 static void wait_empty(struct pl_bsend *bsend, struct pl_engine *engine)
 {
-    unsigned rounds = 0;
+    struct pl_wait wait = { 0 };
     while (atomic_load_explicit(&bsend->active, memory_order_acquire) > 0) {
         int events = 0;
         if (engine) {
@@ -239,8 +239,8 @@ static void wait_empty(struct pl_bsend *bsend, struct pl_engine *engine)
             pl_engine_leave(engine);
         }
         events += pl_engine_nudge_others(engine);
-        rounds = events ? 0 : rounds;
-        pl_engine_idle(engine, &rounds);
+        wait.rounds = events ? 0 : wait.rounds;
+        pl_engine_idle(engine, &wait);
     }
     pl_lock_take(&bsend->lock); /* the last segment's holder has left */
     pl_lock_drop(&bsend->lock);

@@ -16,6 +16,7 @@
 #include "core/instance.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "core/report.h"
 #include "core/request.h"
 #include "core/topology.h"
 
@@ -184,13 +185,14 @@ int pl_comm_free(struct pl_comm *comm)
 int pl_comm_disconnect(struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    unsigned rounds = 0;
+    const struct pl_waiting what = { .comm = comm, .peer = PL_NOBODY, .tag = PL_ANY };
+    struct pl_wait wait = { .what = &what };
     while (atomic_load_explicit(&comm->detached, memory_order_acquire) > 0) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
         pl_engine_leave(engine);
-        rounds = events ? 0 : rounds;
-        pl_engine_idle(engine, &rounds);
+        wait.rounds = events ? 0 : wait.rounds;
+        pl_engine_idle(engine, &wait);
     }
     int rc = pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = comm });
     return rc ? rc : pl_comm_free(comm);

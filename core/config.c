@@ -51,6 +51,8 @@ const struct pl_config pl_config_table[] = {
     ALGORITHM("scatterv", "linear"),
     { "config", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "the configuration file; not given: ~/.config/plenum.json or else /etc/plenum.json, if there is one; empty: none" },
+    { "crash_report", PL_CONFIG_BOOL, "0", NULL, 0, 0,
+      "a crash between MPI_Init and MPI_Finalize tells the launcher where it happened; mpiexec sets it to 1" },
     { "errhandlers", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "file of rules that say which errors go to which error handlers; empty: none" },
     { "initial_errhandler", PL_CONFIG_TEXT, "mpi_errors_are_fatal", NULL, 0, 0,

@@ -121,13 +121,21 @@ void pl_engine_close(struct pl_engine *engine);
 /* One round: transports, pending sends, hooks. Lock held. Returns the number of events. */
 int pl_engine_progress(struct pl_engine *engine);
 
-/* Makes progress until *done is not 0; spins, yields, then sleeps. Lock not held; releases it between rounds.
+/* Makes progress until the request is done; spins, yields, then sleeps. Lock not held; releases it between rounds.
  * `engine` NULL: in all engines. */
-void pl_engine_wait(struct pl_engine *engine, const _Atomic int *done);
+void pl_engine_wait(struct pl_engine *engine, const struct pl_request *request);
 
-/* For waiting on anything: call between unsuccessful rounds with the same counter, from 0; it spins, yields, sleeps.
+/* A wait under way. */
+struct pl_waiting;
+struct pl_wait {
+    unsigned rounds;               /* without success; whoever has some begins again at 0 */
+    long since;                    /* nanoseconds of CLOCK_MONOTONIC when it began to yield; 0: not yet */
+    const struct pl_waiting *what; /* what it is for, in reports (core/report.h); NULL: not said */
+};
+
+/* For waiting on anything: call between unsuccessful rounds with the same record, from 0; it spins, yields, sleeps.
  * `engine` NULL: for something that no engine brings. */
-void pl_engine_idle(struct pl_engine *engine, unsigned *rounds);
+void pl_engine_idle(struct pl_engine *engine, struct pl_wait *wait);
 
 /* A counter that others advance, and how far it must have come (as a difference: it may wrap around). */
 struct pl_awaited {
@@ -140,7 +148,7 @@ static inline bool pl_awaited_is_there(const struct pl_awaited *awaited)
 }
 
 /* The same for what comes by shared memory: nobody falls asleep when it is there. */
-void pl_engine_idle_for(struct pl_engine *engine, const struct pl_awaited *awaited, unsigned *rounds);
+void pl_engine_idle_for(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_wait *wait);
 
 /* Wakes the threads that sleep in this engine. Any thread, any locks. */
 void pl_engine_wake(struct pl_engine *engine);

@@ -19,6 +19,7 @@
 #include "core/match.h"
 #include "core/plugin.h"
 #include "core/process.h"
+#include "core/report.h"
 #include "core/request.h"
 
 extern const struct pl_transport_ops pl_transport_self, pl_transport_shm;
@@ -189,7 +190,8 @@ static bool flushed(struct pl_engine *engine)
 
 static void flush(struct pl_engine *engine)
 {
-    unsigned rounds = 0;
+    const struct pl_waiting what = { .what = PL_WHAT_CLOSE, .peer = PL_NOBODY, .tag = PL_ANY };
+    struct pl_wait wait = { .what = &what };
     for (;;) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
@@ -198,9 +200,9 @@ static void flush(struct pl_engine *engine)
         if (done)
             return;
         if (events)
-            rounds = 0;
+            wait.rounds = 0;
         else
-            pl_engine_idle(engine, &rounds);
+            pl_engine_idle(engine, &wait);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/job.h"
+#include "core/job_report.h"
 #include "core/job_sets.h"
 
 enum { RANKS_MAX = 1 << 24 };
@@ -77,6 +78,12 @@ static const char *check_cpus(const struct pl_job *job, size_t bytes)
     return whole ? NULL : "the processors of its ranks lie outside";
 }
 
+static const char *check_pages(const struct pl_job *job, size_t bytes)
+{
+    bool whole = !job->pages || (job->pages % 64 == 0 && job->pages <= bytes && job->size <= (bytes - job->pages) / PL_PAGE_BYTES);
+    return whole ? NULL : "the pages of its ranks lie outside";
+}
+
 const char *pl_job_check(const struct pl_job *job, size_t bytes, uint64_t cookie, long rank)
 {
     if (bytes < sizeof(*job))
@@ -102,5 +109,7 @@ const char *pl_job_check(const struct pl_job *job, size_t bytes, uint64_t cookie
         wrong = check_apps(job, bytes);
     if (!wrong)
         wrong = check_cpus(job, bytes);
-    return wrong ? wrong : check_table(job, bytes);
+    if (!wrong)
+        wrong = check_table(job, bytes);
+    return wrong ? wrong : check_pages(job, bytes);
 }

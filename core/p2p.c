@@ -9,6 +9,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/report.h"
 #include "core/status.h"
 
 /* --- the two halves, with the engine's lock held --------------------------------------------------------------- */
@@ -325,7 +326,8 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
             return MPI_ERR_NO_MEM;
         made->comm = pl_object_retain(comm);
     }
-    unsigned rounds = 0;
+    const struct pl_waiting what = { .what = PL_WHAT_PROBE, .comm = comm, .peer = source, .tag = tag == MPI_ANY_TAG ? PL_ANY : tag };
+    struct pl_wait idling = { .what = &what };
     for (bool tried = false;; tried = true) {
         pl_engine_enter(engine);
         struct pl_unexpected *unexpected = pl_match_find(comm, PL_MSG_P2P, source, tag);
@@ -344,8 +346,8 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         if (unexpected || (!wait && tried))
             break;
         if (wait) {
-            rounds = events ? 0 : rounds;
-            pl_engine_idle(engine, &rounds);
+            idling.rounds = events ? 0 : idling.rounds;
+            pl_engine_idle(engine, &idling);
         }
     }
     if (made && !*found) {

@@ -160,7 +160,7 @@ bool pl_request_test(struct pl_request *request)
 int pl_request_wait(struct pl_request *request)
 {
     if (!pl_request_done(request))
-        pl_engine_wait(request->engine, &request->done);
+        pl_engine_wait(request->engine, request);
     return request->outcome.error ? pl_request_report(request) : MPI_SUCCESS;
 }
 

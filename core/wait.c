@@ -25,6 +25,8 @@
 #include <unistd.h>
 
 #include "core/engine.h"
+#include "core/report.h"
+#include "core/request.h"
 
 enum {
     SPINS = 2000,            /* rounds of progress, each some tens of nanoseconds */
@@ -162,12 +164,20 @@ static void yield(struct pl_engine *engine)
         atomic_store_explicit(&engine->crowd, crowd - 1, memory_order_relaxed);
 }
 
-static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, unsigned *rounds)
+/* It takes long: time to look whether somebody wants to know for what. */
+static void be_asked(struct pl_engine *engine, const struct pl_request *request, struct pl_wait *wait)
+{
+    if (!wait->since)
+        wait->since = nanoseconds();
+    pl_report_look(engine, request, wait);
+}
+
+static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, const struct pl_request *request, struct pl_wait *wait)
 {
     bool patient = engine->patient || atomic_load_explicit(&engine->crowd, memory_order_relaxed) > 0;
-    unsigned round = *rounds, spins = patient ? 0 : SPINS, yields = patient ? YIELDS_PATIENT : YIELDS;
+    unsigned round = wait->rounds, spins = patient ? 0 : SPINS, yields = patient ? YIELDS_PATIENT : YIELDS;
     if (round < UINT_MAX)
-        ++*rounds;
+        wait->rounds++;
     if (round < spins) {
         if (round % NUDGE_SPINS == NUDGE_SPINS - 1)
             pl_engine_nudge_others(engine);
@@ -175,6 +185,7 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, uns
         return;
     }
     round -= spins;
+    be_asked(engine, request, wait);
     if (round < yields) {
         if (round % NUDGE_YIELDS == NUDGE_YIELDS - 1)
             pl_engine_nudge_others(engine);
@@ -186,43 +197,44 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, uns
 }
 
 /* Waiting for something that no engine brings, a generalized request: move all engines on, and be brief. */
-static void idle_anywhere(unsigned *rounds)
+static void idle_anywhere(const struct pl_request *request, struct pl_wait *wait)
 {
+    be_asked(NULL, request, wait);
     struct timespec nap = { .tv_nsec = NAP_FIRST * 1000 };
     if (pl_engine_nudge_others(NULL) > 0)
-        *rounds = 0;
-    else if ((*rounds)++ < YIELDS)
+        wait->rounds = 0;
+    else if (wait->rounds++ < YIELDS)
         sched_yield();
     else
         nanosleep(&nap, NULL);
 }
 
-void pl_engine_idle(struct pl_engine *engine, unsigned *rounds)
+void pl_engine_idle(struct pl_engine *engine, struct pl_wait *wait)
 {
     if (engine)
-        idle(engine, NULL, rounds);
+        idle(engine, NULL, NULL, wait);
     else
-        idle_anywhere(rounds);
+        idle_anywhere(NULL, wait);
 }
 
-void pl_engine_idle_for(struct pl_engine *engine, const struct pl_awaited *awaited, unsigned *rounds)
+void pl_engine_idle_for(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_wait *wait)
 {
-    idle(engine, awaited, rounds);
+    idle(engine, awaited, NULL, wait);
 }
 
-void pl_engine_wait(struct pl_engine *engine, const _Atomic int *done)
+void pl_engine_wait(struct pl_engine *engine, const struct pl_request *request)
 {
-    const struct pl_awaited awaited = { .word = (const _Atomic uint32_t *)done, .value = 1 };
-    unsigned rounds = 0;
+    const struct pl_awaited awaited = { .word = (const _Atomic uint32_t *)&request->done, .value = 1 };
+    struct pl_wait wait = { 0 };
     while (!engine && !is_there(&awaited))
-        idle_anywhere(&rounds);
+        idle_anywhere(request, &wait);
     while (!is_there(&awaited)) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
         pl_engine_leave(engine);
         if (events)
-            rounds = 0;
+            wait.rounds = 0;
         else if (!is_there(&awaited))
-            idle(engine, &awaited, &rounds);
+            idle(engine, &awaited, request, &wait);
     }
 }

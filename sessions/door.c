@@ -51,9 +51,9 @@ int pl_door_peer(struct pl_engine *door, int rank, struct pl_peer **peer)
     return rc ? rc : pl_engine_peer(door, card, length, PL_PROC(0, rank), peer);
 }
 
-void pl_door_idle(struct pl_engine *door, unsigned *rounds)
+void pl_door_idle(struct pl_engine *door, struct pl_wait *wait)
 {
     if (pl_engine_nudge_others(door) > 0)
-        *rounds = 0;
-    pl_engine_idle(door, rounds);
+        wait->rounds = 0;
+    pl_engine_idle(door, wait);
 }

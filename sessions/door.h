@@ -16,7 +16,7 @@ int pl_door_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, c
 int pl_door_peer(struct pl_engine *door, int rank, struct pl_peer **peer);
 
 /* Between unsuccessful rounds: moves the other engines on, spins, yields, sleeps. */
-void pl_door_idle(struct pl_engine *door, unsigned *rounds);
+void pl_door_idle(struct pl_engine *door, struct pl_wait *wait);
 
 /* meeting.c: throws away what came for meetings that never took place. */
 void pl_meeting_forget_early(void);

@@ -10,6 +10,7 @@
 
 #include "core/engine.h"
 #include "core/process.h"
+#include "core/report.h"
 #include "sessions/door.h"
 #include "sessions/meeting_parts.h"
 
@@ -234,23 +235,37 @@ static int ask(struct pl_meeting *meeting)
 
 /* Nothing wakes a guest when the host's door opens: it sleeps for a small part of the time that it has waited already,
  * so that it comes only a little late. */
-static void idle(struct pl_meeting *meeting, unsigned *rounds)
+static void idle(struct pl_meeting *meeting, struct pl_wait *wait)
 {
-    long waited = is_host(meeting) || meeting->asked || *rounds < LOOK_ROUNDS ? 0 : now_ms() - meeting->began;
+    long waited = is_host(meeting) || meeting->asked || wait->rounds < LOOK_ROUNDS ? 0 : now_ms() - meeting->began;
     if (waited == 0) {
-        pl_door_idle(meeting->door, rounds);
+        pl_door_idle(meeting->door, wait);
         return;
     }
+    pl_report_look(meeting->door, NULL, wait);
     if (pl_engine_nudge_others(meeting->door) > 0)
         return;
     long microseconds = waited * 1000 / 8;
     nanosleep(&(struct timespec){ .tv_nsec = 1000 * (microseconds < NAP_US ? microseconds : NAP_US) }, NULL);
 }
 
+/* Who has not come, for a report. Lock held. */
+static void describe_wait(const void *context, struct pl_job_item *item)
+{
+    const struct pl_meeting *meeting = context;
+    snprintf(item->object, sizeof item->object, "%.63s", meeting->tag);
+    item->waited = (now_ms() - meeting->began) * 1000000;
+    for (uint32_t i = 0; i < meeting->members; i++)
+        if (is_missing(meeting, i))
+            pl_report_await(item, meeting->ranks[i]);
+}
+
 static int wait_for_all(struct pl_meeting *meeting)
 {
     struct pl_engine *door = meeting->door;
-    unsigned rounds = 0, turns = 0;
+    const struct pl_waiting what = { .what = PL_WHAT_MEETING, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe_wait, .context = meeting };
+    struct pl_wait wait = { .what = &what };
+    unsigned turns = 0;
     for (;;) {
         int events = pl_engine_progress(door), rc = MPI_SUCCESS;
         if (meeting->error)
@@ -261,7 +276,7 @@ static int wait_for_all(struct pl_meeting *meeting)
             return MPI_SUCCESS;
         if (!is_host(meeting))
             rc = ask(meeting);
-        if (rc == MPI_SUCCESS && (rounds > LOOK_ROUNDS || ++turns % LOOK_ROUNDS == 0)) {
+        if (rc == MPI_SUCCESS && (wait.rounds > LOOK_ROUNDS || ++turns % LOOK_ROUNDS == 0)) {
             long now = now_ms();
             if (now >= meeting->look_at)
                 rc = look(meeting, now);
@@ -269,8 +284,8 @@ static int wait_for_all(struct pl_meeting *meeting)
         if (rc)
             return rc;
         pl_engine_leave(door);
-        rounds = events ? 0 : rounds;
-        idle(meeting, &rounds);
+        wait.rounds = events ? 0 : wait.rounds;
+        idle(meeting, &wait);
         pl_engine_enter(door);
     }
 }
@@ -306,14 +321,14 @@ int pl_meeting_attend(struct pl_meeting *meeting, const void **data, size_t *len
 /* To a host that may wait already, though nobody here has asked it. Its door may have to be found yet. */
 static void refuse_at_door(struct pl_meeting *meeting)
 {
-    unsigned rounds = 0;
+    struct pl_wait wait = { 0 };
     long until = now_ms() + PARTING_MS;
     struct pl_peer *peer;
     int rc = PL_AGAIN;
     while (now_ms() < until && !has_ended(meeting, meeting->host) &&
            (rc = pl_door_peer(meeting->door, meeting->ranks[meeting->host], &peer)) == PL_AGAIN) {
         pl_engine_leave(meeting->door);
-        pl_door_idle(meeting->door, &rounds);
+        pl_door_idle(meeting->door, &wait);
         pl_engine_enter(meeting->door);
         pl_engine_progress(meeting->door);
     }

@@ -197,14 +197,14 @@ static int begin_locked(struct pl_psets *psets, MPIX_Session_pset_function *chan
 /* No call is under way any more, but for one of this very thread. */
 static void settle(struct pl_psets *psets)
 {
-    unsigned rounds = 0;
+    struct pl_wait wait = { 0 };
     for (;;) {
         pl_lock_take(&psets->lock);
         bool settled = !psets->telling || pthread_equal(psets->teller, pthread_self());
         pl_lock_drop(&psets->lock);
         if (settled)
             return;
-        pl_engine_idle(NULL, &rounds);
+        pl_engine_idle(NULL, &wait);
     }
 }
 

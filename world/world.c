@@ -11,6 +11,7 @@
 #include "core/instance.h"
 #include "core/leftovers.h"
 #include "core/process.h"
+#include "core/report.h"
 #include "sessions/psets.h"
 
 static pthread_t main_thread;
@@ -43,6 +44,7 @@ static int make_comm(struct pl_instance *world, int size, uint64_t first, uint32
 
 static void close_world(struct pl_instance *world)
 {
+    pl_crash_ignore();
     pl_process_publish(PL_CARD_WORLD, NULL, 0);
     pl_psets_close(world);
     pl_instance_close(world);
@@ -76,6 +78,7 @@ int pl_world_init(int required, int *provided)
     main_thread = pthread_self();
     pl_world = world;
     *provided = world->thread_level;
+    pl_crash_watch();
     pl_process.bootstrap->state(PL_JOB_INITIALIZED);
     atomic_store(&pl_world_state, PL_WORLD_INITIALIZED);
     return MPI_SUCCESS;

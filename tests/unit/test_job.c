@@ -115,6 +115,18 @@ START_TEST(impossible_size)
 }
 END_TEST
 
+/* Pages for fewer ranks than there are, far away, or between two lines. */
+START_TEST(pages)
+{
+    make();
+    const uint64_t values[] = { 64, whole.bytes / 64 * 64, 1ull << 40, UINT64_MAX - 63, 32 };
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+        whole.job->pages = values[i];
+        REFUSED("pages");
+    }
+}
+END_TEST
+
 START_TEST(name_without_end)
 {
     make();
@@ -205,5 +217,5 @@ START_TEST(random_damage)
 }
 END_TEST
 
-UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, offsets, texts_without_end,
+UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, pages, offsets, texts_without_end,
           members_outside, random_damage)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/engine.h"
+#include "core/request.h"
 #include "core/error.h"
 
 /* A transport that can only sleep, and counts. */
@@ -106,15 +107,16 @@ static void complete(_Atomic int *done)
 enum { THREADS = 8, TURNS = 60 };
 static struct waiter {
     pthread_t thread;
-    _Atomic int done[TURNS], turn;
+    struct pl_request request[TURNS];
+    _Atomic int turn;
 } waiter[THREADS];
 
 static void *wait_in_turns(void *argument)
 {
     struct waiter *w = argument;
     for (int i = 0; i < TURNS; i++) {
-        pl_engine_wait(&engine, &w->done[i]);
-        ck_assert_int_eq(atomic_load(&w->done[i]), 1);
+        pl_engine_wait(&engine, &w->request[i]);
+        ck_assert_int_eq(atomic_load(&w->request[i].done), 1);
         atomic_store(&w->turn, i + 1);
     }
     return NULL;
@@ -130,11 +132,11 @@ static void many_threads(int beds, bool patient)
     for (int left = THREADS * TURNS; left > 0;) {
         struct waiter *w = &waiter[unit_below(&state, THREADS)];
         int turn = atomic_load(&w->turn);
-        if (turn == TURNS || atomic_load(&w->done[turn]))
+        if (turn == TURNS || atomic_load(&w->request[turn].done))
             continue;
         if (unit_below(&state, 8) == 0)
             nanosleep(&(struct timespec){ .tv_nsec = 1000 * unit_below(&state, 5000) }, NULL);
-        complete(&w->done[turn]);
+        complete(&w->request[turn].done);
         left--;
     }
     for (int i = 0; i < THREADS; i++)
@@ -167,9 +169,9 @@ END_TEST
 
 START_TEST(done_before)
 {
-    _Atomic int done = 1;
+    struct pl_request request = { .done = 1 };
     open_engine(1, true);
-    pl_engine_wait(&engine, &done);
+    pl_engine_wait(&engine, &request);
     ck_assert_int_eq(bed[0].arms, 0);
     pl_engine_close(&engine);
 }
@@ -178,11 +180,11 @@ END_TEST
 /* A transport that always has something to do keeps everybody awake. */
 START_TEST(busy_transport)
 {
-    _Atomic int done = 0;
+    struct pl_request request = { 0 };
     open_engine(2, true);
     bed[1].busy = true;
-    bed[0].done = &done;
-    pl_engine_wait(&engine, &done);
+    bed[0].done = &request.done;
+    pl_engine_wait(&engine, &request);
     ck_assert_int_gt(bed[0].arms, 0);
     ck_assert_int_eq(bed[0].sleeps + bed[1].sleeps, 0);
     pl_engine_close(&engine);
@@ -192,10 +194,10 @@ END_TEST
 /* Both transports get their naps. */
 START_TEST(naps_alternate)
 {
-    unsigned rounds = 0;
+    struct pl_wait wait = { 0 };
     open_engine(2, true);
     for (int i = 0; i < 200 && bed[0].sleeps + bed[1].sleeps < 6; i++)
-        pl_engine_idle(&engine, &rounds);
+        pl_engine_idle(&engine, &wait);
     ck_assert_int_eq(bed[0].sleeps, 3);
     ck_assert_int_eq(bed[1].sleeps, 3);
     pl_engine_close(&engine);

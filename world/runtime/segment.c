@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/job_report.h"
 #include "core/job_sets.h"
 #include "world/runtime/blob.h"
 #include "world/runtime/error.h"
@@ -99,6 +100,14 @@ static void add_table(struct pl_blob *b, const struct plenum_job *job, struct pl
     b->tail = PL_JOB_TABLE_BYTES(table.room) - sizeof(table);
 }
 
+/* Behind the table, a page for each rank, of memory that nobody has written yet. */
+static void add_pages(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+{
+    b->tail += (4096 - (b->used + b->tail) % 4096) % 4096;
+    head->pages = b->used + b->tail;
+    b->tail += (size_t)job->size * PL_PAGE_BYTES;
+}
+
 int pl_segment_make(struct plenum_job *job, int slots, int *error)
 {
     struct pl_blob b = { 0 };
@@ -119,6 +128,7 @@ int pl_segment_make(struct plenum_job *job, int slots, int *error)
     add_programs(&b, job, &head);
     add_cpus(&b, job, &head);
     add_table(&b, job, &head);
+    add_pages(&b, job, &head);
     head.bytes = b.used + b.tail;
     if (!b.failed)
         memcpy(b.data, &head, sizeof(head));
