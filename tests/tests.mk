@@ -71,7 +71,7 @@ check-warnings: deps-tests
 check-headers: deps-tests
 	$(Q)$(RUN) 'tests/abi/check_headers $(CC) $(CXX)' tests/abi/check_config
 check-abi: deps-tests all
-	$(Q)$(RUN) 'tests/abi/check_abi $(CC)' $(wildcard tests/abi/check_pmpi)
+	$(Q)$(RUN) 'tests/abi/check_abi $(CC)' $(wildcard tests/abi/check_pmpi tests/abi/check_interposition)
 check-symbols: deps-tests $(LIBMPI)
 	$(Q)$(RUN) 'tests/abi/check_symbols $(LIBMPI)'
 check-status: deps-tests
