@@ -220,6 +220,13 @@ void pl_bad_tag(struct pl_call *call, int tag, bool receiving)
     pl_call_error(call, MPI_ERR_TAG, "tag is %d; it must not be negative%s", tag, receiving ? " unless it is MPI_ANY_TAG" : "");
 }
 
+void pl_bad_wildcard(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, const char *hint)
+{
+    char text[DESCRIPTION_MAX];
+    if (!call->err && comm->instance->strict)
+        pl_call_error(call, class, "%s, but %s was set for %s", what, hint, describe((struct pl_comm *)comm, text));
+}
+
 void pl_bad_output(struct pl_call *call, const char *name)
 {
     pl_call_error(call, MPI_ERR_ARG, "%s is NULL", name);

@@ -18,6 +18,7 @@
 #define PLENUM_API_CALL_H
 
 #include "core/comm.h"
+#include "core/comm_info.h"
 #include "core/counts.h"
 #include "core/datatype.h"
 #include "core/errhandler.h"
@@ -87,6 +88,9 @@ void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struc
 void pl_bad_count(struct pl_call *call, MPI_Count count) __attribute__((cold));
 void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, int rank) __attribute__((cold));
 void pl_bad_tag(struct pl_call *call, int tag, bool receiving) __attribute__((cold));
+/* A wildcard that the user has promised not to use: an error in a strict session. */
+void pl_bad_wildcard(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, const char *hint)
+    __attribute__((cold));
 void pl_bad_output(struct pl_call *call, const char *name) __attribute__((cold));
 void pl_check_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type);
 
@@ -109,6 +113,8 @@ static inline void pl_arg_source(struct pl_call *call, const struct pl_comm *com
 {
     if (source != MPI_ANY_SOURCE)
         pl_arg_dest(call, comm, source);
+    else if (__builtin_expect(comm && comm->asserted & PL_ASSERT_NO_ANY_SOURCE, 0))
+        pl_bad_wildcard(call, MPI_ERR_RANK, comm, "source is MPI_ANY_SOURCE", "mpi_assert_no_any_source");
 }
 
 /* A rank of an intracommunicator. */
@@ -126,10 +132,12 @@ static inline void pl_arg_tag(struct pl_call *call, int tag)
 }
 
 /* The same or MPI_ANY_TAG. */
-static inline void pl_arg_recv_tag(struct pl_call *call, int tag)
+static inline void pl_arg_recv_tag(struct pl_call *call, const struct pl_comm *comm, int tag)
 {
     if (__builtin_expect(tag < 0, 0) && tag != MPI_ANY_TAG)
         pl_bad_tag(call, tag, true);
+    else if (__builtin_expect(tag == MPI_ANY_TAG && comm && comm->asserted & PL_ASSERT_NO_ANY_TAG, 0))
+        pl_bad_wildcard(call, MPI_ERR_TAG, comm, "tag is MPI_ANY_TAG", "mpi_assert_no_any_tag");
 }
 
 /* MPI_ERR_ARG when NULL. */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicator management (MPI-5.0 chapter 7): queries, construction, names, info. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/alloc_kinds.h"
 #include "core/comm_hw.h"
+#include "core/comm_info.h"
 #include "core/comm_make.h"
 #include "core/intercomm.h"
 #include "core/memory.h"
+#include "sessions/psets.h"
 #include "sessions/rendezvous.h"
 
 /* --- queries ------------------------------------------------------------------------------------------------------------ */
@@ -149,7 +151,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err)
-        call.err = pl_comm_dup(c, NULL, true, &made);
+        call.err = pl_comm_dup(c, NULL, &made);
     return give(&call, made, newcomm);
 }
 
@@ -161,11 +163,11 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err)
-        call.err = pl_comm_dup(c, i, false, &made);
+        call.err = pl_comm_dup(c, i, &made);
     return give_handled(&call, made, chosen, newcomm);
 }
 
-static int idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, bool copy_info, MPI_Comm *newcomm, MPI_Request *request)
+static int idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct pl_comm *c = pl_arg_comm(call, comm), *made;
     struct pl_errhandler *chosen = pl_arg_info_errhandler(call, info);
@@ -173,7 +175,7 @@ static int idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, bool 
     pl_arg_output(call, newcomm, "newcomm");
     pl_arg_output(call, request, "request");
     if (!call->err)
-        call->err = pl_comm_idup(c, info, copy_info, &made, &r);
+        call->err = pl_comm_idup(c, info, &made, &r);
     if (!call->err) {
         if (chosen)
             pl_errhandler_attach(PL_COMM, made, chosen);
@@ -186,14 +188,14 @@ static int idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, bool 
 
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return idup(&(struct pl_call)PL_CALL(MPI_Comm_idup), comm, NULL, true, newcomm, request);
+    return idup(&(struct pl_call)PL_CALL(MPI_Comm_idup), comm, NULL, newcomm, request);
 }
 
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Comm_idup_with_info);
     struct pl_info *i = pl_arg_info_or_null(&call, info);
-    return idup(&call, comm, i, false, newcomm, request);
+    return idup(&call, comm, i, newcomm, request);
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
@@ -235,20 +237,40 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     return give(&call, made, newcomm);
 }
 
+/* The members of the process set that `info` names, for MPI_COMM_TYPE_RESOURCE_GUIDED. A handle, or NULL: none such. */
+static struct pl_group *named_members(struct pl_call *call, const struct pl_comm *comm, const char *name)
+{
+    struct pl_group *members = NULL;
+    if (!name || call->err || pl_psets_group(comm->instance, name, &members) == MPI_SUCCESS)
+        return members;
+    pl_error_clear(); /* a name that is not known: MPI_COMM_NULL, says the standard */
+    return NULL;
+}
+
+static bool is_split_type(int split)
+{
+    return split == MPI_UNDEFINED || split == MPI_COMM_TYPE_SHARED || split == MPI_COMM_TYPE_HW_GUIDED ||
+           split == MPI_COMM_TYPE_HW_UNGUIDED || split == MPI_COMM_TYPE_RESOURCE_GUIDED;
+}
+
 int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_split_type);
     struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, newcomm, "newcomm");
-    if (!call.err && (split == MPI_COMM_TYPE_RESOURCE_GUIDED))
-        return pl_call_unsupported(&call);
     struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
-    if (split != MPI_UNDEFINED && split != MPI_COMM_TYPE_SHARED && split != MPI_COMM_TYPE_HW_GUIDED &&
-        split != MPI_COMM_TYPE_HW_UNGUIDED)
+    if (!is_split_type(split))
         pl_call_error(&call, MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_*", split);
+    char *name = split == MPI_COMM_TYPE_RESOURCE_GUIDED && i ? pl_info_get(i, "mpi_pset_name") : NULL;
+    struct pl_group *members = named_members(&call, c, name);
     if (!call.err)
-        call.err = pl_comm_split_type(c, split, key, i, &made);
+        call.err = pl_comm_split_type(c, split, key, i, name, members, &made);
+    if (!call.err && made)
+        call.err = pl_comm_info_set(made, i);
+    if (members)
+        pl_handle_drop(members);
+    free(name);
     return give_handled(&call, made, chosen, newcomm);
 }
 
@@ -292,35 +314,19 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
     struct pl_call call = PL_CALL(MPI_Comm_set_info);
     struct pl_comm *c = pl_arg_comm(&call, comm);
     struct pl_info *i = pl_arg_info_or_null(&call, info);
-    struct pl_info *copy = !call.err && i ? pl_info_dup(i) : NULL;
-    if (!call.err && i && !copy)
-        call.err = MPI_ERR_NO_MEM;
-    if (!call.err) {
-        pl_lock_take(&c->lock);
-        struct pl_info *old = c->info;
-        c->info = copy;
-        pl_lock_drop(&c->lock);
-        pl_object_release(old);
-    }
+    if (!call.err)
+        call.err = pl_comm_info_set(c, i);
     return pl_call_leave(&call);
 }
 
-/* Other hints have no effect so far, so that none is reported as in use. */
 int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 {
     struct pl_call call = PL_CALL(MPI_Comm_get_info);
     struct pl_comm *c = pl_arg_comm(&call, comm);
     pl_arg_output(&call, info_used, "info_used");
-    struct pl_info *made = call.err ? NULL : pl_info_create(), *asked = NULL;
-    if (!call.err && !made)
-        call.err = MPI_ERR_NO_MEM;
-    if (!call.err) {
-        pl_lock_take(&c->lock);
-        asked = c->info ? pl_object_retain(c->info) : NULL;
-        pl_lock_drop(&c->lock);
-        call.err = pl_alloc_kinds_use(c->instance->info, asked, made);
-        pl_object_release(asked);
-    }
+    struct pl_info *made = call.err ? NULL : pl_info_create();
+    if (!call.err)
+        call.err = made ? pl_comm_info_get(c, made) : MPI_ERR_NO_MEM;
     if (!call.err)
         *info_used = pl_object_handle(made);
     else if (made)

@@ -127,19 +127,27 @@ int MPI_Free_mem(void *base)
 
 /* --- hardware ------------------------------------------------------------------------------------------------ */
 
-/* The resources of which the process is confined to one; nothing where the topology of the machine is not known. */
+/* A type of resource that the machine has. */
+static int note_type(void *info, const struct pl_topology_place *place, const uint64_t *cpus, int words)
+{
+    (void)cpus, (void)words;
+    return place->index == 0 ? pl_info_set(info, place->type, "false") : 0; /* each type begins with number 0 */
+}
+
+/* "true" for the resources of which the process is confined to one, "false" for the other types that there are; nothing
+ * where the topology of the machine is not known. */
 static int describe_hardware(struct pl_info *info)
 {
     enum { PLACES = 64 };
     struct pl_topology_place places[PLACES];
     const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
-    int count = topology ? topology->places(places, PLACES) : 0;
-    int err = MPI_SUCCESS;
+    int err = topology ? topology->each(note_type, info) : 0;
+    int count = topology && err == 0 ? topology->places(places, PLACES) : 0;
     if (!topology)
         pl_error_clear();
     for (int i = 0; i < count && i < PLACES && !err; i++)
         err = pl_info_set(info, places[i].type, "true");
-    return err;
+    return err < 0 ? MPI_SUCCESS : err;
 }
 
 int MPI_Get_hw_resource_info(MPI_Info *hw_info)

@@ -178,11 +178,13 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
     if (indegree > 0 && outdegree > 0 && !edges.source_weights != !edges.dest_weights)
         pl_call_error(&call, MPI_ERR_ARG,
                       "one of sourceweights and destweights is MPI_UNWEIGHTED; both must be, or none");
-    pl_arg_info_or_null(&call, info);
+    struct pl_info *hints = pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, comm_dist_graph, "comm_dist_graph");
     (void)reorder; /* each process knows its own edges only, and keeps its rank */
     if (!call.err)
         call.err = pl_dist_graph_adjacent(c, &edges, &made);
+    if (!call.err && made)
+        call.err = pl_comm_info_set(made, hints);
     return pl_topology_leave(&call, made, comm_dist_graph);
 }
 
@@ -209,12 +211,14 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
     int edges = arg_degrees(&call, n, degrees);
     arg_ends(&call, c, edges, destinations, "destinations");
     const int *weights_used = arg_weights(&call, edges, weights, "weights");
-    pl_arg_info_or_null(&call, info);
+    struct pl_info *hints = pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, comm_dist_graph, "comm_dist_graph");
     (void)reorder;
     if (!call.err)
         call.err =
             pl_dist_graph_create(c, n, sources, degrees, destinations, weights_used, weights != MPI_UNWEIGHTED, &made);
+    if (!call.err && made)
+        call.err = pl_comm_info_set(made, hints);
     return pl_topology_leave(&call, made, comm_dist_graph);
 }
 

@@ -34,7 +34,7 @@ static inline struct side receiving(struct pl_call *call, const void *buf, MPI_C
     pl_arg_count(call, count);
     pl_arg_buffer(call, buf, count, side.type);
     pl_arg_source(call, side.comm, source);
-    pl_arg_recv_tag(call, tag);
+    pl_arg_recv_tag(call, side.comm, tag);
     return side;
 }
 

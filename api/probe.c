@@ -15,7 +15,7 @@ static int probe(struct pl_call *call, int source, int tag, MPI_Comm comm, int *
     struct pl_message *taken = NULL;
     bool found = true;
     pl_arg_source(call, c, source);
-    pl_arg_recv_tag(call, tag);
+    pl_arg_recv_tag(call, c, tag);
     if (!call->err && source != MPI_PROC_NULL)
         call->err = pl_probe(c, source, tag, flag == NULL, &found, &outcome, message ? &taken : NULL);
     if (call->err)

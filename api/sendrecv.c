@@ -17,7 +17,7 @@ static struct pl_comm *check(struct pl_call *call, struct pl_transfer *t, MPI_Da
     pl_arg_dest(call, c, t->dest);
     pl_arg_tag(call, t->sendtag);
     pl_arg_source(call, c, t->source);
-    pl_arg_recv_tag(call, t->recvtag);
+    pl_arg_recv_tag(call, c, t->recvtag);
     return c;
 }
 

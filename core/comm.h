@@ -70,7 +70,8 @@ struct pl_comm {
     struct pl_lock lock;
     struct pl_errhandler *errhandler; /* retained */
     struct pl_attrs *attrs;
-    struct pl_info *info;
+    struct pl_info *info;      /* what the user said about kinds of memory (comm_info.h); NULL: nothing */
+    _Atomic unsigned asserted; /* PL_ASSERT_* of comm_info.h */
     char name[MPI_MAX_OBJECT_NAME];
     int topology;              /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED */
     void *topo;                /* topology.c */

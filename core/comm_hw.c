@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Splitting by hardware: the node by what the kernel tells, what is inside it by the hwloc plugin. */
+/*
+ * Splitting by hardware: the node by what the kernel tells, what is inside it by the hwloc plugin. All processes take part in
+ * the same exchanges, whatever each of them asks for.
+ */
 #include "core/comm_hw.h"
 
 #include <fcntl.h>
@@ -11,6 +14,7 @@
 #include "core/collective.h"
 #include "core/comm_make.h"
 #include "core/error.h"
+#include "core/group.h"
 #include "core/info.h"
 #include "core/memory.h"
 #include "core/plugin.h"
@@ -77,20 +81,27 @@ static void read_path(struct path *path, int node)
         path->count = LEVELS;
 }
 
-/* Are all processes in the same instance of this type? */
-static bool all_in(const struct path *paths, int size, const struct path *own, int level)
+/* Is the process confined to this place? */
+static bool is_in(const struct path *path, int node, const struct pl_topology_place *place)
 {
-    for (int i = 0; i < size; i++) {
-        bool same = false;
-        for (int l = 0; l < paths[i].count; l++)
-            same |= memcmp(&paths[i].place[l], &own->place[level], sizeof own->place[level]) == 0;
-        if (!same)
-            return false;
-    }
-    return true;
+    bool in = false;
+    for (int l = 0; l < path->count; l++)
+        in |= memcmp(&path->place[l], place, sizeof *place) == 0;
+    return in && path->node == node;
 }
 
-/* The largest resource that not all share; MPI_UNDEFINED: there is none. */
+/* Which is taken: the largest that not all share. -1: there is none. */
+static int level_of(const struct path *paths, int size, const struct path *own)
+{
+    for (int level = 0; level < own->count; level++)
+        for (int i = 0; i < size; i++)
+            if (!is_in(&paths[i], own->node, &own->place[level]))
+                return level;
+    return -1;
+}
+
+/* All who are in the same place have the same color, the lowest of them. `*color` stays where there is no place. Who does
+ * not take part has node -1. */
 static int unguided(struct pl_comm *parent, int node, struct pl_info *info, int *color)
 {
     struct path *paths = pl_malloc((size_t)(parent->size + 1) * sizeof *paths), *own = &paths[parent->size];
@@ -102,49 +113,96 @@ static int unguided(struct pl_comm *parent, int node, struct pl_info *info, int 
     for (int i = 0; rc == MPI_SUCCESS && !taken && i < parent->size; i++)
         if (paths[i].node != node)
             taken = "mpi_shared_memory";
-    if (taken)
+    if (taken && node >= 0)
         *color = node;
-    for (int level = 0; rc == MPI_SUCCESS && !taken && level < own->count; level++)
-        if (!all_in(paths, parent->size, own, level)) {
-            taken = own->place[level].type;
-            *color = node << INDEX_BITS | own->place[level].index;
-        }
-    if (taken && info)
+    int level = rc || taken || node < 0 ? -1 : level_of(paths, parent->size, own);
+    if (level >= 0) {
+        taken = own->place[level].type;
+        for (int i = parent->size - 1; i >= 0; i--)
+            if (is_in(&paths[i], node, &own->place[level]))
+                *color = i;
+    }
+    if (taken && info && node >= 0)
         rc = pl_info_set(info, RESOURCE_KEY, taken);
     free(paths);
     return rc;
 }
 
-static int guided(const char *type, int node, int *color)
+/* A type that is not known here is nobody's. */
+static void guided(const char *type, int node, int *color)
 {
     if (strcmp(type, "mpi_shared_memory") == 0) {
         *color = node;
-        return MPI_SUCCESS;
+        return;
     }
     const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
+    int index = topology ? topology->index(type) : -1;
     if (!topology)
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    int index = topology->index(type);
+        pl_error_clear();
     if (index >= 0)
         *color = node << INDEX_BITS | index;
-    return MPI_SUCCESS;
 }
 
-int pl_comm_split_type(struct pl_comm *parent, int type, int key, struct pl_info *info, struct pl_comm **comm)
+/* --- process sets ----------------------------------------------------------------------------------------------------- */
+
+/* What each process tells the others. Processes may name different sets: each set is told by a number made of its name. */
+struct wish {
+    uint64_t pset; /* 0: a member of none */
+    int type;
+};
+
+static struct wish wish_of(const struct pl_comm *parent, int type, const char *name, const struct pl_group *members)
 {
+    struct wish wish;
+    memset(&wish, 0, sizeof wish);
+    wish.type = type;
+    if (!name || !members || pl_group_find(members, pl_group_proc(parent->group, parent->rank)) < 0)
+        return wish;
+    for (wish.pset = 0xcbf29ce484222325u; *name; name++)
+        wish.pset = (wish.pset ^ (unsigned char)*name) * 0x100000001b3u;
+    return wish;
+}
+
+/* The lowest rank of the same process set, and whether anybody splits unguided. */
+static int exchange_wishes(struct pl_comm *parent, const struct wish *own, int *color, bool *any_unguided)
+{
+    struct wish *all = pl_malloc((size_t)parent->size * sizeof *all);
+    if (!all)
+        return pl_fail_memory("what a communicator's processes split it by");
+    int rc = pl_allgather(parent, own, sizeof *own, PL_TYPE_BYTE, all, sizeof *own, PL_TYPE_BYTE);
+    for (int i = parent->size - 1; rc == MPI_SUCCESS && i >= 0; i--) {
+        if (own->pset && all[i].pset == own->pset)
+            *color = i;
+        *any_unguided |= all[i].type == MPI_COMM_TYPE_HW_UNGUIDED;
+    }
+    free(all);
+    return rc;
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------------------ */
+
+int pl_comm_split_type(struct pl_comm *parent, int type, int key, struct pl_info *info, const char *pset,
+                       const struct pl_group *members, struct pl_comm **comm)
+{
+    struct wish wish = wish_of(parent, type, pset, members);
     int node = 0, color = MPI_UNDEFINED;
+    bool any_unguided = false;
     int rc = pl_comm_node_color(parent, &node);
+    if (rc == MPI_SUCCESS)
+        rc = exchange_wishes(parent, &wish, &color, &any_unguided);
     if (rc)
         return rc;
-    if (type == MPI_COMM_TYPE_SHARED) {
+    if (any_unguided)
+        rc = unguided(parent, type == MPI_COMM_TYPE_HW_UNGUIDED ? node : -1, info, &color);
+    char *resource = info ? pl_info_get(info, RESOURCE_KEY) : NULL;
+    bool is_guided = type == MPI_COMM_TYPE_HW_GUIDED || type == MPI_COMM_TYPE_RESOURCE_GUIDED;
+    if (type == MPI_COMM_TYPE_SHARED)
         color = node;
-    } else if (type == MPI_COMM_TYPE_HW_UNGUIDED) {
-        rc = unguided(parent, node, info, &color);
-    } else if (type == MPI_COMM_TYPE_HW_GUIDED && info) {
-        char *resource = pl_info_get(info, RESOURCE_KEY);
-        rc = resource ? guided(resource, node, &color) : MPI_SUCCESS;
-        free(resource);
-    }
+    else if (is_guided && resource && pset)
+        rc = pl_fail(MPI_ERR_INFO, RESOURCE_KEY " and mpi_pset_name are both given; allowed is one of them");
+    else if (is_guided && resource)
+        guided(resource, node, &color);
+    free(resource);
     /* An error of one process alone must not leave the others waiting. */
     int split = pl_comm_split(parent, rc ? MPI_UNDEFINED : color, key, comm);
     return rc ? rc : split;

@@ -10,28 +10,14 @@
 
 #include "core/attr.h"
 #include "core/collective.h"
+#include "core/comm_info.h"
 #include "core/error.h"
-#include "core/info.h"
 #include "core/instance.h"
 #include "core/intercomm.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/request.h"
 #include "core/topology.h"
-
-static int inherit(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm *comm)
-{
-    pl_lock_take(&parent->lock);
-    struct pl_info *from = copy_info && parent->info ? pl_object_retain(parent->info) : NULL;
-    pl_lock_drop(&parent->lock);
-    if (!copy_info && info)
-        from = pl_object_retain(info);
-    if (!from)
-        return MPI_SUCCESS;
-    comm->info = pl_info_dup(from);
-    pl_object_release(from);
-    return comm->info ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-}
 
 /* A copy callback that fails on one process must not leave the others waiting: everybody agrees on the outcome. */
 static int agree_dup(struct pl_comm *parent, int failed, struct pl_comm_id *id)
@@ -46,7 +32,7 @@ static int agree_dup(struct pl_comm *parent, int failed, struct pl_comm_id *id)
     return rc ? rc : pl_bcast(parent, id, sizeof *id, PL_TYPE_BYTE, 0);
 }
 
-int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm **comm)
+int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **comm)
 {
     struct pl_comm_id id;
     struct pl_attrs *attrs = NULL;
@@ -59,7 +45,7 @@ int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, bool copy_info, st
         return rc;
     }
     made->attrs = attrs;
-    rc = inherit(parent, info, copy_info, made);
+    rc = pl_comm_info_set(made, info);
     if (rc == MPI_SUCCESS)
         rc = pl_topology_copy(parent, made);
     if (rc == MPI_SUCCESS && parent->remote)
@@ -192,7 +178,7 @@ static int build_local(struct pl_comm *parent, struct pl_comm *made)
     return MPI_SUCCESS;
 }
 
-int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm **comm, struct pl_request **request)
+int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **comm, struct pl_request **request)
 {
     struct pl_comm *made;
     int rc = pl_comm_build(parent->instance, parent, parent->group, parent->remote, &made);
@@ -202,7 +188,7 @@ int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, bool copy_info, s
     if (rc == MPI_SUCCESS)
         rc = pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &made->attrs);
     if (rc == MPI_SUCCESS)
-        rc = inherit(parent, info, copy_info, made);
+        rc = pl_comm_info_set(made, info);
     if (rc == MPI_SUCCESS)
         rc = pl_topology_copy(parent, made);
     /* Who has failed says so to the others, and does not wait for it. */

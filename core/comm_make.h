@@ -7,11 +7,11 @@
 
 struct pl_info;
 
-/* A duplicate; copies attributes, topology and name rules. `info` NULL: takes the parent's info. */
-int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm **comm);
+/* A duplicate; copies attributes and topology. The hints are those of `info`, which may be NULL, not the parent's. */
+int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **comm);
 
 /* The same without waiting: *comm may be used once the request is complete. */
-int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, bool copy_info, struct pl_comm **comm, struct pl_request **request);
+int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **comm, struct pl_request **request);
 
 /* By color and key; *comm is NULL for MPI_UNDEFINED. Of an intercommunicator: see pl_intercomm_split(). */
 int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/comm_info.h"
 #include "core/config.h"
 #include "core/errhandler.h"
 #include "core/error.h"
@@ -144,8 +145,7 @@ void pl_comm_dress(struct pl_comm *comm, struct pl_info *info, struct pl_errhand
         pl_object_release(comm->errhandler);
         comm->errhandler = pl_object_retain(errhandler);
     }
-    if (info)
-        comm->info = pl_info_dup(info);
+    pl_comm_info_set(comm, info);
 }
 
 /* --- the meeting ----------------------------------------------------------------------------------------------- */
