@@ -112,6 +112,7 @@ static bool worth_saying(const struct plenum_event *e, bool verbose)
     case PLENUM_EVENT_LOST: return verbose || !(e->flags & PLENUM_EVENT_EXPECTED);
     case PLENUM_EVENT_UNSTARTED:
     case PLENUM_EVENT_ABORTED:
+    case PLENUM_EVENT_ERROR:
     case PLENUM_EVENT_TIMEOUT: return true;
     default: return verbose;
     }

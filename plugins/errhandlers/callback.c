@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plenum://callback: to whoever embeds the program (MPIX_Errhandler_set_callback); to the log while nobody listens. */
+/*
+ * plenum://callback: to whoever embeds the program (MPIX_Errhandler_set_callback), else to the engine that has launched the
+ * job, as an event; to the log while nobody listens.
+ */
+#include <stdio.h>
+
 #include "core/errhandler_callback.h"
+#include "core/job_note.h"
+#include "core/process.h"
 #include "plugins/errhandlers/line.h"
+
+static bool tell_engine(const struct plenum_error_report *error)
+{
+    struct pl_job_note note = { .kind = PL_NOTE_ERROR, .rank = error->rank, .code = error->code };
+    if (error->rank < 0)
+        return false;
+    snprintf(note.object, sizeof note.object, "%s", error->name);
+    snprintf(note.message, sizeof note.message, "%s", error->message);
+    return pl_job_note_send(pl_process.place.job, &note);
+}
 
 static int handle(void *state, const struct plenum_error_report *error)
 {
     (void)state;
-    if (!pl_error_callback_call(error))
+    if (!pl_error_callback_call(error) && !tell_engine(error))
         pl_errhandler_log_error(error);
     return PLENUM_ERROR_RETURN;
 }
@@ -14,6 +31,6 @@ static int handle(void *state, const struct plenum_error_report *error)
 extern const struct plenum_errhandler_ops pl_errhandler_callback;
 const struct plenum_errhandler_ops pl_errhandler_callback = {
     .abi = PLENUM_ERRHANDLER_ABI,
-    .help = "hands the error to the callback of MPIX_Errhandler_set_callback, then the function returns the error code",
+    .help = "hands the error to the callback of MPIX_Errhandler_set_callback, or else to the engine that launched the job, then the function returns the error code",
     .handle = handle,
 };

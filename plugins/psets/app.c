@@ -3,17 +3,11 @@
  * Process sets that processes of the job, or who launched it, publish while it runs. They lie in the job segment
  * (core/job_sets.h). A process that nobody launched is a job of its own, with a table of its own. Other launchers offer no
  * such place.
- *
- * The runtime is told by a byte in its pipe, whose name in /proc the segment says.
  */
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/error.h"
+#include "core/job_note.h"
 #include "core/job_sets.h"
 #include "core/process.h"
 #include "core/pset_name.h"
@@ -35,26 +29,6 @@ static struct pl_job_table *table(void)
     return strcmp(pl_process.bootstrap->name, "singleton") == 0 ? &alone.table : NULL;
 }
 
-/* The number may belong to something else when the runtime has gone: only its pipe is written to. */
-static void ring_runtime(void)
-{
-    const struct pl_job *job = pl_process.place.job;
-    char path[48];
-    struct stat st;
-    if (!job || !job->bell_inode)
-        return;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)job->runtime_pid, (int)job->bell);
-    if (stat(path, &st) != 0 || !S_ISFIFO(st.st_mode) || st.st_ino != job->bell_inode)
-        return;
-    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && st.st_ino == job->bell_inode && write(fd, "", 1) < 0) {
-        /* full: it has rung already */
-    }
-    close(fd);
-}
-
 int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count)
 {
     struct pl_job_table *t = table();
@@ -66,7 +40,7 @@ int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count
     if (wrong)
         return pl_fail(ranges ? MPI_ERR_OTHER : MPI_ERR_ARG, "process set \"%s\" cannot be %s: %s",
                        pl_pset_name_show(name, shown, sizeof shown), ranges ? "published" : "withdrawn", wrong);
-    ring_runtime();
+    pl_job_note_send(pl_process.place.job, &(struct pl_job_note){ .kind = PL_NOTE_SETS });
     return MPI_SUCCESS;
 }
 

@@ -33,6 +33,35 @@ void pl_event_forget(struct plenum_runtime *rt, const struct plenum_job *job)
             event->public.job = NULL;
 }
 
+/* A text from outside on one line: ends inside `size`, and nothing in it moves the cursor. */
+static void tidy(char *text, size_t size)
+{
+    size_t i = 0;
+    for (; i + 1 < size && text[i]; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 127)
+            text[i] = ' ';
+    text[i] = '\0';
+}
+
+struct pl_event *pl_event_of_object(struct plenum_job *job, enum plenum_event_kind kind, int rank, int code, const char *object,
+                                    const char *message)
+{
+    size_t length = strlen(message), more = strlen(object) + 1;
+    struct pl_event *event = pl_event_new(job, kind, rank, length + more);
+    if (!event)
+        return NULL;
+    char *text = (char *)event->public.text;
+    memcpy(text, message, length + 1);
+    memcpy(text + length + 1, object, more);
+    tidy(text, length + 1);
+    tidy(text + length + 1, more);
+    event->public.code = code;
+    event->public.length = length;
+    event->public.text = length > 0 ? text : NULL;
+    event->public.object = more > 1 ? text + length + 1 : NULL;
+    return event;
+}
+
 void plenum_event_free(struct plenum_event *event)
 {
     free(event);
@@ -89,6 +118,8 @@ int plenum_event_describe(const struct plenum_event *e, char *text, size_t size)
                         e->flags & PLENUM_EVENT_CANCELLED ? ", cancelled" : "");
     case PLENUM_EVENT_PSETS:
         return snprintf(text, size, "process sets have changed, %d %s published", e->code, e->code == 1 ? "is" : "are");
+    case PLENUM_EVENT_ERROR:
+        return snprintf(text, size, "rank %d: %s", e->rank, e->text ? e->text : "an error without a message");
     case PLENUM_EVENT_QUEUED:
         return snprintf(text, size, "the job waits for free slots, behind %d %s", e->code,
                         e->code == 1 ? "other" : "others");

@@ -127,16 +127,6 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now)
 
 /* --- aborts ------------------------------------------------------------------------------------------------ */
 
-/* A text from outside on one line: ends inside `size`, and nothing in it moves the cursor. */
-static void tidy(char *text, size_t size)
-{
-    size_t i = 0;
-    for (; i + 1 < size && text[i]; i++)
-        if ((unsigned char)text[i] < ' ' || text[i] == 127)
-            text[i] = ' ';
-    text[i] = '\0';
-}
-
 static int exit_code_of(int code)
 {
     return code != 0 && (code & 255) == 0 ? 1 : code & 255;
@@ -144,20 +134,7 @@ static int exit_code_of(int code)
 
 static void report_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
 {
-    size_t length = strlen(message), more = strlen(object) + 1;
-    struct pl_event *event = pl_event_new(job, PLENUM_EVENT_ABORTED, rank, length + more);
-    if (event) {
-        char *text = (char *)event->public.text;
-        memcpy(text, message, length + 1);
-        memcpy(text + length + 1, object, more);
-        tidy(text, length + 1);
-        tidy(text + length + 1, more);
-        event->public.code = code;
-        event->public.length = length;
-        event->public.text = length > 0 ? text : NULL;
-        event->public.object = more > 1 ? text + length + 1 : NULL;
-    }
-    pl_event_queue(job->runtime, event);
+    pl_event_queue(job->runtime, pl_event_of_object(job, PLENUM_EVENT_ABORTED, rank, code, object, message));
     decide(job, exit_code_of(code));
 }
 

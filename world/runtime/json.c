@@ -35,6 +35,7 @@ static const char *kind_name(enum plenum_event_kind kind)
     case PLENUM_EVENT_FINISHED: return "finished";
     case PLENUM_EVENT_QUEUED: return "queued";
     case PLENUM_EVENT_PSETS: return "psets";
+    case PLENUM_EVENT_ERROR: return "error";
     }
     return "unknown";
 }

@@ -165,7 +165,7 @@ static int make_ready(struct plenum_job *job, struct launch *l)
     l->segment = pl_segment_make(job, slots, &err);
     if (l->segment < 0)
         return err;
-    pl_job_psets_watch(job);
+    pl_job_notes_watch(job);
     l->plan = pl_blob_file(&job->plan, "plenum-plan", &err);
     return l->plan < 0 ? err : open_streams(job, l);
 }

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Process sets that come, change and go while a job runs: the host's part in the table of core/job_sets.h.
- *
- * Processes of the job that change something write a byte into a pipe of the runtime's, which they open by its name in
- * /proc: no descriptor more in any of them, and nothing to do for jobs that change nothing. (inotify would do without the
- * name, but closing it takes the kernel 14 ms.) Where that is not possible, changes are told with the next end of a process.
- */
-#include <fcntl.h>
+/* Process sets that come, change and go while a job runs: the host's part in the table of core/job_sets.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/job_sets.h"
 #include "core/pset_name.h"
@@ -66,43 +57,6 @@ void pl_job_psets_look(struct plenum_job *job)
     pl_event_queue(job->runtime, event);
     free(text);
     pl_job_sets_close(&sets);
-}
-
-/* Who has rung does not matter: few jobs run, and a look costs a load. */
-static void psets_ready(struct pl_source *source)
-{
-    struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, psets_source);
-    char rings[512];
-    while (read(rt->psets[0], rings, sizeof(rings)) > 0)
-        ;
-    PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive)
-        pl_job_psets_look(job);
-}
-
-static void open_bell(struct plenum_runtime *rt)
-{
-    if (pipe2(rt->psets, O_NONBLOCK | O_CLOEXEC) != 0)
-        return;
-    rt->psets_source.ready = psets_ready;
-    if (pl_runtime_watch(rt, rt->psets[0], &rt->psets_source) == PLENUM_OK)
-        return;
-    close(rt->psets[0]);
-    close(rt->psets[1]);
-    rt->psets[0] = rt->psets[1] = -1;
-}
-
-void pl_job_psets_watch(struct plenum_job *job)
-{
-    struct plenum_runtime *rt = job->runtime;
-    struct pl_job *segment = (struct pl_job *)job->segment;
-    struct stat st;
-    if (rt->psets[0] < 0)
-        open_bell(rt);
-    job->psets_told = 0;
-    if (rt->psets[0] < 0 || fstat(rt->psets[1], &st) != 0)
-        return;
-    segment->bell = rt->psets[1];
-    segment->bell_inode = st.st_ino;
 }
 
 /* --- changing --------------------------------------------------------------------------------------------------- */

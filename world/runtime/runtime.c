@@ -115,8 +115,8 @@ static void close_fd(int fd)
 
 static void close_descriptors(struct plenum_runtime *rt)
 {
-    close_fd(rt->psets[0]);
-    close_fd(rt->psets[1]);
+    close_fd(rt->notes[0]);
+    close_fd(rt->notes[1]);
     close_fd(rt->timer);
     close_fd(rt->nudge);
     close_fd(rt->bell);
@@ -164,7 +164,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
     }
     rt->scratch = scratch;
     rt->link.fd = -1;
-    rt->psets[0] = rt->psets[1] = -1;
+    rt->notes[0] = rt->notes[1] = -1;
     rt->link_source.ready = link_ready;
     rt->nudge_source.ready = nudge_ready;
     rt->timer_source.ready = timer_ready;

@@ -41,8 +41,8 @@ struct plenum_runtime {
     bool driving;          /* a thread in plenum_job_wait() polls `work` */
     struct pl_link link;
     struct pl_source link_source, nudge_source, timer_source;
-    int psets[2];          /* a pipe, its read end in work: published process sets have changed; -1: none so far */
-    struct pl_source psets_source;
+    int notes[2];          /* a pipe, its read end in work: what processes tell (core/job_note.h); -1: none so far */
+    struct pl_source notes_source;
     struct pl_list jobs;   /* struct plenum_job.node */
     struct pl_list alive;  /* struct plenum_job.alive: those that run or are being ended */
     struct pl_list queue;  /* struct plenum_job.waiting, the next one first */
@@ -165,7 +165,7 @@ int pl_job_send_signal(struct plenum_job *job, int rank, int signal);
 void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message);
 
 /* psets.c: process sets that come and go while the job runs. */
-void pl_job_psets_watch(struct plenum_job *job);
+void pl_job_notes_watch(struct plenum_job *job);
 /* Tells the host if they have changed. */
 void pl_job_psets_look(struct plenum_job *job);
 
@@ -196,6 +196,9 @@ struct pl_event {
 /* A new event of the job with room for `length` bytes of text; the caller fills in the rest and queues it. NULL: out of
  * memory; the event is lost, and the job goes on. */
 struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kind, int rank, size_t length);
+/* The same with what a process says about an object of its own; the texts may be anything. */
+struct pl_event *pl_event_of_object(struct plenum_job *job, enum plenum_event_kind kind, int rank, int code, const char *object,
+                                    const char *message);
 void pl_event_queue(struct plenum_runtime *rt, struct pl_event *event);
 /* The host has closed the job: its events no longer refer to it. */
 void pl_event_forget(struct plenum_runtime *rt, const struct plenum_job *job);
