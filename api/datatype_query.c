@@ -244,11 +244,14 @@ int MPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
 int MPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_name);
-    struct pl_type *t = pl_arg_type_uncommitted(&call, datatype);
+    struct pl_type *t = datatype == MPI_DATATYPE_NULL ? NULL : pl_arg_type_uncommitted(&call, datatype);
     pl_arg_output(&call, type_name, "type_name");
     pl_arg_output(&call, resultlen, "resultlen");
     if (!call.err) {
-        pl_type_get_name(t, type_name);
+        if (t)
+            pl_type_get_name(t, type_name);
+        else
+            strcpy(type_name, "MPI_DATATYPE_NULL");
         *resultlen = (int)strlen(type_name);
     }
     return pl_call_leave(&call);

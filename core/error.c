@@ -195,13 +195,24 @@ void pl_error_clear(void)
 
 /* --- texts for the user ------------------------------------------------------------------------------------- */
 
+/* In words: `room` is for the user's. */
+static const char *describe(int code, int class, char room[MPI_MAX_ERROR_STRING])
+{
+    bool own = pl_error_user_text(code, room);
+    if (own && *room)
+        return room;
+    if (class != code && pl_error_user_text(class, room) && *room)
+        return room;
+    return own && !pl_error_class_name(class) ? "an error of the program's own" : pl_error_class_text(class);
+}
+
 static void explain(int code, const char *detail, const char *function, char *text, size_t room)
 {
     char user[MPI_MAX_ERROR_STRING];
     int class = pl_error_code_class(code);
     const char *name = pl_error_class_name(class);
     if (!detail)
-        detail = pl_error_user_text(code, user) || pl_error_user_text(class, user) ? user : pl_error_class_text(class);
+        detail = describe(code, class, user);
 
     int length = snprintf(text, room, "%s%s%s", function ? function : "", function ? ": " : "", detail);
     size_t used = length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1;
@@ -222,7 +233,7 @@ void pl_error_publish(const char *function, int code, char message[MPI_MAX_ERROR
     pl_error_clear();
 }
 
-/* What the user wrote for a code of his own is given back as it is. */
+/* What the user wrote for a code of his own is given back as it is, and so is nothing. */
 void pl_error_string(int code, char text[MPI_MAX_ERROR_STRING])
 {
     if (pl_error_user_text(code, text))

@@ -160,11 +160,10 @@ bool pl_error_user_text(int code, char text[MPI_MAX_ERROR_STRING])
 {
     pl_lock_take(&lock);
     struct code *of = find_locked(code);
-    bool found = of && of->text;
-    if (found)
-        strcpy(text, of->text); /* pl_error_add_text() has seen to it that it fits */
+    if (of)
+        strcpy(text, of->text ? of->text : ""); /* pl_error_add_text() has seen to it that it fits */
     pl_lock_drop(&lock);
-    return found;
+    return of != NULL;
 }
 
 const int *pl_error_last_used(void)

@@ -16,7 +16,7 @@ int pl_error_remove_class(int class);
 int pl_error_remove_code(int code);
 int pl_error_remove_text(int code);
 
-/* The text that the user gave to a class or code; false: none. */
+/* The text that the user gave to a class or code of his own, empty if he gave none; false: it is not the user's. */
 bool pl_error_user_text(int code, char text[MPI_MAX_ERROR_STRING]);
 
 /* Where the attribute MPI_LASTUSEDCODE points: the highest code so far. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Names of communicators (MPI-5.0 section 7.8): the predefined ones, the user's, the longest, one too long that is cut,
- * none for a new one, MPI_COMM_NULL's; errors call a communicator by its name.
+ * none for a new one, those of the null handles; errors call a communicator by its name.
  */
 #include "mtest.h"
 
@@ -15,6 +15,17 @@ static const char *name_of(MPI_Comm comm)
     return name;
 }
 
+static void null_handles(void)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    int length;
+    CHECK(strcmp(name_of(MPI_COMM_NULL), "MPI_COMM_NULL") == 0);
+    CHECK_OK(MPI_Type_get_name(MPI_DATATYPE_NULL, name, &length));
+    CHECK(strcmp(name, "MPI_DATATYPE_NULL") == 0 && length == 17);
+    CHECK_OK(MPI_Win_get_name(MPI_WIN_NULL, name, &length));
+    CHECK(strcmp(name, "MPI_WIN_NULL") == 0 && length == 12);
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -23,7 +34,7 @@ int main(int argc, char **argv)
     MPI_Comm comm, copy;
     CHECK(strcmp(name_of(MPI_COMM_WORLD), "MPI_COMM_WORLD") == 0);
     CHECK(strcmp(name_of(MPI_COMM_SELF), "MPI_COMM_SELF") == 0);
-    CHECK(strcmp(name_of(MPI_COMM_NULL), "MPI_COMM_NULL") == 0);
+    null_handles();
 
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     CHECK(strcmp(name_of(comm), "") == 0);

@@ -33,6 +33,10 @@ int main(int argc, char **argv)
 
     CHECK_OK(MPI_Add_error_class(&class));
     CHECK_OK(MPI_Add_error_code(class, &code));
+    CHECK_OK(MPI_Error_string(class, text, &length)); /* nobody has said anything yet */
+    CHECK(strcmp(text, "") == 0 && length == 0);
+    CHECK_OK(MPI_Error_string(code, text, &length));
+    CHECK(strcmp(text, "") == 0 && length == 0);
     CHECK_OK(MPI_Add_error_string(class, "pumps"));
     CHECK_OK(MPI_Add_error_string(code, "the pump leaks"));
     CHECK(class > MPI_ERR_LASTCODE && code > class);
@@ -58,6 +62,8 @@ int main(int argc, char **argv)
 
     CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_OTHER);
     CHECK_OK(MPI_Remove_error_string(code));
+    CHECK_OK(MPI_Error_string(code, text, &length));
+    CHECK(strcmp(text, "") == 0 && length == 0);
     CHECK_OK(MPI_Remove_error_code(code));
     CHECK_OK(MPI_Remove_error_class(class));
     CHECK_CLASS(MPI_Error_string(code, text, &length), MPI_ERR_ARG);
