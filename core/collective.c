@@ -10,11 +10,19 @@
 #include "core/request.h"
 #include "core/schedule.h"
 
+int pl_coll_check_alike(const struct pl_comm *comm)
+{
+    if (__builtin_expect(!comm->unlike, 1))
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_OTHER, "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
+                   "must be the same on all", comm->unlike - 1, pl_comm_label(comm), comm->rank);
+}
+
 int pl_coll_run(const struct pl_coll *coll)
 {
     struct pl_schedule schedule;
-    int rc;
-    if (pl_coll_by_board(coll, &rc))
+    int rc = pl_coll_check_alike(coll->comm);
+    if (rc || pl_coll_by_board(coll, &rc))
         return rc;
     pl_schedule_init(&schedule, coll->comm);
     pl_coll_select(coll)->append(&schedule, coll);
@@ -39,12 +47,15 @@ static int restart(struct pl_request *request)
 /* A request that owns the schedule of this collective. */
 static int make_request(const struct pl_coll *coll, bool persistent, struct pl_request **request)
 {
+    int rc = pl_coll_check_alike(coll->comm);
+    if (rc)
+        return rc;
     struct pl_schedule *schedule = pl_malloc(sizeof *schedule);
     if (!schedule)
         return pl_fail_memory("the schedule of a collective");
     pl_schedule_init(schedule, coll->comm);
     pl_coll_select(coll)->append(schedule, coll);
-    int rc = schedule->broken;
+    rc = schedule->broken;
     if (rc)
         goto schedule;
     struct pl_request *made = pl_request_create(PL_REQ_COLL, coll->comm, NULL, false);

@@ -65,6 +65,9 @@ int pl_coll_run(const struct pl_coll *coll);
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request);
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
 
+/* MPI_ERR_OTHER when a member of the communicator is known to have other settings for collectives than this process. */
+int pl_coll_check_alike(const struct pl_comm *comm);
+
 /* For the library itself, on intracommunicators. */
 int pl_barrier(struct pl_comm *comm);
 int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root);

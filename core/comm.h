@@ -64,6 +64,7 @@ struct pl_comm {
     bool boardless;            /* there will be none */
     int board_waited;          /* collectives that would have used it so far */
     uint32_t collective;       /* number of collectives started: their tag */
+    _Atomic int unlike;        /* a rank, plus 1, that would do collectives otherwise (core/collectives/table.h); 0: none */
     struct pl_list channels;   /* of pl_channel.link: partitioned receives that expect pieces */
     uint32_t partitioned;      /* tags of partitioned sends used so far: engine's lock */
 

@@ -49,6 +49,8 @@ const struct pl_config pl_config_table[] = {
     ALGORITHM("scan", "doubling|linear"),
     ALGORITHM("scatter", "linear|binomial"),
     ALGORITHM("scatterv", "linear"),
+    { "coll_table", PL_CONFIG_TEXT, "", NULL, 0, 0,
+      "a JSON file that says which algorithms collectives use (docs/collectives.md); the same on all ranks" },
     { "config", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "the configuration file; not given: ~/.config/plenum.json or else /etc/plenum.json, if there is one; empty: none" },
     { "crash_report", PL_CONFIG_BOOL, "0", NULL, 0, 0,

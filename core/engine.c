@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/collective.h"
 #include "core/config.h"
 #include "core/error.h"
 #include "core/instance.h"
@@ -97,6 +98,12 @@ static bool held_back(const struct pl_list *waiting, const struct pl_request *re
     return false;
 }
 
+static int resolve(struct pl_comm *comm, int rank, const struct pl_request *request, struct pl_peer **peer)
+{
+    int rc = pl_engine_resolve(comm, rank, peer);
+    return rc == MPI_SUCCESS && request->out.header.kind == PL_MSG_COLL ? pl_coll_check_alike(comm) : rc;
+}
+
 /* Sends whose receiver had no address yet, in order: one that must still wait holds back the later ones to its rank. */
 static int send_unresolved(struct pl_engine *engine)
 {
@@ -107,7 +114,7 @@ static int send_unresolved(struct pl_engine *engine)
     while ((node = pl_list_pop(&engine->unresolved)) != NULL) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
         struct pl_peer *peer = NULL;
-        int rc = held_back(&waiting, request) ? PL_AGAIN : pl_engine_resolve(request->comm, request->peer_rank, &peer);
+        int rc = held_back(&waiting, request) ? PL_AGAIN : resolve(request->comm, request->peer_rank, request, &peer);
         if (rc == PL_AGAIN) {
             pl_list_append(&waiting, node);
             continue;
@@ -129,7 +136,7 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
     struct pl_peer *peer = comm->peers[rank];
     if (__builtin_expect(peer != NULL, 1))
         return pl_engine_send(engine, peer, request);
-    int rc = held_back(&engine->unresolved, request) ? PL_AGAIN : pl_engine_resolve(comm, rank, &peer);
+    int rc = held_back(&engine->unresolved, request) ? PL_AGAIN : resolve(comm, rank, request, &peer);
     if (rc == MPI_SUCCESS)
         return pl_engine_send(engine, peer, request);
     if (rc != PL_AGAIN) {

@@ -29,6 +29,7 @@ struct pl_peer {
     struct pl_list pending;        /* of pl_request.link: sends that found no room, in order */
     struct pl_list link;           /* in engine->busy while `pending` is not empty */
     int error;                     /* MPI error class once it has failed, for good */
+    uint32_t settings;             /* what it has configured for collectives (core/collectives/table.h) */
     struct pl_peer *next;          /* in its bucket */
 };
 

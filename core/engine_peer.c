@@ -3,7 +3,8 @@
  * The engine's life, its address card, and the peers it has met.
  *
  * A card is the engine's id (8 bytes), then for each transport: length of the name, the name, length of the address
- * (2 bytes), the address. It comes from other processes: every length is checked.
+ * (2 bytes), the address; in the same form, as "coll", what is configured for collectives, if anything is. It comes from
+ * other processes: every length is checked.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 
 #include "core/board.h"
+#include "core/collectives/table.h"
 #include "core/config.h"
 #include "core/engine.h"
 #include "core/error.h"
@@ -92,6 +94,15 @@ static int write_card(struct pl_engine *engine)
         at[0] = (unsigned char)(length & 0xff);
         at[1] = (unsigned char)(length >> 8);
         at += 2 + length;
+    }
+    uint32_t settings = pl_coll_settings();
+    if (settings) {
+        unsigned char entry[] = { 4, 'c', 'o', 'l', 'l', sizeof settings, 0 };
+        if ((size_t)(end - at) < sizeof entry + sizeof settings)
+            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for settings", sizeof engine->card);
+        memcpy(at, entry, sizeof entry);
+        memcpy(at + sizeof entry, &settings, sizeof settings);
+        at += sizeof entry + sizeof settings;
     }
     engine->card_length = (size_t)(at - engine->card);
     return MPI_SUCCESS;
@@ -288,6 +299,7 @@ static int connect_peer(struct pl_engine *engine, struct pl_peer *peer, const un
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer)
 {
     uint64_t id;
+    size_t room;
     if (length < sizeof id)
         return pl_fail(MPI_ERR_OTHER, "an address card of %zu bytes is damaged", length);
     memcpy(&id, card, sizeof id);
@@ -303,6 +315,9 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
         return pl_fail_memory("a peer");
     made->engine = id;
     made->proc = proc;
+    const void *settings = card_address(card, length, "coll", &room);
+    if (settings && room == sizeof made->settings)
+        memcpy(&made->settings, settings, sizeof made->settings);
     pl_list_init(&made->pending);
     pl_list_init(&made->link);
     int rc = connect_peer(engine, made, card, length);
@@ -365,6 +380,8 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
         rc = pl_engine_peer(&comm->instance->engine, card, length, proc, peer);
     if (rc == MPI_SUCCESS)
         comm->peers[rank] = *peer;
+    if (rc == MPI_SUCCESS && (*peer)->settings != pl_coll_settings())
+        comm->unlike = rank + 1;
     return rc;
 }
 

@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "core/collectives/table.h"
 #include "core/config.h"
 #include "core/datatype.h"
 #include "core/errhandler.h"
@@ -74,9 +75,12 @@ static int open_first(void)
     if (rc == MPI_SUCCESS)
         rc = pl_errhandler_policy_open();
     if (rc == MPI_SUCCESS)
+        rc = pl_coll_table_open();
+    if (rc == MPI_SUCCESS)
         rc = find_place();
     if (rc) {
         pl_errhandler_policy_close();
+        pl_coll_table_close();
         return rc;
     }
     pl_process.id = 0;
@@ -125,6 +129,7 @@ void pl_process_close(void)
         pl_process.bootstrap->close();
         pl_process.bootstrap = NULL;
         pl_errhandler_policy_close();
+        pl_coll_table_close();
         of_files = pl_errhandler_take_file_null();
         pl_process.pid = 0;
         pl_type_trim();

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which algorithm does a collective: what PLENUM_COLL_<NAME> asks for if it can do the call, else the first rule of the
- * table that applies. All ranks must come to the same answer, so only what all know alike is looked at.
+ * Which algorithm does a collective: what PLENUM_COLL_<NAME> asks for if it can do the call, else the first rule that
+ * applies, of the user's table (table.h) and then of the one here. All ranks must come to the same answer, so only what
+ * all know alike is looked at.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "core/collectives/algorithm.h"
+#include "core/collectives/table.h"
 #include "core/config.h"
 
 #define ANY_RANKS INT_MAX
@@ -15,11 +17,7 @@
 
 /* For up to so many ranks and so many bytes: of the whole vector in bcast, reductions and scans, of one block in
  * gather, scatter and alltoall, of all blocks in allgather. The last rules of a kind together serve every call. */
-static const struct rule {
-    int ranks;
-    size_t bytes;
-    const struct pl_algorithm *algorithm;
-} rules[] = {
+static const struct pl_coll_rule rules[] = {
     { ANY_RANKS, ANY_BYTES, &pl_barrier_dissemination },
 
     { 2, ANY_BYTES, &pl_bcast_binomial },
@@ -84,26 +82,6 @@ static const struct pl_algorithm *const algorithms[] = {
 #undef ADDRESS
 };
 
-static const char *const variables[PL_COLL_KINDS] = {
-    [PL_COLL_BARRIER] = "coll_barrier",
-    [PL_COLL_BCAST] = "coll_bcast",
-    [PL_COLL_GATHER] = "coll_gather",
-    [PL_COLL_GATHERV] = "coll_gatherv",
-    [PL_COLL_SCATTER] = "coll_scatter",
-    [PL_COLL_SCATTERV] = "coll_scatterv",
-    [PL_COLL_ALLGATHER] = "coll_allgather",
-    [PL_COLL_ALLGATHERV] = "coll_allgatherv",
-    [PL_COLL_ALLTOALL] = "coll_alltoall",
-    [PL_COLL_ALLTOALLV] = "coll_alltoallv",
-    [PL_COLL_ALLTOALLW] = "coll_alltoallw",
-    [PL_COLL_REDUCE] = "coll_reduce",
-    [PL_COLL_ALLREDUCE] = "coll_allreduce",
-    [PL_COLL_REDUCE_SCATTER_BLOCK] = "coll_reduce_scatter_block",
-    [PL_COLL_REDUCE_SCATTER] = "coll_reduce_scatter",
-    [PL_COLL_SCAN] = "coll_scan",
-    [PL_COLL_EXSCAN] = "coll_exscan",
-};
-
 enum { RULES = sizeof rules / sizeof rules[0], ALGORITHMS = sizeof algorithms / sizeof algorithms[0] };
 
 const struct pl_algorithm *pl_coll_named(enum pl_coll_kind kind, const char *name)
@@ -122,8 +100,11 @@ const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind)
     static _Atomic unsigned seen;
     unsigned now = pl_config_loads();
     if (__builtin_expect(atomic_load_explicit(&seen, memory_order_acquire) != now, 0)) {
-        for (int i = 0; i < PL_COLL_KINDS; i++)
-            atomic_store_explicit(&found[i], pl_coll_named(i, pl_config_text(variables[i])), memory_order_relaxed);
+        for (int i = 0; i < PL_COLL_KINDS; i++) {
+            char variable[64];
+            snprintf(variable, sizeof variable, "coll_%s", pl_coll_name(i));
+            atomic_store_explicit(&found[i], pl_coll_named(i, pl_config_text(variable)), memory_order_relaxed);
+        }
         atomic_store_explicit(&seen, now, memory_order_release);
     }
     return atomic_load_explicit(&found[kind], memory_order_relaxed);
@@ -164,6 +145,16 @@ static inline bool fits(const struct pl_algorithm *algorithm, const struct pl_co
     return !algorithm->fits || algorithm->fits(coll);
 }
 
+/* The first that applies; NULL: none. */
+static const struct pl_algorithm *first_of(const struct pl_coll_rule *table, int count, const struct pl_coll *coll, size_t bytes)
+{
+    for (int i = 0; i < count; i++)
+        if (table[i].algorithm->kind == coll->kind && coll->comm->size <= table[i].ranks && bytes <= table[i].bytes &&
+            fits(table[i].algorithm, coll))
+            return table[i].algorithm;
+    return NULL;
+}
+
 const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
 {
     if (coll->kind >= PL_COLL_KINDS)
@@ -173,13 +164,12 @@ const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
     const struct pl_algorithm *wanted = pl_coll_forced(coll->kind);
     if (wanted && fits(wanted, coll))
         return wanted;
+    int count;
+    const struct pl_coll_rule *own = pl_coll_table(coll->kind, &count);
     size_t bytes = bytes_of(coll);
-    for (int i = 0; i < RULES; i++) {
-        const struct rule *rule = &rules[i];
-        if (rule->algorithm->kind == coll->kind && coll->comm->size <= rule->ranks && bytes <= rule->bytes &&
-            fits(rule->algorithm, coll))
-            return rule->algorithm;
-    }
-    assert(!"the table has a rule for every call");
-    return NULL;
+    const struct pl_algorithm *found = count ? first_of(own, count, coll, bytes) : NULL;
+    if (!found)
+        found = first_of(rules, RULES, coll, bytes);
+    assert(found && "the table has a rule for every call");
+    return found;
 }
