@@ -106,6 +106,8 @@ enum plenum_event_kind {
     PLENUM_EVENT_QUEUED,      /**< the job waits until slots are free; `code` jobs are before it in the queue */
     PLENUM_EVENT_PSETS, /**< published process sets have come, changed or gone; `text` has a line "NAME VERSION RANKS"
                                    for each of the `code` that there are now, as "app://mesh 7 0-3,8" */
+    PLENUM_EVENT_REPORT, /**< `text`: lines that say what the processes of the job are in, or where `rank` crashed with
+                                   `signal`; `report`: the same as JSON */
     PLENUM_EVENT_ERROR = 12  /**< `rank` hands over an error with code `code` on `object`, `text` says what was wrong: the
                                   handler plenum://callback in a program without a callback (docs/errors.md) */
 };
@@ -133,6 +135,7 @@ struct plenum_event {
     const char *text;   /**< [length], NUL-terminated too; NULL: none */
     size_t length;      /**< bytes */
     const char *object; /**< ABORTED, ERROR: communicator, window, file or session by name; NULL: none */
+    const char *report; /**< REPORT: one JSON object (docs/RUNTIME.md); NULL: none */
 };
 
 /** Moves the runtime on and takes the next event, without blocking.
@@ -280,6 +283,11 @@ PLENUM_API int plenum_job_pset_withdraw(struct plenum_job *job, const char *name
 /** Ends the job: SIGTERM, and SIGKILL after the grace time, at once when called a second time. Returns at once. One
  *  that waits in the queue has finished, with code 0, without having been started. */
 PLENUM_API int plenum_job_cancel(struct plenum_job *job);
+
+/** Asks all processes what they are in: those that wait in MPI say for what, since when, and what is pending; of the
+ *  others it is told what can be seen from outside. Returns at once; the answer comes as an event REPORT, within half a
+ *  second. A job that reaches its time limit is asked before it is ended. Nothing in the processes is interrupted. */
+PLENUM_API int plenum_job_report(struct plenum_job *job);
 
 /** Waits until the job has finished. Events are kept for plenum_runtime_next_event(), output too: redirect it when
  *  nobody will read it.

@@ -114,6 +114,7 @@ static int execute(const struct options *o)
         }
     }
     raise_descriptor_limit();
+    setenv("PLENUM_CRASH_REPORT", "1", 0); /* the processes inherit it; who has set it otherwise knows why */
     code = run_job(&run);
     if (run.json)
         fclose(run.json);

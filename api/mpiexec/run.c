@@ -34,7 +34,7 @@ void run_say(struct run *run, const char *format, ...)
 
 bool run_catch_signals(struct run *run)
 {
-    static const int all[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2 };
+    static const int all[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2 };
     struct sigaction now;
     sigset_t set;
     sigemptyset(&set);
@@ -68,6 +68,7 @@ static void handle_signal(struct run *run, int signo)
         plenum_job_signal(run->job, PLENUM_ALL, SIGTSTP);
         raise(SIGSTOP);
         break;
+    case SIGQUIT: plenum_job_report(run->job); break;
     case SIGCONT:
     case SIGUSR1:
     case SIGUSR2: plenum_job_signal(run->job, PLENUM_ALL, signo); break;
@@ -102,11 +103,21 @@ static void handle_output(struct run *run, const struct plenum_event *e)
         sink_put(sink, "\n", 1);
 }
 
+static void say_report(struct run *run, const struct plenum_event *e)
+{
+    for (const char *at = e->text, *end = e->text + e->length; at && at < end; at++) {
+        size_t length = strcspn(at, "\n");
+        run_say(run, "%.*s", (int)length, at);
+        at += length;
+    }
+}
+
 /* What a user has to know, without asking for it: that something went wrong, and where first. */
 static bool worth_saying(const struct plenum_event *e, bool verbose)
 {
     switch (e->kind) {
-    case PLENUM_EVENT_OUTPUT: return false;
+    case PLENUM_EVENT_OUTPUT:
+    case PLENUM_EVENT_REPORT: return false;
     case PLENUM_EVENT_EXITED:
         return verbose || (!(e->flags & PLENUM_EVENT_EXPECTED) && (e->code || e->flags & PLENUM_EVENT_UNFINALIZED));
     case PLENUM_EVENT_LOST: return verbose || !(e->flags & PLENUM_EVENT_EXPECTED);
@@ -136,6 +147,8 @@ static void handle_event(struct run *run, const struct plenum_event *e)
         log_event(run, e);
     if (e->kind == PLENUM_EVENT_OUTPUT)
         handle_output(run, e);
+    if (e->kind == PLENUM_EVENT_REPORT)
+        say_report(run, e);
     if (worth_saying(e, run->options->verbose)) {
         plenum_event_describe(e, line, sizeof(line));
         run_say(run, "%s", line);

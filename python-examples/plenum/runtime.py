@@ -53,6 +53,7 @@ class EventKind(enum.IntEnum):
     FINISHED = 8
     QUEUED = 9
     PSETS = 10
+    REPORT = 11
     ERROR = 12
 
 

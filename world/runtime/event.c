@@ -120,6 +120,8 @@ int plenum_event_describe(const struct plenum_event *e, char *text, size_t size)
         return snprintf(text, size, "process sets have changed, %d %s published", e->code, e->code == 1 ? "is" : "are");
     case PLENUM_EVENT_ERROR:
         return snprintf(text, size, "rank %d: %s", e->rank, e->text ? e->text : "an error without a message");
+    case PLENUM_EVENT_REPORT:
+        return snprintf(text, size, "%.*s", e->text ? (int)strcspn(e->text, "\n") : 0, e->text ? e->text : "");
     case PLENUM_EVENT_QUEUED:
         return snprintf(text, size, "the job waits for free slots, behind %d %s", e->code,
                         e->code == 1 ? "other" : "others");

@@ -62,6 +62,7 @@ void pl_job_end(struct plenum_job *job)
         return;
     job->phase = PL_JOB_ENDING;
     job->limit_at = 0;
+    job->report_ends = false;
     const struct pl_keeper_request forgo = { .op = PL_KEEPER_FORGO, .job = job->kept_as };
     pl_link_send(&job->runtime->link, &forgo, NULL, 0);
     if (job->option[PLENUM_JOB_GRACE] == 0) {
@@ -119,8 +120,12 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now)
             event->public.code = (int)job->option[PLENUM_JOB_TIME_LIMIT];
         pl_event_queue(job->runtime, event);
         decide(job, CODE_TIMEOUT);
-        pl_job_end(job);
+        job->limit_at = 0;
+        if (!pl_report_before_end(job))
+            pl_job_end(job);
     }
+    if (job->report_at && now >= job->report_at)
+        pl_report_deadline(job, now);
     if (job->kill_at && now >= job->kill_at)
         kill_now(job);
 }
@@ -189,6 +194,8 @@ static void look_for_abort(struct plenum_job *job, uint32_t state)
 static void queue_exit(struct plenum_job *job, int rank, int status, unsigned flags)
 {
     bool lost = WIFSIGNALED(status);
+    if (lost)
+        pl_report_crash(job, rank, WTERMSIG(status));
     struct pl_event *event = pl_event_new(job, lost ? PLENUM_EVENT_LOST : PLENUM_EVENT_EXITED, rank, 0);
     if (!event)
         return;
@@ -240,7 +247,7 @@ void pl_job_finish(struct plenum_job *job)
     pl_pmix_deregister(job);
     pl_blob_fini(&job->plan);
     job->phase = PL_JOB_FINISHED;
-    job->limit_at = job->kill_at = 0;
+    job->limit_at = job->kill_at = job->report_at = 0;
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_FINISHED, PLENUM_ALL, 0);
     if (event) {
         event->public.code = job->code;

@@ -35,6 +35,7 @@ static const char *kind_name(enum plenum_event_kind kind)
     case PLENUM_EVENT_FINISHED: return "finished";
     case PLENUM_EVENT_QUEUED: return "queued";
     case PLENUM_EVENT_PSETS: return "psets";
+    case PLENUM_EVENT_REPORT: return "report";
     case PLENUM_EVENT_ERROR: return "error";
     }
     return "unknown";
@@ -76,6 +77,8 @@ char *plenum_event_json(const struct plenum_event *e)
         json_object_set_new(object, "text", text_value(e->text, e->length));
     if (e->object)
         json_object_set_new(object, "object", text_value(e->object, strlen(e->object)));
+    if (e->report)
+        json_object_set_new(object, "report", json_loads(e->report, 0, NULL));
     add_flags(object, e->flags);
     char *line = json_dumps(object, JSON_COMPACT);
     json_decref(object);

@@ -100,6 +100,8 @@ void pl_runtime_set_timer(struct plenum_runtime *rt)
             first = job->limit_at;
         if (job->kill_at && (!first || job->kill_at < first))
             first = job->kill_at;
+        if (job->report_at && (!first || job->report_at < first))
+            first = job->report_at;
     }
     const struct itimerspec at = { .it_value = { first / 1000, first % 1000 * 1000000 } };
     timerfd_settime(rt->timer, TFD_TIMER_ABSTIME, &at, NULL);

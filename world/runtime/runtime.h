@@ -128,6 +128,9 @@ struct plenum_job {
     bool failed;               /* `code` is decided by a failure */
     int code;                  /* the exit code so far */
     int64_t limit_at, kill_at; /* milliseconds of CLOCK_MONOTONIC; 0: none */
+    int64_t report_at, report_until; /* the same: the next look at who has answered, and the last one */
+    bool report_all;           /* at the last look all had */
+    bool report_ends;          /* the job is ended when the report is there */
     uint64_t psets_told;       /* version of the published sets in the last event */
 };
 
@@ -163,6 +166,13 @@ void pl_job_unstarted(struct plenum_job *job, int rank, int number, const char *
 int pl_job_send_signal(struct plenum_job *job, int rank, int signal);
 /* Somebody has ended the job: reports it, once, and ends the rest. `object` and `message` may be empty. */
 void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message);
+
+/* report.c: what the processes are in. Asks, and has the job ended with the report; false: nobody can answer. */
+bool pl_report_before_end(struct plenum_job *job);
+/* `report_at` has come. */
+void pl_report_deadline(struct plenum_job *job, int64_t now);
+/* What a process left that was killed by a signal. */
+void pl_report_crash(struct plenum_job *job, int rank, int signo);
 
 /* psets.c: process sets that come and go while the job runs. */
 void pl_job_notes_watch(struct plenum_job *job);

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a report may mean. From each rank that waits in one thread the chain of those that it waits for is followed: it
+ * ends in a circle, with somebody who does not wait in MPI, or with one whom nobody in particular can help.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "world/runtime/report.h"
+
+enum { CIRCLE_TOLD = 8 };
+
+struct search {
+    struct pl_report *report;
+    int *seen;    /* [size] in which walk a rank was met last, from 1 */
+    int *end;     /* [waits] the rank that ends the chain; -1: a circle */
+    bool *told;   /* [size] */
+    bool *marked; /* [size] */
+    char *text;
+    size_t size;
+};
+
+/* --- sentences --------------------------------------------------------------------------------------------- */
+
+static FILE *begin(struct search *s)
+{
+    s->text = NULL;
+    return open_memstream(&s->text, &s->size);
+}
+
+static void end(struct search *s, FILE *out)
+{
+    struct pl_report *report = s->report;
+    fclose(out);
+    char **more = realloc(report->likely, ((size_t)report->likelies + 1) * sizeof(*more));
+    if (more)
+        report->likely = more;
+    if (more && s->text)
+        more[report->likelies++] = s->text;
+    else
+        free(s->text);
+}
+
+/* --- chains ------------------------------------------------------------------------------------------------ */
+
+/* The only thing that a rank waits for; NULL: it waits for none, or in several threads. */
+static const struct pl_report_wait *only_wait(const struct pl_report *report, int rank)
+{
+    return report->rank[rank].waits == 1 ? report->first[rank] : NULL;
+}
+
+static void tell_circle(struct search *s, int first)
+{
+    struct pl_report *report = s->report;
+    int named = 0;
+    FILE *out = begin(s);
+    if (!out)
+        return;
+    memset(s->marked, 0, (size_t)report->size * sizeof(*s->marked));
+    for (int r = first; !s->marked[r]; r = only_wait(report, r)->item->awaited[0])
+        s->marked[r] = s->told[r] = true;
+    pl_report_write_ranks(s->marked, report->size, out);
+    fputs(only_wait(report, first)->item->awaited[0] == first ? " waits for itself: " : " wait for each other: ", out);
+    int r = first;
+    do {
+        fprintf(out, "%srank %d in ", named ? "; " : "", r);
+        pl_report_write_wait(only_wait(report, r), out);
+        if (only_wait(report, r)->item->what == PL_WHAT_COLLECTIVE)
+            fprintf(out, ", for rank %d", only_wait(report, r)->item->awaited[0]);
+        r = only_wait(report, r)->item->awaited[0];
+    } while (++named < CIRCLE_TOLD && r != first);
+    if (r != first)
+        fputs("; and so on", out);
+    end(s, out);
+}
+
+/* Follows the chain from a wait. The rank at its end; -1: a circle, which is told. */
+static int follow(struct search *s, int walk)
+{
+    struct pl_report *report = s->report;
+    const struct pl_report_wait *wait = &report->wait[walk];
+    s->seen[wait->rank] = walk + 1;
+    while (wait->item->awaited_count > 0) {
+        int next = wait->item->awaited[0];
+        if (s->seen[next] == walk + 1 && only_wait(report, next)) {
+            if (!s->told[next])
+                tell_circle(s, next);
+            return -1;
+        }
+        s->seen[next] = walk + 1;
+        wait = only_wait(report, next);
+        if (!wait)
+            return next;
+    }
+    return wait->rank;
+}
+
+/* --- who is missing ---------------------------------------------------------------------------------------- */
+
+static bool same_place(const struct pl_report_wait *a, const struct pl_report_wait *b)
+{
+    return strcmp(a->function, b->function) == 0 && a->item->what == b->item->what && a->item->home == b->item->home &&
+           a->item->serial == b->item->serial && strcmp(a->item->object, b->item->object) == 0;
+}
+
+/* Those that a collective, or a meeting, misses: all that do not wait at all; else the one at the end of the chain. */
+static int mark_missing(struct search *s, const struct pl_report_wait *wait, int last)
+{
+    const struct pl_job_item *item = wait->item;
+    const struct pl_report_rank *rank = s->report->rank;
+    int count = 0;
+    memset(s->marked, 0, (size_t)s->report->size * sizeof(*s->marked));
+    for (uint32_t i = 0; item->what == PL_WHAT_COLLECTIVE && i < item->range_count; i++)
+        for (uint32_t r = item->range[i][0]; r <= item->range[i][1]; r++)
+            s->marked[r] = rank[r].waits == 0;
+    for (uint32_t i = 0; item->what == PL_WHAT_MEETING && i < item->awaited_count; i++)
+        s->marked[item->awaited[i]] = rank[item->awaited[i]].waits == 0;
+    s->marked[last] = true;
+    for (int r = 0; r < s->report->size; r++)
+        count += s->marked[r] && strcmp(pl_report_outside(&rank[r], false), pl_report_outside(&rank[last], false)) == 0 ? 1 : 0;
+    return count;
+}
+
+static void write_missing(struct search *s, const struct pl_report_wait *wait, int last, FILE *out)
+{
+    struct pl_report *report = s->report;
+    mark_missing(s, wait, last);
+    for (int r = 0; r < report->size; r++) {
+        bool *same = s->marked[r] ? calloc((size_t)report->size, sizeof(*same)) : NULL;
+        int count = 0;
+        for (int i = r; same && i < report->size; i++)
+            if (s->marked[i] && strcmp(pl_report_outside(&report->rank[i], false), pl_report_outside(&report->rank[r], false)) == 0) {
+                same[i] = true;
+                s->marked[i] = false;
+                count++;
+            }
+        if (!same)
+            continue;
+        fputs("; ", out);
+        pl_report_write_ranks(same, report->size, out);
+        fprintf(out, " %s", pl_report_outside(&report->rank[r], count > 1));
+        free(same);
+    }
+}
+
+/* All that stand at the same place and whose chains end with the same rank, which does not wait in MPI. */
+static void tell_missing(struct search *s, int first)
+{
+    struct pl_report *report = s->report;
+    const struct pl_report_wait *wait = &report->wait[first];
+    int last = s->end[first], count = 0;
+    FILE *out = begin(s);
+    if (!out)
+        return;
+    memset(s->marked, 0, (size_t)report->size * sizeof(*s->marked));
+    for (int i = first; i < report->waits; i++)
+        if (s->end[i] == last && same_place(&report->wait[i], wait)) {
+            count += !s->marked[report->wait[i].rank];
+            s->marked[report->wait[i].rank] = true;
+            s->end[i] = -1;
+        }
+    pl_report_write_ranks(s->marked, report->size, out);
+    fprintf(out, " %s in %s", count == 1 ? "waits" : "wait", wait->function);
+    if (wait->item->object[0])
+        fprintf(out, wait->item->what == PL_WHAT_MEETING ? " of \"%s\"" : " on %s", wait->item->object);
+    if (wait->item->awaited_count && (wait->item->awaited[0] != last || count > 1) && wait->item->what != PL_WHAT_COLLECTIVE)
+        fprintf(out, ", in the end for rank %d", last);
+    write_missing(s, wait, last, out);
+    end(s, out);
+}
+
+/* --- messages that do not fit ------------------------------------------------------------------------------ */
+
+static bool fits(int wanted, int has)
+{
+    return wanted == PL_ANY || wanted == has;
+}
+
+static void tell_mismatch(struct search *s, const struct pl_report_wait *wait, const struct pl_job_item *message)
+{
+    const struct pl_job_item *item = wait->item;
+    bool comm = item->home == message->home && item->serial == message->serial;
+    bool peer = item->peer == PL_ANY ? message->awaited_count > 0
+                                     : item->awaited_count > 0 && message->awaited_count > 0 && item->awaited[0] == message->awaited[0];
+    bool tag = fits(item->tag, message->tag);
+    if (comm + peer + tag != 2) /* exactly one of the three is wrong */
+        return;
+    FILE *out = begin(s);
+    if (!out)
+        return;
+    fprintf(out, "rank %d is in ", wait->rank);
+    pl_report_write_wait(wait, out);
+    fprintf(out, "; what has come is ");
+    pl_report_write_item(message, out);
+    fprintf(out, ": another %s", !comm ? "communicator" : !tag ? "tag" : "rank");
+    end(s, out);
+}
+
+static void find_mismatches(struct search *s)
+{
+    for (int i = 0; i < s->report->waits; i++) {
+        const struct pl_report_wait *wait = &s->report->wait[i];
+        const struct pl_job_page *page = s->report->rank[wait->rank].page;
+        int before = s->report->likelies;
+        for (uint32_t k = 0; k < page->items && s->report->likelies == before; k++)
+            if (page->item[k].kind == PL_ITEM_MESSAGE && (wait->item->what == PL_WHAT_RECV || wait->item->what == PL_WHAT_PROBE))
+                tell_mismatch(s, wait, &page->item[k]);
+    }
+}
+
+/* --- all of it --------------------------------------------------------------------------------------------- */
+
+/* Everybody waits, and nobody in particular is waited for. */
+static void tell_silence(struct search *s)
+{
+    for (int r = 0; r < s->report->size; r++)
+        if (s->report->rank[r].waits == 0 && s->report->rank[r].life != PL_LIFE_ENDED && s->report->rank[r].life != PL_LIFE_FINALIZED)
+            return;
+    FILE *out = s->report->waits && s->report->likelies == 0 ? begin(s) : NULL;
+    if (!out)
+        return;
+    fputs("all processes wait, and none of them sends what another one would take", out);
+    end(s, out);
+}
+
+void pl_report_find(struct pl_report *report)
+{
+    size_t size = (size_t)report->size;
+    struct search s = {
+        .report = report,
+        .seen = calloc(size, sizeof(*s.seen)),
+        .end = calloc((size_t)report->waits + 1, sizeof(*s.end)),
+        .told = calloc(size, sizeof(*s.told)),
+        .marked = calloc(size, sizeof(*s.marked)),
+    };
+    if (s.seen && s.end && s.told && s.marked) {
+        find_mismatches(&s);
+        for (int i = 0; i < report->waits; i++)
+            s.end[i] = follow(&s, i);
+        for (int i = 0; i < report->waits; i++)
+            if (s.end[i] >= 0 && report->rank[s.end[i]].waits == 0)
+                tell_missing(&s, i);
+        tell_silence(&s);
+    }
+    free(s.seen);
+    free(s.end);
+    free(s.told);
+    free(s.marked);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports as text: ranks in the same state in one paragraph, and what it may mean at the end. */
+#include <stdlib.h>
+#include <string.h>
+#include <signal.h>
+
+#include "world/runtime/report.h"
+
+enum { DETAILS = 8 /* ranks of a paragraph whose pending operations and messages are told */ };
+
+/* --- words ------------------------------------------------------------------------------------------------- */
+
+void pl_report_write_ranks(const bool *marked, int size, FILE *out)
+{
+    int count = 0;
+    for (int r = 0; r < size; r++)
+        count += marked[r];
+    fputs(count == 1 ? "rank" : "ranks", out);
+    const char *separator = " ";
+    for (int r = 0; r < size; r++) {
+        int last = r;
+        if (!marked[r])
+            continue;
+        while (last + 1 < size && marked[last + 1])
+            last++;
+        fprintf(out, last > r ? "%s%d-%d" : "%s%d", separator, r, last);
+        separator = ", ";
+        r = last;
+    }
+}
+
+static void write_on(const struct pl_job_item *item, FILE *out)
+{
+    if (item->object[0])
+        fprintf(out, " on %s", item->object);
+    if (item->session[0] && strcmp(item->session, "World") != 0)
+        fprintf(out, " (%s)", item->session);
+}
+
+static void write_tag(const struct pl_job_item *item, FILE *out)
+{
+    if (item->tag == PL_ANY)
+        fputs(" with any tag", out);
+    else
+        fprintf(out, " with tag %d", item->tag);
+}
+
+static void write_awaited(const struct pl_job_item *item, FILE *out)
+{
+    fputs(item->awaited_count == 1 ? "rank" : "ranks", out);
+    for (uint32_t i = 0; i < item->awaited_count; i++)
+        fprintf(out, "%s %d", i ? "," : "", item->awaited[i]);
+}
+
+static void write_message(const struct pl_job_item *item, FILE *out)
+{
+    fputs("a message ", out);
+    if (item->kind == PL_ITEM_MESSAGE && item->bytes >= 0)
+        fprintf(out, "of %lld bytes ", (long long)item->bytes);
+    if (item->peer >= 0)
+        fprintf(out, "from rank %d", item->peer);
+    else
+        fputs("from any rank", out);
+    write_tag(item, out);
+}
+
+void pl_report_write_item(const struct pl_job_item *item, FILE *out)
+{
+    switch ((enum pl_item_what)item->what) {
+    case PL_WHAT_RECV:
+    case PL_WHAT_PROBE: write_message(item, out); break;
+    case PL_WHAT_SEND:
+        fprintf(out, "rank %d to take its message of %lld bytes", item->peer, (long long)item->bytes);
+        write_tag(item, out);
+        if (item->unsent)
+            fputs(" (not on its way yet)", out);
+        break;
+    case PL_WHAT_COLLECTIVE:
+        if (item->peer >= 0)
+            fprintf(out, "rank %d in a collective operation", item->peer);
+        else
+            fputs("the others in a collective operation", out);
+        break;
+    case PL_WHAT_ANY: fputs("one of several operations", out); break;
+    case PL_WHAT_MEETING:
+        if (item->awaited_count)
+            write_awaited(item, out);
+        else
+            fputs("an answer", out);
+        fprintf(out, " to make the communicator of \"%s\"", item->object);
+        return;
+    case PL_WHAT_CLOSE:
+        if (item->awaited_count)
+            write_awaited(item, out);
+        else
+            fputs("others", out);
+        fputs(" to take what it has sent", out);
+        break;
+    case PL_WHAT_ADDRESS: fprintf(out, "rank %d to be initialized", item->peer); break;
+    case PL_WHAT_REQUEST: fputs("a generalized request, which the program completes", out); break;
+    default:
+        if (item->kind == PL_ITEM_MESSAGE)
+            write_message(item, out);
+        else
+            fputs("an operation", out);
+    }
+    write_on(item, out);
+}
+
+void pl_report_write_wait(const struct pl_report_wait *wait, FILE *out)
+{
+    fputs(wait->function, out);
+    if (wait->item->what == PL_WHAT_COLLECTIVE) {
+        write_on(wait->item, out);
+        return;
+    }
+    fputs(", waiting for ", out);
+    pl_report_write_item(wait->item, out);
+}
+
+const char *pl_report_outside(const struct pl_report_rank *rank, bool several)
+{
+    switch (rank->life) {
+    case PL_LIFE_BEFORE: return several ? "have not initialized MPI" : "has not initialized MPI";
+    case PL_LIFE_BETWEEN: return several ? "have no session any more" : "has no session any more";
+    case PL_LIFE_FINALIZED: return several ? "have finalized MPI" : "has finalized MPI";
+    case PL_LIFE_ENDED: return several ? "have ended" : "has ended";
+    default: return several ? "are not waiting in MPI" : "is not waiting in MPI";
+    }
+}
+
+/* --- paragraphs -------------------------------------------------------------------------------------------- */
+
+static char *text_of(const struct pl_report_wait *wait)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    pl_report_write_wait(wait, out);
+    fclose(out);
+    return text;
+}
+
+static void write_queues(const struct pl_report *report, int rank, FILE *out)
+{
+    const struct pl_job_page *page = report->rank[rank].page;
+    for (uint32_t i = 0; i < page->items; i++) {
+        const struct pl_job_item *item = &page->item[i];
+        if (item->kind != PL_ITEM_PENDING && item->kind != PL_ITEM_MESSAGE)
+            continue;
+        fprintf(out, "    rank %d %s ", rank, item->kind == PL_ITEM_PENDING ? "also waits for" : "has, and does not receive,");
+        pl_report_write_item(item, out);
+        fputc('\n', out);
+    }
+    if (page->left_out[PL_ITEM_PENDING])
+        fprintf(out, "    rank %d also waits for %u more\n", rank, page->left_out[PL_ITEM_PENDING]);
+    if (page->left_out[PL_ITEM_MESSAGE])
+        fprintf(out, "    rank %d has %u more messages that it does not receive\n", rank, page->left_out[PL_ITEM_MESSAGE]);
+}
+
+/* All that wait for the same, from `first` on. Marks them as told. */
+static void write_waits(const struct pl_report *report, int first, char *const *text, bool *told, bool *marked, FILE *out)
+{
+    double least = 1e18, most = 0;
+    int details = 0;
+    memset(marked, 0, (size_t)report->size * sizeof(*marked));
+    for (int i = first; i < report->waits; i++) {
+        const struct pl_report_wait *wait = &report->wait[i];
+        if (told[i] || strcmp(text[i], text[first]) != 0 || strcmp(wait->caller, report->wait[first].caller) != 0)
+            continue;
+        double seconds = (double)wait->item->waited * 1e-9;
+        least = seconds < least ? seconds : least;
+        most = seconds > most ? seconds : most;
+        told[i] = marked[wait->rank] = true;
+    }
+    fputs("  ", out);
+    pl_report_write_ranks(marked, report->size, out);
+    fprintf(out, most - least < 0.1 ? ": in %s, for %.1f s\n" : ": in %s, for %.1f to %.1f s\n", text[first], least, most);
+    if (report->wait[first].caller[0])
+        fprintf(out, "    called from %s\n", report->wait[first].caller);
+    for (int r = 0; r < report->size && details < DETAILS; r++)
+        if (marked[r] && report->first[r] >= &report->wait[first] && ++details)
+            write_queues(report, r, out);
+}
+
+static void write_process(const struct pl_report_rank *r, FILE *out)
+{
+    const char *what = r->state == 'R'                      ? "it runs"
+                       : r->state == 'T' || r->state == 't' ? "it is stopped"
+                       : r->state == 'S'                    ? "it sleeps"
+                       : r->state == 'D'                    ? "it waits for a device"
+                                                            : NULL;
+    if (what && r->sleeps[0])
+        fprintf(out, "; %s in %s", what, r->sleeps);
+    else if (what)
+        fprintf(out, "; %s", what);
+}
+
+static bool same_outside(const struct pl_report_rank *a, const struct pl_report_rank *b)
+{
+    return a->waits == b->waits && strcmp(pl_report_outside(a, false), pl_report_outside(b, false)) == 0 && a->state == b->state &&
+           strcmp(a->sleeps, b->sleeps) == 0;
+}
+
+static void write_outside(const struct pl_report *report, int first, bool *told, bool *marked, FILE *out)
+{
+    int count = 0;
+    memset(marked, 0, (size_t)report->size * sizeof(*marked));
+    for (int r = first; r < report->size; r++)
+        if (!told[r] && same_outside(&report->rank[r], &report->rank[first])) {
+            told[r] = marked[r] = true;
+            count++;
+        }
+    fputs("  ", out);
+    pl_report_write_ranks(marked, report->size, out);
+    fprintf(out, ": %s", pl_report_outside(&report->rank[first], count > 1));
+    if (report->rank[first].life != PL_LIFE_ENDED)
+        fprintf(out, " (pid %d%s)", (int)report->rank[first].pid, count > 1 ? " and others" : "");
+    write_process(&report->rank[first], out);
+    fputc('\n', out);
+}
+
+void pl_report_write(const struct pl_report *report, FILE *out)
+{
+    size_t most = (size_t)(report->waits > report->size ? report->waits : report->size);
+    char **text = calloc(most + 1, sizeof(*text));
+    bool *told = calloc(most, sizeof(*told)), *marked = calloc(most, sizeof(*marked));
+    bool good = text && told && marked;
+    for (int i = 0; good && i < report->waits; i++)
+        good = (text[i] = text_of(&report->wait[i])) != NULL;
+    if (good) {
+        fprintf(out, "what the %d %s of the job %s in:\n", report->size, report->size == 1 ? "process" : "processes",
+                report->size == 1 ? "is" : "are");
+        for (int i = 0; i < report->waits; i++)
+            if (!told[i])
+                write_waits(report, i, text, told, marked, out);
+        memset(told, 0, most * sizeof(*told));
+        for (int r = 0; r < report->size; r++)
+            if (!told[r] && report->rank[r].waits == 0)
+                write_outside(report, r, told, marked, out);
+        for (int i = 0; i < report->likelies; i++)
+            fprintf(out, "likely: %s\n", report->likely[i]);
+    }
+    for (int i = 0; text && i < report->waits; i++)
+        free(text[i]);
+    free(text);
+    free(told);
+    free(marked);
+}
+
+/* --- crashes ----------------------------------------------------------------------------------------------- */
+
+void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank, FILE *out)
+{
+    const struct pl_job_trace *trace = &page->trace[PL_PAGE_TRACES - 1];
+    int signo = (int)page->crashed;
+    const char *name = sigdescr_np(signo);
+    char function[64], text[320];
+    pl_report_place(symbols, page, trace, function, text);
+    fprintf(out, "rank %d crashed %s%s: signal %d (%s)", rank, strcmp(function, "MPI") ? "in " : "outside of MPI",
+            strcmp(function, "MPI") ? function : "", signo, name ? name : "unknown");
+    if (page->crash_sender > 0)
+        fprintf(out, ", sent by process %d", (int)page->crash_sender);
+    else if (signo == SIGSEGV || signo == SIGBUS)
+        fprintf(out, " at address 0x%llx", (unsigned long long)page->crash_address);
+    fputc('\n', out);
+    for (uint32_t i = 0; i < trace->count; i++) {
+        pl_report_frame(symbols, page, trace, i, text);
+        fprintf(out, "  #%u %s\n", i, text);
+    }
+}
