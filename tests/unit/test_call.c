@@ -97,8 +97,8 @@ START_TEST(values)
            "root -3 is not in communicator \"ocean\" of 4 processes (MPI_ERR_ROOT)");
     ACCEPT(pl_arg_tag(&call, INT_MAX));
     EXPECT(pl_arg_tag(&call, MPI_ANY_TAG), MPI_ERR_TAG, "tag is -2; it must not be negative (MPI_ERR_TAG)");
-    ACCEPT(pl_arg_recv_tag(&call, MPI_ANY_TAG));
-    EXPECT(pl_arg_recv_tag(&call, -7), MPI_ERR_TAG, "tag is -7; it must not be negative unless it is MPI_ANY_TAG (MPI_ERR_TAG)");
+    ACCEPT(pl_arg_recv_tag(&call, comm, MPI_ANY_TAG));
+    EXPECT(pl_arg_recv_tag(&call, comm, -7), MPI_ERR_TAG, "tag is -7; it must not be negative unless it is MPI_ANY_TAG (MPI_ERR_TAG)");
     EXPECT(pl_arg_output(&call, NULL, "flag"), MPI_ERR_ARG, "flag is NULL (MPI_ERR_ARG)");
     fake_comm_free(comm);
     fake_comm_free(lone);
