@@ -152,8 +152,7 @@ START_TEST(user_classes)
     ck_assert_int_eq(pl_error_remove_code(code), MPI_ERR_OTHER);
     ck_assert_int_eq(pl_error_remove_text(code), MPI_SUCCESS);
     ck_assert_int_eq(pl_error_remove_text(code), MPI_ERR_ARG);
-    snprintf(expected, sizeof expected, "pumps (code %d)", code);
-    ck_assert_str_eq(string_of(code), expected);
+    ck_assert_str_eq(string_of(code), "");
     ck_assert_int_eq(pl_error_remove_code(class), MPI_ERR_ARG);
     ck_assert_int_eq(pl_error_remove_class(code), MPI_ERR_ARG);
     ck_assert_int_eq(pl_error_remove_code(code), MPI_SUCCESS);
