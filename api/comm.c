@@ -256,7 +256,7 @@ static bool is_split_type(int split)
 int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_split_type);
-    struct pl_comm *c = pl_arg_intracomm(&call, comm), *made = NULL;
+    struct pl_comm *c = pl_arg_comm(&call, comm), *made = NULL;
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     pl_arg_output(&call, newcomm, "newcomm");
     struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);

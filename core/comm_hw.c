@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "core/group.h"
 #include "core/info.h"
+#include "core/intercomm.h"
 #include "core/memory.h"
 #include "core/plugin.h"
 #include "core/topology_hw.h"
@@ -181,28 +182,44 @@ static int exchange_wishes(struct pl_comm *parent, const struct wish *own, int *
 
 /* --- all of them ------------------------------------------------------------------------------------------------------ */
 
-int pl_comm_split_type(struct pl_comm *parent, int type, int key, struct pl_info *info, const char *pset,
-                       const struct pl_group *members, struct pl_comm **comm)
+/* Who has the same color belongs together. An error may be of one process alone. */
+static int find_color(struct pl_comm *parent, int type, struct pl_info *info, const char *pset, const struct pl_group *members,
+                      int *color)
 {
     struct wish wish = wish_of(parent, type, pset, members);
-    int node = 0, color = MPI_UNDEFINED;
+    int node = 0;
     bool any_unguided = false;
     int rc = pl_comm_node_color(parent, &node);
     if (rc == MPI_SUCCESS)
-        rc = exchange_wishes(parent, &wish, &color, &any_unguided);
+        rc = exchange_wishes(parent, &wish, color, &any_unguided);
     if (rc)
         return rc;
     if (any_unguided)
-        rc = unguided(parent, type == MPI_COMM_TYPE_HW_UNGUIDED ? node : -1, info, &color);
+        rc = unguided(parent, type == MPI_COMM_TYPE_HW_UNGUIDED ? node : -1, info, color);
     char *resource = info ? pl_info_get(info, RESOURCE_KEY) : NULL;
     bool is_guided = type == MPI_COMM_TYPE_HW_GUIDED || type == MPI_COMM_TYPE_RESOURCE_GUIDED;
     if (type == MPI_COMM_TYPE_SHARED)
-        color = node;
+        *color = node;
     else if (is_guided && resource && pset)
         rc = pl_fail(MPI_ERR_INFO, RESOURCE_KEY " and mpi_pset_name are both given; allowed is one of them");
     else if (is_guided && resource)
-        guided(resource, node, &color);
+        guided(resource, node, color);
     free(resource);
+    return rc;
+}
+
+/* In an intercommunicator the processes of both groups find their colors together. */
+int pl_comm_split_type(struct pl_comm *parent, int type, int key, struct pl_info *info, const char *pset,
+                       const struct pl_group *members, struct pl_comm **comm)
+{
+    int color = MPI_UNDEFINED;
+    struct pl_comm *all = parent;
+    int rc = parent->remote ? pl_intercomm_merge(parent, 0, &all) : MPI_SUCCESS;
+    if (rc)
+        return rc;
+    rc = find_color(all, type, info, pset, members, &color);
+    if (all != parent)
+        pl_comm_free(all);
     /* An error of one process alone must not leave the others waiting. */
     int split = pl_comm_split(parent, rc ? MPI_UNDEFINED : color, key, comm);
     return rc ? rc : split;

@@ -1,9 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Comm_split_type (MPI-5.0 section 7.4.2): MPI_COMM_TYPE_SHARED puts together all processes of this machine, in the
- * order of keys; MPI_UNDEFINED gives MPI_COMM_NULL; a type that is none is MPI_ERR_ARG.
+ * order of keys; MPI_UNDEFINED gives MPI_COMM_NULL; a type that is none is MPI_ERR_ARG. An intercommunicator is split into
+ * intercommunicators.
  */
 #include "mtest.h"
+
+#include <stdbool.h>
+
+/* Even ranks on one side, odd ones on the other; then rank 0 stays away. */
+static void split_intercomm(void)
+{
+    MPI_Comm side, both, made;
+    int size, remote, odd = mtest_rank % 2, value = mtest_rank, sum = -1, evens = (mtest_size + 1) / 2, odds = mtest_size / 2;
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, odd, 0, &side));
+    CHECK_OK(MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, !odd, 7, &both));
+    for (int absent = 0; absent < 2; absent++) {
+        bool away = absent && mtest_rank == 0;
+        int mine = odd ? odds : evens - absent, others = odd ? evens - absent : odds;
+        CHECK_OK(MPI_Comm_split_type(both, away ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made));
+        CHECK((made == MPI_COMM_NULL) == (away || mine == 0 || others == 0));
+        if (made == MPI_COMM_NULL)
+            continue;
+        CHECK_OK(MPI_Comm_size(made, &size));
+        CHECK_OK(MPI_Comm_remote_size(made, &remote));
+        CHECK(size == mine && remote == others);
+        CHECK_OK(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, made)); /* of the other side: 0 + 2 + ... or 1 + 3 + ... */
+        CHECK(sum == (odd ? evens * (evens - 1) : odds * odds));
+        CHECK_OK(MPI_Comm_free(&made));
+    }
+    CHECK_OK(MPI_Comm_free(&both));
+    CHECK_OK(MPI_Comm_free(&side));
+}
 
 int main(int argc, char **argv)
 {
@@ -24,6 +52,8 @@ int main(int argc, char **argv)
         CHECK(size == (mtest_size + 1) / 2);
         CHECK_OK(MPI_Comm_free(&comm));
     }
+    if (mtest_size > 1)
+        split_intercomm();
     CHECK_CLASS(MPI_Comm_split_type(MPI_COMM_WORLD, 12345, 0, MPI_INFO_NULL, &comm), MPI_ERR_ARG);
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));
     MTEST_END;
