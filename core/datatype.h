@@ -20,7 +20,7 @@ enum pl_basic {
     PL_F16, PL_F32, PL_F64, PL_F80, PL_F128,             /* F80: the C long double of x86 */
     PL_C32, PL_C64, PL_C128, PL_C160, PL_C256,           /* complex of F16, F32, F64, F80, F128: bits of both parts */
     PL_BOOL, PL_L8, PL_L16, PL_L32, PL_L64, PL_L128,     /* C bool; Fortran LOGICAL by size in bits */
-    PL_CHAR, PL_WCHAR, PL_BYTE,                          /* no arithmetic */
+    PL_CHAR, PL_WCHAR, PL_BYTE,                          /* arithmetic with the first only */
     PL_P_F32I32, PL_P_F64I32, PL_P_LI32, PL_P_I32I32, PL_P_I16I32, PL_P_F80I32, /* pairs for MINLOC and MAXLOC */
     PL_P_F32F32, PL_P_F64F64,                            /* MPI_2REAL, MPI_2DOUBLE_PRECISION */
     PL_P_CUSTOM,                                         /* MPI_Type_get_value_index pairs of other types */

@@ -13,8 +13,10 @@
 
 #include "core/datatype_envelope.h"
 
-/* X(representation, type, an unsigned type that its sums and products do not leave by promotion) */
+/* X(representation, type, an unsigned type that its sums and products do not leave by promotion). The standard leaves out
+ * characters; programs add them up all the same, and every MPI lets them. */
 #define SMALL_INTEGERS(X)       \
+    X(CHAR, char, uint32_t)     \
     X(I8, int8_t, uint32_t)     \
     X(I16, int16_t, uint32_t)   \
     X(I32, int32_t, uint32_t)   \

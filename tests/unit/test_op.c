@@ -26,7 +26,7 @@ static const bool has_half = false;
     X(PL_I8, int8_t) X(PL_I16, int16_t) X(PL_I32, int32_t) X(PL_I64, int64_t) X(PL_I128, __int128) X(PL_U8, uint8_t) \
     X(PL_U16, uint16_t) X(PL_U32, uint32_t) X(PL_U64, uint64_t) HALF(X) X(PL_F32, float) X(PL_F64, double)           \
     X(PL_F80, long double) X(PL_F128, __float128) X(PL_BOOL, uint8_t) X(PL_L8, int8_t) X(PL_L16, int16_t)            \
-    X(PL_L32, int32_t) X(PL_L64, int64_t) X(PL_L128, __int128) X(PL_BYTE, uint8_t)
+    X(PL_L32, int32_t) X(PL_L64, int64_t) X(PL_L128, __int128) X(PL_BYTE, uint8_t) X(PL_CHAR, char)
 
 static number get(int basic, const void *from)
 {
@@ -61,7 +61,8 @@ static int part_of(int basic)
 
 /* --- what there is ----------------------------------------------------------------------------------------------- */
 
-enum class { C_INTEGER = 1, F_INTEGER = 2, REAL = 4, LOGICAL = 8, COMPLEX = 16, BYTE = 32, MULTI = 64, OTHER = 128 };
+enum class { C_INTEGER = 1, F_INTEGER = 2, REAL = 4, LOGICAL = 8, COMPLEX = 16, BYTE = 32, MULTI = 64, CHARACTER = 128,
+             OTHER = 256, INTEGER = C_INTEGER | F_INTEGER | MULTI | CHARACTER };
 
 /* The standard's groups of types (MPI-5.0, 6.9.2). */
 static const struct {
@@ -84,21 +85,22 @@ static const struct {
     { MPI_CXX_DOUBLE_COMPLEX, COMPLEX }, { MPI_CXX_LONG_DOUBLE_COMPLEX, COMPLEX }, { MPI_DOUBLE_COMPLEX, COMPLEX },
     { MPI_COMPLEX4, COMPLEX }, { MPI_COMPLEX8, COMPLEX }, { MPI_COMPLEX16, COMPLEX }, { MPI_COMPLEX32, COMPLEX },
     { MPI_BYTE, BYTE }, { MPI_AINT, MULTI }, { MPI_OFFSET, MULTI }, { MPI_COUNT, MULTI },
-    { MPI_CHAR, OTHER }, { MPI_CHARACTER, OTHER }, { MPI_WCHAR, OTHER }, { MPI_PACKED, OTHER },
+    { MPI_CHAR, CHARACTER }, { MPI_CHARACTER, CHARACTER }, { MPI_WCHAR, OTHER }, { MPI_PACKED, OTHER },
     { MPI_FLOAT_INT, OTHER }, { MPI_2INT, OTHER }, { MPI_2REAL, OTHER },
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
-/* What the standard allows; the integers' logical operations are there for Fortran's and the shared ones too. */
+/* What the standard allows, and characters as integers; the integers' logical operations are there for Fortran's and the
+ * shared ones too. */
 static const struct {
     MPI_Op op;
     int classes;
 } ops[] = {
-    { MPI_MAX, C_INTEGER | F_INTEGER | REAL | MULTI },            { MPI_MIN, C_INTEGER | F_INTEGER | REAL | MULTI },
-    { MPI_SUM, C_INTEGER | F_INTEGER | REAL | COMPLEX | MULTI },  { MPI_PROD, C_INTEGER | F_INTEGER | REAL | COMPLEX | MULTI },
-    { MPI_LAND, C_INTEGER | F_INTEGER | LOGICAL | MULTI },        { MPI_LOR, C_INTEGER | F_INTEGER | LOGICAL | MULTI },
-    { MPI_LXOR, C_INTEGER | F_INTEGER | LOGICAL | MULTI },        { MPI_BAND, C_INTEGER | F_INTEGER | BYTE | MULTI },
-    { MPI_BOR, C_INTEGER | F_INTEGER | BYTE | MULTI },            { MPI_BXOR, C_INTEGER | F_INTEGER | BYTE | MULTI },
+    { MPI_MAX, INTEGER | REAL },           { MPI_MIN, INTEGER | REAL },
+    { MPI_SUM, INTEGER | REAL | COMPLEX }, { MPI_PROD, INTEGER | REAL | COMPLEX },
+    { MPI_LAND, INTEGER | LOGICAL },       { MPI_LOR, INTEGER | LOGICAL },
+    { MPI_LXOR, INTEGER | LOGICAL },       { MPI_BAND, INTEGER | BYTE },
+    { MPI_BOR, INTEGER | BYTE },           { MPI_BXOR, INTEGER | BYTE },
 };
 enum { OPS = sizeof ops / sizeof ops[0] };
 
