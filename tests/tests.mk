@@ -4,6 +4,7 @@
 # tests/unit/test_<file>.c     libcheck programs, linked with the static library and the runtime's objects
 # tests/mpi/<chapter>/*.c      MPI programs, compiled by the build's mpicc and run by its mpiexec
 # tests/abi/check_*            scripts that compare headers and libraries with the standard
+# tests/instructions/          what the short ways cost, counted by valgrind
 # tests/faults/test_*          scripts, run with the build directory as argument: bad input, deaths, leftovers
 # tests/hosts/test_*           the same, with several hosts or other launchers
 #
@@ -104,6 +105,28 @@ check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS))
 	$(MPIRUN) $(MPI_TESTS) || failed=1; \
 	exit $$failed
 
+# What the fast paths are for must go without them too: each is forced on, and forced off. Pairs of settings are joined by
+# a comma; PATHS="A=1 B=2,C=3" chooses others.
+PATHS       ?= COLL_BOARD=0 SHM_BULK=copy SHM_BULK=cma SHM_EAGER=0 SHM_EAGER=64,SHM_RING=4096 \
+               SHM_EAGER=1048576,SHM_RING=4194304 COLL_BOARD=0,SHM_EAGER=0,SHM_BULK=copy TRANSPORT=ucx,UCX_EAGER=0
+PATHS_TESTS := $(call only,$(wildcard $(patsubst %,tests/mpi/%/*.c,pt2pt coll datatype partitioned request)))
+.PHONY: check-paths
+check-paths: deps-tests all $(call programs,$(PATHS_TESTS))
+	$(Q)failed=0; for path in $(PATHS); do \
+	  env $$(echo PLENUM_$$path | sed 's/,/ PLENUM_/g') $(RUN) --name $$path --mpiexec $(B)/bin/mpiexec --ranks 2,3 $(PATHS_TESTS) || failed=1; \
+	done; exit $$failed
+
+# What a short message and a short collective cost, in instructions: not in time.
+.PHONY: check-instructions instructions-show instructions-write
+check-instructions: deps-tests all $(B)/tests/instructions/steps
+	$(Q)$(RUN) tests/instructions/check_instructions
+instructions-show instructions-write: instructions-%: deps-tests all $(B)/tests/instructions/steps
+	$(Q)tests/instructions/check_instructions $(B) --$*
+$(B)/tests/instructions/steps: tests/instructions/steps.c $(MPI_BUILT)
+	@mkdir -p $(@D)
+	$(call say,MPICC,$<)
+	$(Q)$(B)/bin/mpicc $(CSTD) $(WARN) -O2 -g -D_GNU_SOURCE $< -o $@
+
 .PHONY: check-faults check-hosts check-install check-demo check-examples
 check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC)))
 	$(Q)$(RUN) $(call scripts,tests/faults/test_*)
@@ -117,7 +140,7 @@ check-examples: deps-tests all
 	$(Q)$(RUN) $(call scripts,python-examples/test_*)
 
 # --- everything ------------------------------------------------------------------------------------------------
-CHECK_PARTS = warnings headers abi symbols status unit mpi ucx demo install examples faults hosts asan ubsan tsan valgrind
+CHECK_PARTS = warnings headers abi symbols status unit mpi ucx paths instructions demo install examples faults hosts asan ubsan tsan valgrind
 .PHONY: check
 check: deps-tests
 	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The short ways through the library, one call in a function of its own, for callgrind to count (check_instructions).
+ *
+ *     mpiexec -n 2 valgrind --tool=callgrind ... steps
+ *
+ * So that the counts are the same every time nothing that is counted waits: a message is there before its receive, and
+ * rank 1 comes to a collective when rank 0 sleeps in it. They tell each other through a file that both map.
+ */
+#include <fcntl.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { WARM = 40, ROUNDS = 20 };
+
+static struct shared {
+    _Atomic int turn[2]; /* how far each rank has come */
+    _Atomic int pid;     /* rank 0's */
+} *shared;
+static int rank, turns;
+static double out = 1, in;
+
+/* --- what is counted ------------------------------------------------------------------------------------------- */
+
+static void step_send(void)
+{
+    MPI_Send(&out, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
+}
+
+static void step_recv(void)
+{
+    MPI_Recv(&in, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void step_isend_wait(void)
+{
+    MPI_Request request;
+    MPI_Isend(&out, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void step_barrier(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void step_allreduce(void)
+{
+    MPI_Allreduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Callgrind counts while this runs, and writes down what it counted. The end keeps the call from being made a jump. */
+__attribute__((noinline, noclone)) void counted(void (*step)(void));
+__attribute__((noinline, noclone)) void counted(void (*step)(void))
+{
+    step();
+    __asm__ volatile("");
+}
+
+/* --- taking turns ---------------------------------------------------------------------------------------------- */
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "steps: %s\n", what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void share(void)
+{
+    char name[] = "/tmp/plenum-steps-XXXXXX";
+    int file = rank == 0 ? mkstemp(name) : -1;
+    if (file >= 0 && ftruncate(file, sizeof *shared) != 0)
+        fail("cannot make a file of a page");
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (rank == 1)
+        file = open(name, O_RDWR);
+    shared = file >= 0 ? mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    if (shared == MAP_FAILED)
+        fail("cannot share a page");
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        unlink(name);
+        shared->pid = getpid();
+    }
+    close(file);
+}
+
+static void come(int who, int turn)
+{
+    while (atomic_load(&shared->turn[who]) < turn)
+        sched_yield();
+}
+
+static void advance(void)
+{
+    atomic_store(&shared->turn[rank], ++turns);
+}
+
+static void meet(void)
+{
+    advance();
+    come(1 - rank, turns);
+}
+
+/* Until rank 0, which has nothing else to do than what is counted, seems to sleep. */
+static void come_to_the_sleeper(void)
+{
+    char path[64], state;
+    snprintf(path, sizeof path, "/proc/%d/stat", atomic_load(&shared->pid));
+    for (int seen = 0; seen < 10; seen += state == 'S') {
+        FILE *file = fopen(path, "r");
+        if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+            fail("cannot read the state of rank 0");
+        fclose(file);
+        sched_yield();
+    }
+}
+
+/* Rank 0 sends, and rank 1 receives what has arrived. */
+static void message(void (*send)(void))
+{
+    meet();
+    if (rank == 0)
+        counted(send);
+    meet();
+    if (rank == 1)
+        counted(step_recv);
+    meet();
+}
+
+/* Rank 1 comes last. */
+static void collective(void (*body)(void))
+{
+    meet();
+    if (rank == 1)
+        come_to_the_sleeper();
+    counted(body);
+    meet();
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < WARM; i++) {
+        MPI_Sendrecv(&out, 1, MPI_DOUBLE, 1 - rank, 1, &in, 1, MPI_DOUBLE, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Allreduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    share();
+    for (int i = 0; i < ROUNDS; i++) {
+        message(step_send);
+        message(step_isend_wait);
+        collective(step_barrier);
+        collective(step_allreduce);
+    }
+    MPI_Finalize();
+    return 0;
+}
