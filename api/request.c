@@ -98,6 +98,15 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     return leave_one(&call, r, request, status);
 }
 
+/* In vain: perhaps again and again, and somebody wants to know for what. */
+static bool test(struct pl_request *request)
+{
+    bool done = pl_request_test(request);
+    if (!done && request->engine)
+        pl_report_poll(request->engine, request, &(struct pl_wait){ 0 });
+    return done;
+}
+
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     struct pl_call call = PL_CALL(MPI_Test);
@@ -111,7 +120,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         }
         return pl_call_leave(&call);
     }
-    *flag = pl_request_test(r);
+    *flag = test(r);
     return *flag ? leave_one(&call, r, request, status) : MPI_SUCCESS;
 }
 
@@ -122,7 +131,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     struct pl_request *r = active(&call, request);
     if (call.err)
         return pl_call_leave(&call);
-    *flag = !r || pl_request_test(r);
+    *flag = !r || test(r);
     if (!r)
         pl_status_empty(status);
     else if (*flag)
@@ -253,10 +262,27 @@ static struct pl_engine *engine_of(int count, const MPI_Request requests[])
     return NULL;
 }
 
+static struct pl_waiting some_of(int count, const MPI_Request requests[])
+{
+    return (struct pl_waiting){ .what = PL_WHAT_ANY, .tag = PL_ANY, .requests = (struct pl_request *const *)requests, .count = count };
+}
+
+/* One look, for those that do not wait. */
+static int test_all(struct pl_call *call, int count, const MPI_Request requests[], int *live, int *first)
+{
+    int done = count_done(call, count, requests, live, first);
+    struct pl_engine *engine = !call->err && done < *live ? engine_of(count, requests) : NULL;
+    if (engine) {
+        const struct pl_waiting what = some_of(count, requests);
+        pl_report_poll(engine, NULL, &(struct pl_wait){ .what = &what });
+    }
+    return done;
+}
+
 /* Until `enough` are done (or all that live, or an argument is bad). */
 static int wait_for(struct pl_call *call, int count, const MPI_Request requests[], int enough, int *live, int *first)
 {
-    const struct pl_waiting what = { .what = PL_WHAT_ANY, .tag = PL_ANY, .requests = (struct pl_request *const *)requests, .count = count };
+    const struct pl_waiting what = some_of(count, requests);
     struct pl_wait wait = { .what = &what };
     for (int before = -1;;) {
         int done = count_done(call, count, requests, live, first);
@@ -345,7 +371,7 @@ int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuse
     check_array(&call, count, requests);
     pl_arg_output(&call, flag, "flag");
     if (!call.err)
-        done = count_done(&call, count, requests, &live, &first);
+        done = test_all(&call, count, requests, &live, &first);
     if (!call.err) {
         *flag = done == live;
         if (*flag)
@@ -384,7 +410,7 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
     pl_arg_output(&call, index, "index");
     pl_arg_output(&call, flag, "flag");
     if (!call.err)
-        count_done(&call, count, requests, &live, index);
+        test_all(&call, count, requests, &live, index);
     if (call.err)
         return pl_call_leave(&call);
     *flag = live == 0 || *index != MPI_UNDEFINED;
@@ -406,7 +432,7 @@ static int some(struct pl_call *call, bool wait, int count, MPI_Request requests
     if (!call->err && wait)
         wait_for(call, count, requests, 1, &live, &first);
     else if (!call->err)
-        count_done(call, count, requests, &live, &first);
+        test_all(call, count, requests, &live, &first);
     if (!call->err)
         *outcount = live == 0 ? MPI_UNDEFINED : finish_all(call, count, requests, indices, statuses, &keep);
     return leave_all(call, keep);
@@ -432,7 +458,7 @@ int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *ind
     pl_arg_output(&call, index, "index");
     pl_arg_output(&call, flag, "flag");
     if (!call.err)
-        count_done(&call, count, requests, &live, index);
+        test_all(&call, count, requests, &live, index);
     if (call.err)
         return pl_call_leave(&call);
     *flag = live == 0 || *index != MPI_UNDEFINED;
@@ -450,7 +476,7 @@ int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *fla
     check_array(&call, count, requests);
     pl_arg_output(&call, flag, "flag");
     if (!call.err)
-        done = count_done(&call, count, requests, &live, &first);
+        done = test_all(&call, count, requests, &live, &first);
     if (call.err)
         return pl_call_leave(&call);
     *flag = done == live;
@@ -473,7 +499,7 @@ int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *
     if (incount > 0)
         pl_arg_output(&call, indices, "array_of_indices");
     if (!call.err)
-        count_done(&call, incount, requests, &live, &first);
+        test_all(&call, incount, requests, &live, &first);
     if (call.err)
         return pl_call_leave(&call);
     for (int i = 0; i < incount; i++) {

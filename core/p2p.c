@@ -343,8 +343,12 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         }
         pl_engine_leave(engine);
         *found = unexpected != NULL;
-        if (unexpected || (!wait && tried))
+        if (unexpected)
             break;
+        if (!wait && tried) {
+            pl_report_poll(engine, NULL, &idling);
+            break;
+        }
         if (wait) {
             idling.rounds = events ? 0 : idling.rounds;
             pl_engine_idle(engine, &idling);

@@ -181,7 +181,7 @@ static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 static void add_list(struct pl_job_page *page, const struct pl_list *list, const struct pl_request *waited)
 {
     PL_LIST_EACH(request, list, struct pl_request, link)
-        if (request->comm && request->context == PL_MSG_P2P)
+        if (request->comm && request->context == PL_MSG_P2P && !request->on_stack) /* those are waited for */
             add_pending(page, request, waited);
 }
 
@@ -232,7 +232,7 @@ static void put_waiting(struct pl_job_page *page, struct pl_job_item *item, cons
     }
 }
 
-static long now(void)
+static int64_t now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);

@@ -33,6 +33,13 @@ struct pl_waiting {
  * says. Lock not held. */
 void pl_report_look(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait);
 
+/* The same for a program that tests and probes in a loop, when that was in vain. Looks every now and then. */
+static inline void pl_report_poll(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait)
+{
+    if ((atomic_load_explicit(&engine->turns, memory_order_relaxed) & 14) == 0) /* some calls make two turns */
+        pl_report_look(engine, request, wait);
+}
+
 /* Adds a rank in the job to those that are awaited, while there is room. */
 void pl_report_await(struct pl_job_item *item, int rank);
 

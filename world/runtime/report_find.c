@@ -2,13 +2,16 @@
 /*
  * What a report may mean. From each rank that waits in one thread the chain of those that it waits for is followed: it
  * ends in a circle, with somebody who does not wait in MPI, or with one whom nobody in particular can help.
+ *
+ * The processes do not answer at the same moment. So only what had lasted for a while when it was told counts: all of that
+ * was so at one time, and what was on its way then has arrived.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "world/runtime/report.h"
 
-enum { CIRCLE_TOLD = 8 };
+enum { CIRCLE_TOLD = 8, LASTING = 100000000 /* nanoseconds */ };
 
 struct search {
     struct pl_report *report;
@@ -43,10 +46,15 @@ static void end(struct search *s, FILE *out)
 
 /* --- chains ------------------------------------------------------------------------------------------------ */
 
-/* The only thing that a rank waits for; NULL: it waits for none, or in several threads. */
+static bool lasts(const struct pl_report_wait *wait)
+{
+    return wait->item->waited >= LASTING;
+}
+
+/* The only thing that a rank waits for; NULL: it waits for none, in several threads, or not for long. */
 static const struct pl_report_wait *only_wait(const struct pl_report *report, int rank)
 {
-    return report->rank[rank].waits == 1 ? report->first[rank] : NULL;
+    return report->rank[rank].waits == 1 && lasts(report->first[rank]) ? report->first[rank] : NULL;
 }
 
 static void tell_circle(struct search *s, int first)
@@ -63,14 +71,15 @@ static void tell_circle(struct search *s, int first)
     fputs(only_wait(report, first)->item->awaited[0] == first ? " waits for itself: " : " wait for each other: ", out);
     int r = first;
     do {
-        fprintf(out, "%srank %d in ", named ? "; " : "", r);
-        pl_report_write_wait(only_wait(report, r), out);
-        if (only_wait(report, r)->item->what == PL_WHAT_COLLECTIVE)
-            fprintf(out, ", for rank %d", only_wait(report, r)->item->awaited[0]);
-        r = only_wait(report, r)->item->awaited[0];
+        const struct pl_report_wait *wait = only_wait(report, r);
+        fprintf(out, "%srank %d for rank %d (%s", named ? ", " : "", r, wait->item->awaited[0], wait->function);
+        if (wait->item->tag != PL_ANY && wait->item->what != PL_WHAT_COLLECTIVE)
+            fprintf(out, ", tag %d", wait->item->tag);
+        fprintf(out, wait->item->object[0] ? " on %s)" : ")", wait->item->object);
+        r = wait->item->awaited[0];
     } while (++named < CIRCLE_TOLD && r != first);
     if (r != first)
-        fputs("; and so on", out);
+        fputs(", and so on", out);
     end(s, out);
 }
 
@@ -201,7 +210,7 @@ static void find_mismatches(struct search *s)
     for (int i = 0; i < s->report->waits; i++) {
         const struct pl_report_wait *wait = &s->report->wait[i];
         const struct pl_job_page *page = s->report->rank[wait->rank].page;
-        int before = s->report->likelies;
+        int before = lasts(wait) ? s->report->likelies : -1;
         for (uint32_t k = 0; k < page->items && s->report->likelies == before; k++)
             if (page->item[k].kind == PL_ITEM_MESSAGE && (wait->item->what == PL_WHAT_RECV || wait->item->what == PL_WHAT_PROBE))
                 tell_mismatch(s, wait, &page->item[k]);
@@ -213,6 +222,9 @@ static void find_mismatches(struct search *s)
 /* Everybody waits, and nobody in particular is waited for. */
 static void tell_silence(struct search *s)
 {
+    for (int i = 0; i < s->report->waits; i++)
+        if (!lasts(&s->report->wait[i]))
+            return;
     for (int r = 0; r < s->report->size; r++)
         if (s->report->rank[r].waits == 0 && s->report->rank[r].life != PL_LIFE_ENDED && s->report->rank[r].life != PL_LIFE_FINALIZED)
             return;
@@ -236,7 +248,7 @@ void pl_report_find(struct pl_report *report)
     if (s.seen && s.end && s.told && s.marked) {
         find_mismatches(&s);
         for (int i = 0; i < report->waits; i++)
-            s.end[i] = follow(&s, i);
+            s.end[i] = lasts(&report->wait[i]) ? follow(&s, i) : -1;
         for (int i = 0; i < report->waits; i++)
             if (s.end[i] >= 0 && report->rank[s.end[i]].waits == 0)
                 tell_missing(&s, i);

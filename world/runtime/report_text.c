@@ -177,7 +177,10 @@ static void write_waits(const struct pl_report *report, int first, char *const *
     }
     fputs("  ", out);
     pl_report_write_ranks(marked, report->size, out);
-    fprintf(out, most - least < 0.1 ? ": in %s, for %.1f s\n" : ": in %s, for %.1f to %.1f s\n", text[first], least, most);
+    fprintf(out, ": in %s", text[first]);
+    if (most > 0)
+        fprintf(out, most - least < 0.1 ? ", for %.1f s" : ", for %.1f to %.1f s", least, most);
+    fputc('\n', out);
     if (report->wait[first].caller[0])
         fprintf(out, "    called from %s\n", report->wait[first].caller);
     for (int r = 0; r < report->size && details < DETAILS; r++)
@@ -267,7 +270,15 @@ void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page 
         fprintf(out, " at address 0x%llx", (unsigned long long)page->crash_address);
     fputc('\n', out);
     for (uint32_t i = 0; i < trace->count; i++) {
+        uint32_t last = i;
         pl_report_frame(symbols, page, trace, i, text);
-        fprintf(out, "  #%u %s\n", i, text);
+        fprintf(out, "  #%u %s", i, text);
+        while (last + 1 < trace->count && trace->frame[last + 1].offset == trace->frame[i].offset &&
+               trace->frame[last + 1].module == trace->frame[i].module)
+            last++;
+        fprintf(out, last > i ? ", %u times\n" : "\n", last - i + 1);
+        i = last;
     }
+    if (trace->count == PL_PAGE_FRAMES)
+        fputs("  and so on\n", out);
 }

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs that do not end, each in its own way, and some that crash. usage: hang WHICH */
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+
+static void cycle(void)
+{
+    int number;
+    MPI_Recv(&number, 1, MPI_INT, 1 - rank, 5 + rank, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Everybody sends too much to the next one. */
+static void ring(void)
+{
+    static char much[8 << 20];
+    MPI_Send(much, sizeof much, MPI_CHAR, (rank + 1) % size, 9, MPI_COMM_WORLD);
+}
+
+static void compute(void)
+{
+    for (volatile unsigned long i = 0;; i++)
+        continue;
+}
+
+static void barrier(void)
+{
+    if (rank == size - 1)
+        compute();
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The same when short collectives go by a board in shared memory. */
+static void board(void)
+{
+    for (int i = 0; i < 10; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    int mine = rank, sum;
+    if (rank == size - 1)
+        pause();
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void tag(void)
+{
+    MPI_Comm ocean;
+    double wave[3] = { 1, 2, 3 };
+    MPI_Request other;
+    MPI_Comm_dup(MPI_COMM_WORLD, &ocean);
+    MPI_Comm_set_name(ocean, "ocean");
+    if (rank == 0) {
+        MPI_Send(wave, 3, MPI_DOUBLE, 1, 8, ocean);
+        pause();
+    }
+    MPI_Irecv(wave, 1, MPI_DOUBLE, 0, 99, MPI_COMM_WORLD, &other);
+    MPI_Recv(wave, 3, MPI_DOUBLE, 0, 7, ocean, MPI_STATUS_IGNORE);
+}
+
+/* One has ended properly; the others wait for a word of it. */
+static void ended(void)
+{
+    int number;
+    if (rank > 0)
+        MPI_Recv(&number, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void anybody(void)
+{
+    int number, index;
+    MPI_Request request[2];
+    MPI_Irecv(&number, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request[0]);
+    MPI_Irecv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &request[1]);
+    if (rank == 0)
+        MPI_Waitany(2, request, &index, MPI_STATUS_IGNORE);
+    else
+        MPI_Probe(MPI_ANY_SOURCE, 4, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+}
+
+/* Without ever waiting. */
+static void polling(void)
+{
+    int number, flag = 0;
+    MPI_Request request;
+    MPI_Irecv(&number, 1, MPI_INT, 1 - rank, 30, MPI_COMM_WORLD, &request);
+    while (!flag)
+        if (rank == 0)
+            MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        else
+            MPI_Iprobe(0, 31, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
+static void *receive(void *from)
+{
+    int number;
+    MPI_Recv(&number, 1, MPI_INT, 1 - rank, *(int *)from, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+static void threads(void)
+{
+    static int tags[3] = { 21, 22, 23 };
+    pthread_t thread[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&thread[i], NULL, receive, &tags[i]);
+    for (int i = 0; i < 3; i++)
+        pthread_join(thread[i], NULL);
+}
+
+/* Rank 0 does not come. */
+static void meeting(void)
+{
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    if (rank == 0)
+        pause();
+    MPI_Comm_create_from_group(group, "app://atmosphere", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+}
+
+/* In a session, on a communicator of its own. */
+static void session(void)
+{
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    int number;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "app://land", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Comm_set_name(comm, "land");
+    MPI_Comm_rank(comm, &rank);
+    MPI_Recv(&number, 1, MPI_INT, 1 - rank, 2, comm, MPI_STATUS_IGNORE);
+}
+
+static void crash(void)
+{
+    if (rank == 1)
+        *(volatile int *)NULL = 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A buffer that is not there: the fault is in the library. */
+static void crash_inside(void)
+{
+    if (rank == 1)
+        MPI_Send((void *)64, 100, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void crash_abort(void)
+{
+    if (rank == 1)
+        abort();
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static volatile int depth;
+static int recurse(int n) /* NOLINT: without end on purpose */
+{
+    volatile char room[4096];
+    room[n % 4096] = (char)n;
+    depth++;
+    return recurse(n + 1) + room[(n + 1) % 4096];
+}
+
+static void crash_stack(void)
+{
+    if (rank == 1)
+        recurse(depth);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void own_handler(int signo)
+{
+    printf("own handler: %d\n", signo);
+    fflush(stdout);
+    _exit(3);
+}
+
+static void handled(void)
+{
+    signal(SIGSEGV, own_handler);
+    if (rank == 1)
+        *(volatile int *)NULL = 1;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+    int without_world;
+} all[] = {
+    { "cycle", cycle, 0 },   { "ring", ring, 0 },
+    { "barrier", barrier, 0 }, { "board", board, 0 },
+    { "tag", tag, 0 },       { "ended", ended, 0 },
+    { "anybody", anybody, 0 }, { "threads", threads, 0 },
+    { "polling", polling, 0 },
+    { "meeting", meeting, 1 }, { "session", session, 1 },
+    { "crash", crash, 0 },   { "crash_inside", crash_inside, 0 },
+    { "crash_abort", crash_abort, 0 }, { "crash_stack", crash_stack, 0 },
+    { "handled", handled, 0 },
+};
+
+int main(int argc, char **argv)
+{
+    int provided;
+    for (size_t i = 0; argc == 2 && i < sizeof all / sizeof *all; i++) {
+        if (strcmp(argv[1], all[i].name) != 0)
+            continue;
+        if (!all[i].without_world) {
+            MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+            MPI_Comm_size(MPI_COMM_WORLD, &size);
+        } else {
+            rank = atoi(getenv("PLENUM_RANK"));
+        }
+        puts("ready");
+        fflush(stdout);
+        all[i].run();
+        if (!all[i].without_world)
+            MPI_Finalize();
+        return 0;
+    }
+    return 2;
+}
