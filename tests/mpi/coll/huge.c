@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives over more than 2^31 bytes: through the _c form, and through a contiguous datatype of 64 KiB with a small
- * count. Every word knows its place.
+ * count. Every word knows its place. A reduction too, where there is memory for what it combines.
  */
 /* ranks: 2 */
 /* seconds: 600 */
@@ -30,6 +30,15 @@ static int holds(uint64_t seed)
     return 1;
 }
 
+/* Is it what two fillings have not in common? */
+static int is_difference(uint64_t a, uint64_t b)
+{
+    for (size_t i = 0; i < WORDS; i++)
+        if (data[i] != ((i * 0x9e3779b97f4a7c15ull + a) ^ (i * 0x9e3779b97f4a7c15ull + b)))
+            return 0;
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Datatype piece;
@@ -42,6 +51,8 @@ int main(int argc, char **argv)
         return 77;
     }
     MTEST_INIT(argc, argv);
+    int enough = sysconf(_SC_AVPHYS_PAGES) * sysconf(_SC_PAGESIZE) > (long)(BYTES * 6);
+    CHECK_OK(MPI_Allreduce(MPI_IN_PLACE, &enough, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
     data = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!CHECK(data != MAP_FAILED))
         MPI_Abort(MPI_COMM_WORLD, 1);
@@ -57,6 +68,11 @@ int main(int argc, char **argv)
     CHECK(holds(2));
     CHECK_OK(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, PIECES / 2, piece, MPI_COMM_WORLD));
     CHECK(holds(2));
+    if (enough) {
+        fill(mtest_rank == 0 ? 3 : 4);
+        CHECK_OK(MPI_Allreduce_c(MPI_IN_PLACE, data, (MPI_Count)BYTES, MPI_UINT8_T, MPI_BXOR, MPI_COMM_WORLD));
+        CHECK(is_difference(3, 4));
+    }
     CHECK_OK(MPI_Type_free(&piece));
     munmap(data, BYTES);
     MTEST_END;
