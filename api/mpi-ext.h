@@ -85,6 +85,37 @@ typedef void (MPIX_Session_pset_function)(MPI_Session session, const char *pset_
  */
 int MPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *callback, void *context);
 
+/* --- pools of processes that nobody launched together: docs/attach.md -------------------------------------------- */
+
+/**
+ * Makes this process rank `rank` of a pool of `size` processes on this machine: "mpi://WORLD" and MPI_COMM_WORLD are the
+ * pool then. Does not wait for others; they come, go, and come again as they like. To be called before the first session
+ * and MPI_Init, or when all have been finalized; overrides any launcher. The three functions here return errors, in words
+ * for MPI_Error_string(), and invoke no error handler. Any thread.
+ * @param directory  where the members meet: of this user, on this machine; the file plenum-pool is kept there meanwhile
+ * MPI_ERR_RANK, MPI_ERR_ARG: not allowed. MPI_ERR_OTHER: another process is attached as this rank, or MPI is in use.
+ */
+int MPIX_Attach(const char *directory, int rank, int size);
+
+/**
+ * Brings `bytes` bytes of each member to all: `all` has the room of as many pieces as the pool has members, in the order of
+ * ranks. Returns 0, or another number when that was not possible.
+ */
+typedef int (MPIX_Exchange_function)(const void *mine, void *all, int bytes, void *context);
+
+/**
+ * The same without a directory: the members meet through `exchange`, which is called twice by each. Collective: returns when
+ * all have attached, and an error to all if one cannot. MPI_ERR_UNSUPPORTED_OPERATION: they are on several machines.
+ */
+int MPIX_Attach_exchange(MPIX_Exchange_function *exchange, void *context, int rank, int size);
+
+/** Leaves the pool: another may attach as this rank, or this process again. MPI_ERR_OTHER: sessions or the World are open. */
+int MPIX_Detach(void);
+
+int PMPIX_Attach(const char *directory, int rank, int size);
+int PMPIX_Attach_exchange(MPIX_Exchange_function *exchange, void *context, int rank, int size);
+int PMPIX_Detach(void);
+
 int PMPIX_Session_pset_publish(MPI_Session session, const char *pset_name, MPI_Group group);
 int PMPIX_Session_pset_withdraw(MPI_Session session, const char *pset_name);
 int PMPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *callback, void *context);

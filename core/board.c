@@ -243,10 +243,13 @@ void pl_board_forget(struct pl_engine *engine)
 /* --- waiting ----------------------------------------------------------------------------------------------------- */
 
 /* Nobody can finish when one has gone. Engine lock held. */
-static int lost(const struct pl_board *board)
+static int lost(const struct pl_board *board, int *rank)
 {
+    *rank = atomic_load(&board->comm->lost) - 1;
+    if (*rank >= 0)
+        return MPI_ERR_PROC_ABORTED;
     for (int i = 0; i < board->size; i++)
-        if (i != board->rank && board->comm->peers[i]->error)
+        if (i != board->rank && board->comm->peers[*rank = i]->error)
             return board->comm->peers[i]->error;
     return MPI_SUCCESS;
 }
@@ -266,10 +269,10 @@ static int wait_longer(struct pl_board *board, const struct pl_awaited *awaited)
     while (!pl_awaited_is_there(awaited)) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
-        int rc = lost(board);
+        int gone, rc = lost(board, &gone);
         pl_engine_leave(engine);
         if (rc && !pl_awaited_is_there(awaited))
-            return pl_fail(rc, "a process of %s is gone", pl_comm_label(board->comm));
+            return pl_fail(rc, "the process of rank %d in %s is gone", gone, pl_comm_label(board->comm));
         if (events)
             wait.rounds = 0;
         else if (!pl_awaited_is_there(awaited))

@@ -78,6 +78,7 @@ struct pl_comm {
     void *topo;                /* topology.c */
     struct pl_bsend *bsend;    /* attached buffer; NULL: none */
     _Atomic int detached;      /* requests that the user freed while they were under way */
+    _Atomic int lost;              /* a rank, plus 1, whose process has died: broken (lost.h) */
     bool orphan;               /* its instance is closed: nothing can be started */
     const char *serves;        /* NULL: the user's own; what it belongs to: "window", "file", "": an intercommunicator */
 };

@@ -93,7 +93,7 @@ enum { VARIABLES = sizeof pl_config_table / sizeof pl_config_table[0], NAME_ROOM
 
 /* Other names in the environment that begin with PLENUM_ and are not variables: a whole name, or a beginning of names
  * when it ends with '_'. */
-static const char *const known[] = { "JOB", "RANK", "SIZE", "CC", "CXX", "LIB", "TEST_" };
+static const char *const known[] = { "ATTACH", "JOB", "RANK", "SIZE", "CC", "CXX", "LIB", "TEST_" };
 
 static struct value {
     _Atomic(const char *) text;

@@ -136,7 +136,8 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
     struct pl_peer *peer = comm->peers[rank];
     if (__builtin_expect(peer != NULL, 1))
         return pl_engine_send(engine, peer, request);
-    int rc = held_back(&engine->unresolved, request) ? PL_AGAIN : resolve(comm, rank, request, &peer);
+    int rc = atomic_load(&comm->lost) ? MPI_ERR_PROC_ABORTED
+             : held_back(&engine->unresolved, request) ? PL_AGAIN : resolve(comm, rank, request, &peer);
     if (rc == MPI_SUCCESS)
         return pl_engine_send(engine, peer, request);
     if (rc != PL_AGAIN) {
@@ -237,8 +238,7 @@ static void host_fetched(struct pl_engine *engine, struct pl_incoming *message, 
     pl_request_complete(request, error);
 }
 
-/* Everything that waits for this peer's answer, or waits to be sent to it, ends with an error. */
-static void peer_failed(struct pl_engine *engine, struct pl_peer *peer)
+void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
 {
     if (peer->error)
         return;
@@ -258,12 +258,12 @@ static void peer_failed(struct pl_engine *engine, struct pl_peer *peer)
 static void host_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
 {
     if (endpoint)
-        peer_failed(engine, endpoint->peer);
+        pl_engine_peer_failed(engine, endpoint->peer);
     if (!from)
         return;
     for (struct pl_peer *peer = engine->peers[from->engine & (engine->peer_buckets - 1)]; peer; peer = peer->next)
         if (peer->engine == from->engine)
-            peer_failed(engine, peer);
+            pl_engine_peer_failed(engine, peer);
 }
 
 static uint64_t host_engine_id(const struct pl_engine *engine)

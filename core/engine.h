@@ -84,6 +84,7 @@ struct pl_engine {
     _Atomic unsigned activity;     /* how often it was woken: the futex word of sleepers beside the one in the transports */
     bool asleep;                   /* one sleeps in the transports */
     _Atomic int crowd;             /* above 0: others wanted to run when a waiting thread yielded lately */
+    struct pl_lost *lost;          /* looks who lives (lost.h); NULL: nobody does */
     unsigned long lost_messages;   /* thrown away: out of memory, or of an unknown kind */
     bool patient;                  /* more runnable ranks than cores: yield early */
     bool closing;                  /* no communicator will be made any more */
@@ -176,6 +177,9 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer);
 /* Communicators by id. Lock held. Registering delivers what has arrived early. */
 void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm);
 void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm);
+
+/* Everything that waits for this peer's answer, or waits to be sent to it, ends with an error. Lock held. */
+void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer);
 
 extern const struct pl_host pl_engine_host;
 

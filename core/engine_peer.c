@@ -18,6 +18,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/lost.h"
 #include "core/match.h"
 #include "core/plugin.h"
 #include "core/process.h"
@@ -173,6 +174,8 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     if (rc)
         goto transports;
     rc = write_card(engine);
+    if (rc == MPI_SUCCESS)
+        rc = pl_lost_open(engine);
     if (rc)
         goto transports;
     pl_lock_take(&engines_lock);
@@ -234,6 +237,7 @@ void pl_engine_close(struct pl_engine *engine)
     drop_orphans(engine);
     pl_engine_leave(engine);
     flush(engine);
+    pl_lost_close(engine);
     pl_lock_take(&engines_lock);
     pl_list_remove(&engine->siblings);
     pl_lock_drop(&engines_lock);
@@ -411,6 +415,8 @@ static void grow_comms(struct pl_engine *engine)
 
 void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
 {
+    if (__builtin_expect(engine->lost != NULL, 0))
+        pl_lost_look(engine);
     if (++engine->comm_count > engine->comm_buckets)
         grow_comms(engine);
     size_t bucket = comm_bucket(engine, comm);

@@ -177,6 +177,10 @@ void pl_match_post(struct pl_request *request)
         pl_match_deliver(request, unexpected);
         return;
     }
+    if (__builtin_expect(comm->lost && request->context <= PL_MSG_COLL, 0)) {
+        pl_request_complete(request, MPI_ERR_PROC_ABORTED);
+        return;
+    }
     request->state = PL_STATE_POSTED;
     pl_list_append(&comm->queues[request->context].posted, &request->link);
 }

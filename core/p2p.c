@@ -9,6 +9,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/lost.h"
 #include "core/report.h"
 #include "core/status.h"
 
@@ -343,7 +344,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         }
         pl_engine_leave(engine);
         *found = unexpected != NULL;
-        if (unexpected)
+        if (unexpected || comm->lost)
             break;
         if (!wait && tried) {
             pl_report_poll(engine, NULL, &idling);
@@ -360,7 +361,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
     }
     if (message)
         *message = made;
-    return MPI_SUCCESS;
+    return !*found && comm->lost ? pl_lost_fail(comm) : MPI_SUCCESS;
 }
 
 int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type, struct pl_request **request)

@@ -23,7 +23,7 @@
 #include "core/plugin.h"
 #include "core/transport.h"
 
-extern const struct pl_bootstrap_ops pl_bootstrap_inherited, pl_bootstrap_singleton;
+extern const struct pl_bootstrap_ops pl_bootstrap_attached, pl_bootstrap_inherited, pl_bootstrap_singleton;
 
 struct pl_process pl_process = { .lock = PL_LOCK_INIT(PL_RANK_WORLD) };
 static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
@@ -44,6 +44,12 @@ static int open_pmix(struct pl_place *place, const struct pl_bootstrap_ops **ops
     return (*ops)->open(place);
 }
 
+static int open_attached(struct pl_place *place, const struct pl_bootstrap_ops **ops)
+{
+    *ops = &pl_bootstrap_attached;
+    return (*ops)->open(place);
+}
+
 static int open_inherited(struct pl_place *place, const struct pl_bootstrap_ops **ops)
 {
     *ops = &pl_bootstrap_inherited;
@@ -58,7 +64,9 @@ static int open_singleton(struct pl_place *place, const struct pl_bootstrap_ops 
 
 static int find_place(void)
 {
-    static int (*const openers[])(struct pl_place *, const struct pl_bootstrap_ops **) = { open_inherited, open_pmix, open_singleton };
+    static int (*const openers[])(struct pl_place *, const struct pl_bootstrap_ops **) = {
+        open_attached, open_inherited, open_pmix, open_singleton,
+    };
     int rc = PL_UNREACHABLE;
     for (size_t i = 0; rc == PL_UNREACHABLE && i < sizeof openers / sizeof *openers; i++) {
         pl_process.place = (struct pl_place){ .appnum = -1, .size = 1, .local_size = 1 };
@@ -157,6 +165,13 @@ int pl_process_alive(uint64_t proc)
     int rc = pl_process.bootstrap->alive ? pl_process.bootstrap->alive(PL_PROC_RANK(proc)) : PL_AGAIN;
     pl_lock_drop(&card_lock);
     return rc;
+}
+
+uint32_t pl_process_deaths(uint64_t proc)
+{
+    if (PL_PROC_JOB(proc) != 0 || !pl_process.bootstrap->deaths)
+        return 0;
+    return pl_process.bootstrap->deaths(PL_PROC_RANK(proc));
 }
 
 int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length)

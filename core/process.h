@@ -2,8 +2,8 @@
 /*
  * The process as such: who it is, and how it finds the others. Open while at least one instance is.
  *
- * Its place comes from a bootstrap, the first of these that fits: `inherited` (the job segment of the embedded
- * launcher), `pmix` (another launcher's PMIx server), `singleton` (nobody launched it).
+ * Its place comes from a bootstrap, the first of these that fits: `attached` (a pool that it has joined, core/attach.h),
+ * `inherited` (the job segment of the embedded launcher), `pmix` (another launcher's PMIx server), `singleton` (nobody launched it).
  */
 #ifndef PLENUM_CORE_PROCESS_H
 #define PLENUM_CORE_PROCESS_H
@@ -26,7 +26,8 @@ struct pl_place {
     int slots;                /* cores for the job on this node; 0: not known */
     uint32_t generation;      /* how often this rank was claimed: peers of one World have the same */
     const char *local_ranks;  /* of this node, "0,1,4", when they are not all of the job; NULL: not known */
-    const struct pl_job *job; /* the job segment when inherited, else NULL */
+    const struct pl_job *job; /* the job segment when inherited, the pool's when attached, else NULL */
+    bool watched;             /* nobody ends this process when another of the job dies: the engines look (core/lost.h) */
 };
 
 /* What the library offers to a bootstrap that lives in a shared object. */
@@ -64,13 +65,15 @@ struct pl_bootstrap_ops {
     /* Says the process sets that the launcher defines, each with the ranks of its members; the names may be any text. A result
      * of `found` other than 0 ends it and is returned. Asks the own server only. Any thread, no lock. NULL: there are none. */
     int (*psets)(int (*found)(void *to, const char *name, const int *ranks, int count), void *to);
+    /* How many processes have died as this rank and had their place taken by another since the job began. NULL: none has. */
+    uint32_t (*deaths)(int rank);
 };
 
 /* For a process that fails before its place is found: tells the launcher that left a job segment, if there is one and no
  * bootstrap is open. False: nobody was told. */
 bool pl_inherited_abort_early(int code, const char *object, const char *message);
 
-enum { PL_BOOTSTRAP_ABI = 3 };
+enum { PL_BOOTSTRAP_ABI = 4 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 struct pl_process {
@@ -104,6 +107,9 @@ int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length);
 
 /* Does it live? MPI_ERR_PROC_ABORTED (not recorded): it has ended. PL_AGAIN: that is not known. */
 int pl_process_alive(uint64_t proc);
+
+/* How many have died as this process and were replaced. */
+uint32_t pl_process_deaths(uint64_t proc);
 
 /* Names a process that is to end in the pl_process_abort() that follows, and no other but this one and those named too, as
  * far as the launcher can. */

@@ -7,6 +7,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/lost.h"
 #include "core/partitioned.h"
 #include "core/schedule.h"
 
@@ -170,6 +171,8 @@ int pl_request_report(const struct pl_request *request)
     if (error == MPI_ERR_TRUNCATE && (request->kind == PL_REQ_RECV || request->kind == PL_REQ_PAIR))
         return pl_fail(error, "the message of %llu bytes from rank %d with tag %d is longer than the receive buffer of %zu bytes",
                        (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag, request->in.data.total);
+    if (error == MPI_ERR_PROC_ABORTED && request->comm->lost)
+        return pl_lost_fail(request->comm);
     if (error == MPI_ERR_PROC_ABORTED)
         return pl_fail(error, "the process of rank %d in %s is gone", request->peer_rank, pl_comm_label(request->comm));
     if (request->kind == PL_REQ_PARTITIONED)

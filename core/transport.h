@@ -25,7 +25,7 @@ struct pl_engine;
 struct pl_peer;
 struct pl_request;
 
-enum { PL_TRANSPORT_ABI = 2 };
+enum { PL_TRANSPORT_ABI = 3 };
 
 /* Goes in front of every message. 40 bytes, in the byte order of the machine. */
 struct pl_header {
@@ -192,6 +192,10 @@ struct pl_transport_ops {
     void (*sleep)(void *self, long microseconds);
     void (*disarm)(void *self);
     void (*wake)(void *self);
+
+    /* The process behind an endpoint has died, others say: what is pending is reported with an error in progress(), and
+     * nothing is waited for any more. NULL: the transport sees that by itself. */
+    void (*lose)(struct pl_endpoint *endpoint);
 };
 
 /* The symbol that a transport in a shared object exports: a struct pl_transport_ops. */

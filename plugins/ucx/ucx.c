@@ -281,6 +281,11 @@ static void disconnect_endpoint(struct pl_endpoint *endpoint)
         send->message = NULL;
 }
 
+static void lose_endpoint(struct pl_endpoint *endpoint)
+{
+    ucx_link_fail((struct ucx_link *)endpoint, MPI_ERR_PROC_ABORTED);
+}
+
 /* --- progress and sleep ---------------------------------------------------------------------------------------- */
 
 static int progress(void *self)
@@ -351,4 +356,5 @@ const struct pl_transport_ops plenum_transport = {
     .sleep      = sleep_until_event,
     .disarm     = disarm,
     .wake       = wake,
+    .lose       = lose_endpoint,
 };

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See lost.h. */
+#include "core/lost.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/comm.h"
+#include "core/engine.h"
+#include "core/error.h"
+#include "core/match.h"
+#include "core/memory.h"
+#include "core/process.h"
+#include "core/request.h"
+
+enum { LOOK_MS = 10 };
+
+struct pl_lost {
+    struct pl_hook hook;
+    struct pl_engine *engine;
+    long look_at;      /* milliseconds */
+    uint32_t counted[]; /* [job size] deaths that have been dealt with */
+};
+
+static long now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The order of the two questions matters: one who dies and is replaced in between is counted the next time, not twice. */
+static uint32_t deaths(int rank)
+{
+    uint32_t before = pl_process_deaths(PL_PROC(0, rank));
+    return before + (pl_process_alive(PL_PROC(0, rank)) == MPI_ERR_PROC_ABORTED);
+}
+
+static void end_receives(struct pl_comm *comm)
+{
+    struct pl_list *node;
+    for (int i = PL_MSG_P2P; i <= PL_MSG_COLL; i++)
+        while ((node = pl_list_pop(&comm->queues[i].posted)) != NULL)
+            pl_request_complete(PL_CONTAINER(node, struct pl_request, link), MPI_ERR_PROC_ABORTED);
+}
+
+static void break_comms(struct pl_engine *engine, int dead)
+{
+    uint64_t proc = PL_PROC(0, dead);
+    for (size_t i = 0; i < engine->comm_buckets; i++)
+        for (struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next) {
+            int rank = pl_group_find(comm->group, proc);
+            if (rank < 0 && comm->remote)
+                rank = pl_group_find(comm->remote, proc);
+            if (rank < 0 || atomic_load(&comm->lost))
+                continue;
+            atomic_store(&comm->lost, rank + 1);
+            end_receives(comm);
+        }
+}
+
+/* Does a front door already know the one that has taken the place of the dead? Its engine's id, 0: no. */
+static uint64_t successor(const struct pl_engine *engine, int dead)
+{
+    unsigned char card[PL_CARD_MAX];
+    size_t length = 0;
+    uint64_t id = 0, proc = PL_PROC(0, dead);
+    if (!engine->instance && pl_process_alive(proc) == MPI_SUCCESS &&
+        pl_process_lookup(proc, PL_CARD_DOOR, card, &length) == MPI_SUCCESS && length >= sizeof id)
+        memcpy(&id, card, sizeof id);
+    return id;
+}
+
+/* Nothing is sent to the dead any more, and nobody waits for what they took. */
+static void lose_peers(struct pl_engine *engine, int dead)
+{
+    uint64_t spared = successor(engine, dead);
+    for (size_t i = 0; i < engine->peer_buckets; i++)
+        for (struct pl_peer *peer = engine->peers[i]; peer; peer = peer->next)
+            if (peer->proc == PL_PROC(0, dead) && peer->engine != spared && !peer->error) {
+                pl_engine_peer_failed(engine, peer);
+                if (peer->endpoint && peer->endpoint->ops->lose)
+                    peer->endpoint->ops->lose(peer->endpoint);
+            }
+}
+
+void pl_lost_look(struct pl_engine *engine)
+{
+    struct pl_lost *lost = engine->lost;
+    for (int r = 0; lost && r < pl_process.place.size; r++) {
+        uint32_t now = r == pl_process.place.rank ? lost->counted[r] : deaths(r);
+        if (now == lost->counted[r])
+            continue;
+        lost->counted[r] = now;
+        lose_peers(engine, r);
+        break_comms(engine, r);
+        pl_engine_wake(engine);
+    }
+}
+
+static int look_sometimes(struct pl_hook *hook)
+{
+    struct pl_lost *lost = PL_CONTAINER(hook, struct pl_lost, hook);
+    long now = now_ms();
+    if (now >= lost->look_at) {
+        lost->look_at = now + LOOK_MS;
+        pl_lost_look(lost->engine);
+    }
+    return 0;
+}
+
+int pl_lost_open(struct pl_engine *engine)
+{
+    if (!pl_process.place.watched)
+        return MPI_SUCCESS;
+    struct pl_lost *lost = pl_calloc(1, sizeof *lost + (size_t)pl_process.place.size * sizeof *lost->counted);
+    if (!lost)
+        return pl_fail_memory("the watch over the processes of a pool");
+    lost->engine = engine;
+    lost->hook.run = look_sometimes;
+    for (int r = 0; r < pl_process.place.size; r++)
+        lost->counted[r] = deaths(r);
+    pl_engine_enter(engine);
+    engine->lost = lost;
+    pl_list_append(&engine->hooks, &lost->hook.link);
+    pl_engine_leave(engine);
+    return MPI_SUCCESS;
+}
+
+void pl_lost_close(struct pl_engine *engine)
+{
+    struct pl_lost *lost = engine->lost;
+    if (!lost)
+        return;
+    pl_engine_enter(engine);
+    engine->lost = NULL;
+    pl_list_remove(&lost->hook.link);
+    pl_engine_leave(engine);
+    free(lost);
+}
+
+int pl_lost_fail(const struct pl_comm *comm)
+{
+    return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d of %s has died", atomic_load(&comm->lost) - 1, pl_comm_label(comm));
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bootstrap of a process that is attached to a pool (core/attach.h): its rank there, and cards in the pool's segment.
+ *
+ * Nobody watches over a pool but its members: a process that aborts tells people why, and the others notice that it has
+ * died.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/attach.h"
+#include "core/error.h"
+#include "core/process.h"
+
+static struct pl_seat seat = { .fd = -1, .rank = -1 };
+
+static int attached_open(struct pl_place *place)
+{
+    cpu_set_t cpus;
+    int rc = pl_attach_take(&seat);
+    if (rc)
+        return rc;
+    snprintf(place->nspace, sizeof place->nspace, "%s", seat.job->nspace);
+    place->rank = seat.rank;
+    place->size = place->local_size = place->universe = (int)seat.job->size;
+    place->slots = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 0;
+    place->generation = 1;
+    place->job = seat.job;
+    place->watched = true;
+    return MPI_SUCCESS;
+}
+
+static void attached_close(void)
+{
+    pl_seat_leave(&seat);
+}
+
+static int attached_publish(enum pl_card_slot slot, const void *card, size_t length)
+{
+    struct pl_job_card *to = &seat.job->ranks[seat.rank].card[slot];
+    atomic_store(&to->generation, 0);
+    if (length == 0)
+        return MPI_SUCCESS;
+    memcpy(to->data, card, length);
+    to->length = (uint32_t)length;
+    atomic_store_explicit(&to->generation, 1, memory_order_release);
+    return MPI_SUCCESS;
+}
+
+static int attached_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
+{
+    const struct pl_job_card *from = &seat.job->ranks[rank].card[slot];
+    if (pl_seat_alive(&seat, rank) == MPI_ERR_PROC_ABORTED)
+        return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has died", rank);
+    if (atomic_load_explicit(&from->generation, memory_order_acquire) == 0)
+        return PL_AGAIN;
+    size_t bytes = from->length;
+    if (bytes > PL_CARD_MAX)
+        return PL_AGAIN;
+    *length = bytes;
+    memcpy(card, from->data, bytes);
+    return MPI_SUCCESS;
+}
+
+static void attached_abort(int code, const char *object, const char *message)
+{
+    (void)code, (void)object;
+    fprintf(stderr, "%s\n", message);
+}
+
+static void attached_state(enum pl_job_state state)
+{
+    atomic_store(&seat.job->ranks[seat.rank].state, (uint32_t)state);
+}
+
+static int attached_alive(int rank)
+{
+    return pl_seat_alive(&seat, rank);
+}
+
+static uint32_t attached_deaths(int rank)
+{
+    return (uint32_t)atomic_load(&seat.job->ranks[rank].gone);
+}
+
+const struct pl_bootstrap_ops pl_bootstrap_attached = {
+    .abi = PL_BOOTSTRAP_ABI,
+    .name = "attached",
+    .open = attached_open,
+    .close = attached_close,
+    .publish = attached_publish,
+    .lookup = attached_lookup,
+    .abort = attached_abort,
+    .state = attached_state,
+    .alive = attached_alive,
+    .deaths = attached_deaths,
+};
