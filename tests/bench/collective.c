@@ -40,22 +40,37 @@ static void alltoall(struct bench *bench, int bytes, int times)
         MPI_Alltoall(bench->buffer, bytes, MPI_BYTE, bench->other, bytes, MPI_BYTE, MPI_COMM_WORLD);
 }
 
+/* `bytes` are the whole vector's; each process keeps its part of it. */
+static void reduce_scatter(struct bench *bench, int bytes, int times)
+{
+    int each = bytes / 8 / bench->size > 0 ? bytes / 8 / bench->size : 1;
+    int counts[64];
+    for (int i = 0; i < bench->size; i++)
+        counts[i] = each;
+    for (int i = 0; i < times; i++)
+        MPI_Reduce_scatter(bench->buffer, bench->other, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void scan(struct bench *bench, int bytes, int times)
+{
+    for (int i = 0; i < times; i++)
+        MPI_Scan(bench->buffer, bench->other, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         bench_body *body;
-    } operation[] = { { "allreduce", allreduce },
-                      { "reduce", reduce },
-                      { "bcast", bcast },
-                      { "allgather", allgather },
-                      { "alltoall", alltoall } };
+    } operation[] = { { "allreduce", allreduce }, { "reduce", reduce },     { "bcast", bcast },
+                      { "allgather", allgather }, { "alltoall", alltoall }, { "reduce_scatter", reduce_scatter },
+                      { "scan", scan } };
     static const int sizes[] = { 8, 1024, 65536, 1 << 20 };
     struct bench bench = bench_open(&argc, &argv);
     if ((long)bench.size << 20 > LARGEST)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    bench_print(&bench, "barrier", 0, 1e6 * bench_seconds(&bench, barrier, 0), "us");
-    for (int i = 0; i < 5; i++)
+    bench_print(&bench, "barrier", -1, 1e6 * bench_seconds(&bench, barrier, 0), "us");
+    for (size_t i = 0; i < sizeof operation / sizeof *operation; i++)
         for (int k = 0; k < 4; k++)
             bench_print(&bench, operation[i].name, sizes[k], 1e6 * bench_seconds(&bench, operation[i].body, sizes[k]),
                         "us");

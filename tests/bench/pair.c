@@ -60,17 +60,19 @@ static void both_ways(struct bench *bench, int bytes, int times)
 
 int main(int argc, char **argv)
 {
-    static const int sizes[] = { 8, 1024, 8192, 65536, 1 << 20, 1 << 22 };
+    static const int sizes[] = { 0,       8,       64,      512,     1024,    4096,   8192,
+                                 16384,   65536,   262144,  1 << 20, 1 << 22 };
+    enum { SIZES = sizeof sizes / sizeof *sizes, LONG = 6 }; /* streams are of 8 KiB and more */
     struct bench bench = bench_open(&argc, &argv);
     if (bench.size != 2)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < SIZES; i++)
         bench_print(&bench, "latency", sizes[i], 1e6 / 2 * bench_seconds(&bench, ping_pong, sizes[i]), "us");
-    for (int i = 2; i < 6; i++) {
+    for (int i = LONG; i < SIZES; i++) {
         double bytes = (double)window_of(sizes[i]) * sizes[i];
         bench_print(&bench, "bandwidth", sizes[i], 1e-9 * bytes / bench_seconds(&bench, stream, sizes[i]), "GB/s");
     }
-    for (int i = 2; i < 6; i++) {
+    for (int i = LONG; i < SIZES; i++) {
         double bytes = 2.0 * window_of(sizes[i]) * sizes[i];
         bench_print(&bench, "both ways", sizes[i], 1e-9 * bytes / bench_seconds(&bench, both_ways, sizes[i]), "GB/s");
     }

@@ -1,64 +1,91 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the same small programs with every MPI found on this machine, and prints the medians side by side.
+"""Runs the same small programs with every MPI found on this machine, and prints the medians beside the aims.
 
-The MPIs take turns in every round, so that whatever else the machine does falls on all of them alike. The numbers are
-medians over the rounds; behind each of the others' stands the ratio of the speeds: 2.00 means that Plenum is twice as
-fast. Nothing fails for being slow: only figures that Plenum owes make the exit code 1.
+The MPIs take turns in every round, so that whatever else the machine does falls on all of them alike; so do the limits
+of the machine (limits.c). Ratios and aims: aims.py. Nothing fails for being slow: the exit code is 1 only when a program
+of Plenum's does not come to its end. One that does not come to its end with another MPI is cut off, and reported.
 """
 import argparse
+import collections
 import json
 import os
 import shutil
-import statistics
+import signal
 import subprocess
 import sys
 import time
 
+import aims
+import plots
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = ('pair', 'collective', 'start', 'session')
-# Program, ranks.
-RUNS = (('pair', 2), ('collective', 2), ('collective', 8), ('session', 2), ('session', 8),
-        ('start', 1), ('start', 8), ('start', 32))
-FASTER_WHEN_LESS = ('us', 'ms')
+PROGRAMS = ('pair', 'collective', 'types', 'start', 'session', 'memory', 'threads')
+LIMITS = 'limits'
+BEGIN, END = '<!-- bench: begin -->', '<!-- bench: end -->'
+
+# rounds: in full, and in the quick form; but: who is not asked.
+Run = collections.namedtuple('Run', 'program ranks rounds quick but')
+# MPICH spins where there are more ranks than cores, and needs a thousand times as long; the aim there is Open MPI's.
+SPINS = ('MPICH',)
+RUNS = (
+    Run('pair', 2, 5, 2, ()), Run('types', 2, 5, 2, ()), Run('collective', 2, 5, 2, ()),
+    Run('collective', 4, 3, 1, SPINS), Run('collective', 8, 3, 1, SPINS), Run('collective', 16, 3, 1, SPINS),
+    Run('session', 1, 5, 2, ()), Run('session', 2, 5, 2, ()), Run('session', 4, 5, 2, ()), Run('session', 8, 5, 2, ()),
+    Run('start', 1, 9, 3, ()), Run('start', 8, 5, 2, ()), Run('start', 32, 3, 1, ()), Run('start', 64, 3, 1, ()),
+    Run('memory', 1, 1, 1, ()), Run('memory', 64, 1, 1, ()), Run('threads', 1, 3, 1, ()), Run('threads', 2, 3, 1, ()),
+)
 
 
 class Mpi:
-    """One MPI: a compiler, a launcher, and where its programs are."""
+    """One MPI: a compiler, a launcher, and where its programs are. The limits are one too, without a launcher."""
 
     def __init__(self, name, compiler, launcher, work):
         self.name, self.compiler, self.launcher = name, compiler, launcher
         self.directory = os.path.join(work, name.replace(' ', '-').lower())
         self.environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
-        self.broken = set()
+        self.broken = {}
 
     def program(self, name):
         return os.path.join(self.directory, name)
 
-    def build(self):
+    def build(self, programs):
         os.makedirs(self.directory, exist_ok=True)
-        for name in PROGRAMS:
+        for name in programs:
             source = os.path.join(HERE, name + '.c')
-            subprocess.run([self.compiler, '-O2', '-std=gnu11', source, '-o', self.program(name)], check=True,
-                           stderr=subprocess.DEVNULL)
+            subprocess.run([self.compiler, '-O2', '-std=gnu11', '-D_GNU_SOURCE', '-pthread', source, '-o', self.program(name)],
+                           check=True, stderr=subprocess.DEVNULL)
 
-    def run(self, name, ranks, seconds):
-        """Returns a dictionary {what: (value, unit)}; what a program said before it failed counts."""
-        command = self.launcher + ['-n', str(ranks), self.program(name)]
+    def run(self, name, ranks, args):
+        """Returns {what: (value, unit)}; what a program said before it failed counts."""
+        if 'cut off' in self.broken.get((name, ranks), ''):
+            return {}
+        command = (self.launcher + ['-n', str(ranks)] if self.launcher else []) + [self.program(name)]
         start = time.monotonic()
-        try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True, timeout=seconds, env=self.environment)
-            output, good = done.stdout, done.returncode == 0
-        except subprocess.TimeoutExpired as late:
-            output, good = (late.stdout or b'').decode(), False
+        output, code = finish(command + (['quick'] if args.quick else []), args.seconds, self.environment)
         took = time.monotonic() - start
-        if not good:
-            self.broken.add(f'{name} on {ranks}')
+        if code != 0:
+            self.broken[name, ranks] = f'cut off after {args.seconds:g} s' if code is None else f'ended with {code}'
         if name == 'start':
-            return {'start to finish': (1e3 * took, 'ms')} if good else {}
+            return {'start to finish': (1e3 * took, 'ms')} if code == 0 else {}
         fields = [line.split('\t') for line in output.splitlines()]
         return {f[0]: (float(f[1]), f[2]) for f in fields if len(f) == 3}
+
+
+def finish(command, seconds, environment):
+    """Runs a command to its end: (output, exit code), None for the code when it had to be ended with all it started."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               text=True, env=environment, start_new_session=True)
+    try:
+        return process.communicate(timeout=seconds)[0], process.returncode
+    except subprocess.TimeoutExpired:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(process.pid, number)
+                return process.communicate(timeout=10)[0], None
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                continue
+        return '', None
 
 
 def find_mpis(args):
@@ -66,10 +93,6 @@ def find_mpis(args):
     if os.path.exists(os.path.join(args.plenum, 'mpicc')):
         compiler, launcher = (os.path.join(args.plenum, name) for name in ('mpicc', 'mpiexec'))
         found.append(Mpi('Plenum', compiler, [launcher], args.work))
-    if args.ucx and found:
-        ucx = Mpi('Plenum UCX', found[0].compiler, found[0].launcher, args.work)
-        ucx.environment['PLENUM_TRANSPORT'] = 'ucx'
-        found.append(ucx)
     for name, suffix, launcher in (('MPICH', 'mpich', ['mpiexec.mpich']),
                                    ('Open MPI', 'openmpi', ['mpirun.openmpi', '--oversubscribe'])):
         if shutil.which('mpicc.' + suffix) and shutil.which(launcher[0]):
@@ -86,84 +109,97 @@ def tell(text):
         print(f'\r\033[K{text}', end='', file=sys.stderr, flush=True)
 
 
-def measure(mpis, args):
+def keep(figures, name, ranks, values):
+    for what, (value, unit) in values.items():
+        figures.setdefault((what, ranks), {'unit': unit}).setdefault(name, []).append(value)
+
+
+def measure(mpis, limits, args):
     """Returns {(what, ranks): {'unit': unit, name of MPI: [values]}}, in the order of the programs."""
     figures = {}
-    runs = [(name, ranks) for name, ranks in RUNS if args.only in f'{name} {ranks}']
-    for turn in range(args.rounds):
-        for name, ranks in runs:
-            for mpi in mpis:
-                tell(f'round {turn + 1} of {args.rounds}: {name} on {ranks}, {mpi.name}')
-                for what, (value, unit) in mpi.run(name, ranks, args.seconds).items():
-                    figure = figures.setdefault((what, ranks), {'unit': unit})
-                    figure.setdefault(mpi.name, []).append(value)
+    for run in RUNS:
+        if args.only not in f'{run.program} {run.ranks}':
+            continue
+        turns = args.rounds or (run.quick if args.quick else run.rounds)
+        asked = [mpi for mpi in mpis if mpi.name not in run.but]
+        for turn in range(turns):
+            for mpi in asked if turn % 2 == 0 else reversed(asked):
+                tell(f'{run.program} on {run.ranks}, round {turn + 1} of {turns}: {mpi.name}')
+                keep(figures, mpi.name, run.ranks, mpi.run(run.program, run.ranks, args))
+            if limits and run.program == 'pair':
+                keep(figures, LIMITS, 1, limits.run(LIMITS, 1, args))
     tell('')
     return figures
 
 
-def short(value):
-    return f'{value:.3g}' if value < 100 else f'{value:.0f}'
-
-
-def ratio(unit, own, other):
-    """Own speed over the other's."""
-    if not own or not other:
-        return ''
-    quotient = other / own if unit in FASTER_WHEN_LESS else own / other
-    return f'{quotient:.2f}' if quotient < 1000 else f'{quotient:.0f}'
-
-
-def print_table(figures, mpis):
-    names = [mpi.name for mpi in mpis]
-    first = names[0]
-    print(f'{"":34}{"ranks":>5} {"":5}{first:>10}' + ''.join(f'{name:>12}{"ratio":>8}' for name in names[1:]))
-    for (what, ranks), figure in figures.items():
-        own = statistics.median(figure[first]) if first in figure else None
-        line = f'{what:34}{ranks:5} {figure["unit"]:5}{"-" if own is None else short(own):>10}'
-        for name in names[1:]:
-            if name not in figure:
-                line += f'{"-":>12}{"":8}'
-                continue
-            value = statistics.median(figure[name])
-            line += f'{short(value):>12}{ratio(figure["unit"], own, value):>8}'
-        print(line)
-    for mpi in mpis:
-        if mpi.broken:
-            print(f'{mpi.name} did not finish: {", ".join(sorted(mpi.broken))}')
-
-
-def write_json(path, figures, mpis):
-    rows = [{'what': what, 'ranks': ranks, 'unit': figure['unit'],
-             'values': {mpi.name: figure[mpi.name] for mpi in mpis if mpi.name in figure}}
-            for (what, ranks), figure in figures.items()]
+def write_json(path, figures, names):
+    rows = [{'what': what, 'ranks': ranks, **figure} for (what, ranks), figure in figures.items()]
     with open(path, 'w', encoding='utf-8') as file:
-        json.dump({'cores': os.cpu_count(), 'figures': rows}, file, indent=1)
+        json.dump({'cores': os.cpu_count(), 'names': names, 'figures': rows}, file, indent=1)
+
+
+def read_json(path):
+    with open(path, encoding='utf-8') as file:
+        kept = json.load(file)
+    figures = {(row.pop('what'), row.pop('ranks')): row for row in kept['figures']}
+    return figures, kept['names']
+
+
+def write_document(path, text):
+    """Puts the text between the two marks."""
+    with open(path, encoding='utf-8') as file:
+        old = file.read()
+    before, rest = old.split(BEGIN)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(f'{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}')
+
+
+def report(figures, names, args):
+    lines = aims.lines_of(figures, names[0], names[1:])
+    head = (f'{os.cpu_count()} cores. Ratio: {names[0]} over the other, the median of the rounds; "beside" is the better of '
+            f'{" and ".join(names[1:])} where the aim names nobody else.')
+    print(f'{head}\n\n{aims.table(lines)}\n\n{aims.summary(lines)}')
+    if args.svg:
+        plots.write_all(args.svg, figures, names)
+    if args.document:
+        write_document(args.document, f'{aims.table(lines, markdown=True)}\n\n{aims.summary(lines)}.')
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--plenum', default='build/bin', help='where Plenum\'s mpicc and mpiexec are')
     parser.add_argument('--work', default='build/bench', help='where the programs are put')
-    parser.add_argument('--rounds', type=int, default=5)
-    parser.add_argument('--seconds', type=float, default=120, help='the longest that one run may take')
+    parser.add_argument('--quick', action='store_true', help='fewer rounds, shorter ones')
+    parser.add_argument('--rounds', type=int, default=0, help='so many of each run')
+    parser.add_argument('--seconds', type=float, default=60, help='the longest that one run may take')
     parser.add_argument('--only', default='', help='just the runs, such as "pair 2", that contain this')
-    parser.add_argument('--ucx', action='store_true', help='Plenum over UCX as well')
     parser.add_argument('--mpi', action='append', default=[], metavar='NAME=COMPILER,LAUNCHER', help='one more MPI')
     parser.add_argument('--json', metavar='FILE', help='write all values')
+    parser.add_argument('--from', dest='kept', metavar='FILE', help='measure nothing: the values that --json wrote')
+    parser.add_argument('--svg', metavar='DIRECTORY', help='draw latency and bandwidth against size')
+    parser.add_argument('--document', metavar='FILE', help='put the table between the marks in this Markdown file')
     args = parser.parse_args()
 
+    if args.kept:
+        figures, names = read_json(args.kept)
+        report(figures, names, args)
+        return 0
     mpis = find_mpis(args)
-    if not mpis:
-        print('no MPI found', file=sys.stderr)
+    if not mpis or mpis[0].name != 'Plenum':
+        print(f'run.py: no mpicc in {args.plenum}; build Plenum first, or say where it is with --plenum', file=sys.stderr)
         return 1
     for mpi in mpis:
-        mpi.build()
-    figures = measure(mpis, args)
-    print(f'Medians of {args.rounds} rounds on {os.cpu_count()} cores. '
-          f'Ratio: the speed of {mpis[0].name} over that of the other; above 1 it is faster.\n')
-    print_table(figures, mpis)
+        mpi.build(PROGRAMS)
+    limits = Mpi(LIMITS, 'cc', [], args.work) if (os.cpu_count() or 1) > 1 else None
+    if limits:
+        limits.build([LIMITS])
+    figures, names = measure(mpis, limits, args), [mpi.name for mpi in mpis]
     if args.json:
-        write_json(args.json, figures, mpis)
+        write_json(args.json, figures, names)
+    report(figures, names, args)
+    for mpi in mpis + [limits] * bool(limits):
+        for (program, ranks), how in sorted(mpi.broken.items()):
+            print(f'{mpi.name}: {program} on {ranks} {how}')
     return 1 if mpis[0].broken else 0
 
 

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the figures are aimed at, and the table that compares them.
+
+A ratio is this MPI's figure over the other's, so below 1 is good for times and memory, above 1 for speeds. It is the
+median of the ratios of the rounds, in each of which all took their turns.
+"""
+import collections
+import re
+import statistics
+
+LESS_IS_BETTER = ('us', 'ms', 'MB')
+COLLECTIVE = r'(barrier|allreduce|reduce|bcast|allgather|alltoall|reduce_scatter|scan)( .*)?'
+
+# what: a pattern; ranks: those that it holds for, None: all; against: a peer, 'peers' (the better one), 'limits' or
+# 'own'; of: the figure there, None: the same one; {} stands for the pattern's group.
+Aim = collections.namedtuple('Aim', 'what ranks against of bound')
+AIMS = (
+    Aim(r'latency (?:(?:0|8|64|512) B|[148] KiB)', None, 'peers', None, 0.65),
+    Aim(r'latency 8 B', None, 'limits', 'cache line', 2.5),
+    Aim(r'rate 8 B', None, 'peers', None, 1.5),
+    Aim(r'(?:bandwidth|both ways) (?:64 KiB|256 KiB|[14] MiB)', None, 'peers', None, 1.6),
+    Aim(r'(?:bandwidth|both ways) (64 KiB|256 KiB|[14] MiB)', None, 'limits', 'two copies {}', 0.8),
+    Aim(COLLECTIVE, (2,), 'peers', None, 0.7),
+    Aim(COLLECTIVE, (4, 8, 16), 'Open MPI', None, 0.5),
+    Aim(r'(?:pack|send) \w+', None, 'peers', None, 0.7),
+    Aim(r'((?:pack|send) \w+)', None, 'own', '{}, by hand', 1 / 0.7),
+    Aim(r'start to finish', None, 'peers', None, 0.25),
+    Aim(r'session cycle, (?:first|steady)', None, 'MPICH', 'session cycle, first', 0.05),
+    Aim(r'memory, [RP]SS', None, 'peers', None, 0.5),
+    Aim(r'rate, 2 threads', (1,), 'own', 'rate, 1 thread', 1.8),
+    Aim(r'rate, 2 threads', (2,), 'own', 'rate, 1 thread', 1.0),
+)
+
+# A line of the table: what was compared with what, the ratio, and whether the aim is reached (None: there is none).
+Line = collections.namedtuple('Line', 'what ranks unit own other value ratio bound reached')
+
+
+def median_ratio(own, other):
+    if len(own) == len(other):
+        return statistics.median(a / b for a, b in zip(own, other))
+    return statistics.median(own) / statistics.median(other)
+
+
+def better(figure, peers):
+    """The name of the peer with the best figure, None when there is none."""
+    there = [name for name in peers if figure.get(name)]
+    best = min if figure['unit'] in LESS_IS_BETTER else max
+    return best(there, key=lambda name: statistics.median(figure[name])) if there else None
+
+
+def reference(figures, own, peers, ranks, figure, aim, match):
+    """Whose figures to compare with, in words, and the figures; (words, None) when they are missing."""
+    if aim.of is None:
+        name = better(figure, peers) if aim.against == 'peers' else aim.against
+        return name or 'a peer', figure.get(name)
+    what = aim.of.format(*match.groups())
+    if aim.against == 'limits':
+        return what, figures.get((what, 1), {}).get('limits')
+    name = own if aim.against == 'own' else aim.against
+    return (what if aim.against == 'own' else f'{name}, {what}'), figures.get((what, ranks), {}).get(name)
+
+
+def lines_of(figures, own, peers):
+    """Lines, in the order of the figures: one for each aim, and one for a figure without any."""
+    lines = []
+    for (what, ranks), figure in figures.items():
+        if own not in figure:
+            continue
+        value, unit = statistics.median(figure[own]), figure['unit']
+        aims = [(aim, match) for aim in AIMS if (match := re.fullmatch(aim.what, what))
+                and (aim.ranks is None or ranks in aim.ranks)]
+        for aim, match in aims:
+            name, others = reference(figures, own, peers, ranks, figure, aim, match)
+            if not others:
+                lines.append(Line(what, ranks, unit, value, name, None, None, aim.bound, None))
+                continue
+            ratio = median_ratio(figure[own], others)
+            reached = ratio <= aim.bound if unit in LESS_IS_BETTER else ratio >= aim.bound
+            lines.append(Line(what, ranks, unit, value, name, statistics.median(others), ratio, aim.bound, reached))
+        if not aims:
+            name = better(figure, peers)
+            others = figure.get(name)
+            lines.append(Line(what, ranks, unit, value, name or '', statistics.median(others) if others else None,
+                              median_ratio(figure[own], others) if others else None, None, None))
+    for (what, ranks), figure in figures.items():
+        if 'limits' in figure:
+            lines.append(Line(what, ranks, figure['unit'], None, 'limit', statistics.median(figure['limits']), None, None,
+                              None))
+    return lines
+
+
+def short(value):
+    return '' if value is None else f'{value:.3g}' if value < 100 else f'{value:.0f}'
+
+
+def cells(line):
+    sign = '' if line.bound is None else '≤ ' if line.unit in LESS_IS_BETTER else '≥ '
+    bound = '' if line.bound is None else f'{sign}{line.bound:.2f}'
+    verdict = '' if line.bound is None else 'not measured' if line.reached is None else 'reached' if line.reached else 'NOT reached'
+    return [line.what, str(line.ranks), line.unit, short(line.own), line.other, short(line.value), short(line.ratio),
+            bound, verdict]
+
+
+HEAD = ['', 'ranks', 'unit', 'Plenum', 'beside', 'figure', 'ratio', 'aim', '']
+
+
+def table(lines, markdown=False):
+    rows = [HEAD] + [cells(line) for line in lines]
+    if markdown:
+        rows.insert(1, ['---'] + ['---:' if i in (1, 3, 5, 6, 7) else '---' for i in range(1, len(HEAD))])
+        return '\n'.join('| ' + ' | '.join(row) + ' |' for row in rows)
+    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
+    right = (1, 3, 5, 6, 7)
+    return '\n'.join('  '.join(cell.rjust(width) if i in right else cell.ljust(width)
+                               for i, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in rows)
+
+
+def summary(lines):
+    aimed = [line for line in lines if line.bound is not None and line.reached is not None]
+    missing = sum(line.bound is not None and line.reached is None for line in lines)
+    text = f'{sum(line.reached for line in aimed)} of {len(aimed)} aims reached'
+    return text + (f', {missing} without anything to compare with' if missing else '')

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the machine can do between two of its processors, without any MPI: a flag that two processes hand to each other, a
+ * copy within one of them, a copy by both through a few buffers that they share (each piece is copied in and out, at the
+ * same time), and a copy by the kernel out of the other's memory.
+ */
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <signal.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LARGEST = 4 << 20, BUFFERS = 4, BUFFER = 128 << 10, PINGS = 20000, TOTAL = 32 << 20, BATCHES = 9 };
+
+static struct shared {
+    _Alignas(64) _Atomic unsigned arrived;
+    _Alignas(64) _Atomic unsigned flag[2][16];
+    _Alignas(64) _Atomic size_t filled;
+    _Alignas(64) _Atomic size_t drained;
+    pid_t pid;
+    void *memory;
+    _Alignas(4096) char buffer[BUFFERS][BUFFER];
+} *shared;
+static int me;
+static char *memory;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void meet(void)
+{
+    static unsigned meetings;
+    meetings++;
+    atomic_fetch_add(&shared->arrived, 1);
+    while (atomic_load(&shared->arrived) < 2 * meetings)
+        ;
+}
+
+/* --- each returns the seconds of one message, or of one flag ------------------------------------------------------ */
+
+static double flag(size_t bytes)
+{
+    static unsigned count;
+    (void)bytes;
+    meet();
+    double start = now();
+    for (int i = 0; i < PINGS; i++) {
+        count++;
+        if (me == 0)
+            atomic_store_explicit(&shared->flag[0][0], count, memory_order_release);
+        while (atomic_load_explicit(&shared->flag[!me][0], memory_order_acquire) != count)
+            ;
+        if (me == 1)
+            atomic_store_explicit(&shared->flag[1][0], count, memory_order_release);
+    }
+    return (now() - start) / PINGS / 2;
+}
+
+static double copy(size_t bytes)
+{
+    size_t times = TOTAL / bytes;
+    meet();
+    double start = now();
+    for (size_t i = 0; me == 0 && i < times; i++) {
+        memcpy(memory + LARGEST, memory, bytes);
+        __asm__ volatile("" ::: "memory");
+    }
+    double took = now() - start;
+    meet();
+    return took / (double)times;
+}
+
+static double two_copies(size_t bytes)
+{
+    size_t piece = bytes < BUFFER / 2 ? bytes : BUFFER / 2;
+    meet();
+    if (me == 0) {
+        atomic_store(&shared->filled, 0);
+        atomic_store(&shared->drained, 0);
+    }
+    meet();
+    double start = now();
+    for (size_t done = 0, n = 0; done < TOTAL; done += piece, n++) {
+        if (me == 0) {
+            while (n - atomic_load_explicit(&shared->drained, memory_order_acquire) >= BUFFERS)
+                ;
+            memcpy(shared->buffer[n % BUFFERS], memory + done % bytes, piece);
+            atomic_store_explicit(&shared->filled, n + 1, memory_order_release);
+        } else {
+            while (atomic_load_explicit(&shared->filled, memory_order_acquire) <= n)
+                ;
+            memcpy(memory + done % bytes, shared->buffer[n % BUFFERS], piece);
+            atomic_store_explicit(&shared->drained, n + 1, memory_order_release);
+        }
+    }
+    meet();
+    return (now() - start) / (double)(TOTAL / bytes);
+}
+
+static double by_kernel(size_t bytes)
+{
+    size_t times = TOTAL / bytes;
+    meet();
+    double start = now();
+    for (size_t i = 0; me == 1 && i < times; i++) {
+        struct iovec to = { memory, bytes }, from = { shared->memory, bytes };
+        if (process_vm_readv(shared->pid, &to, 1, &from, 1, 0) < 0)
+            break;
+    }
+    meet();
+    return (now() - start) / (double)times;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double (*body)(size_t bytes), size_t bytes)
+{
+    double time[BATCHES];
+    for (int i = 0; i < BATCHES; i++)
+        time[i] = body(bytes);
+    qsort(time, BATCHES, sizeof *time, compare);
+    return time[BATCHES / 2];
+}
+
+static void run(void)
+{
+    static const struct { const char *name; double (*body)(size_t bytes); } test[] = {
+        { "memory copy", copy }, { "two copies", two_copies }, { "kernel copy", by_kernel } };
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(me, &set);
+    sched_setaffinity(0, sizeof set, &set);
+    memory = aligned_alloc(4096, 2 * LARGEST);
+    memset(memory, me + 1, 2 * LARGEST);
+    if (me == 0) {
+        shared->pid = getpid();
+        shared->memory = memory;
+    }
+    double ping = median(flag, 0);
+    if (me == 0)
+        printf("cache line\t%.6g\tus\n", 1e6 * ping);
+    for (size_t t = 0; t < sizeof test / sizeof *test; t++)
+        for (int bytes = 8192; bytes <= LARGEST; bytes *= bytes == 8192 ? 2 : 4) {
+            double took = median(test[t].body, (size_t)bytes);
+            const char *unit = bytes < 1 << 20 ? "KiB" : "MiB";
+            if (me == 0)
+                printf("%s %d %s\t%.6g\tGB/s\n", test[t].name, bytes < 1 << 20 ? bytes >> 10 : bytes >> 20, unit,
+                       1e-9 * bytes / took);
+        }
+}
+
+int main(void)
+{
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return 1;
+    pid_t child = fork();
+    me = child == 0;
+    if (child == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    run();
+    if (child == 0)
+        _exit(0);
+    int status;
+    waitpid(child, &status, 0);
+    return status != 0;
+}
