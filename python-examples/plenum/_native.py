@@ -71,7 +71,7 @@ class NativeEvent(ctypes.Structure):
     """struct plenum_event; test_module compares it with the compiler's."""
     _fields_ = [("kind", c_int), ("flags", c_uint), ("job_id", c_uint64), ("job", c_void_p), ("user", c_void_p),
                 ("rank", c_int), ("pid", c_int), ("code", c_int), ("signal", c_int), ("stream", c_int),
-                ("text", c_void_p), ("length", c_size_t), ("object", c_char_p)]
+                ("text", c_void_p), ("length", c_size_t), ("object", c_char_p), ("report", c_char_p)]
 
 
 EventPointer = POINTER(NativeEvent)
@@ -90,6 +90,7 @@ _PROTOTYPES = {
     "plenum_job_json": (c_void_p, c_void_p),
     "plenum_job_close": (None, c_void_p),
     "plenum_job_id": (c_uint64, c_void_p),
+    "plenum_job_report": (c_int, c_void_p),
     "plenum_job_size": (c_int, c_void_p),
     "plenum_job_add_program": (c_int, c_void_p, c_int, POINTER(c_char_p), POINTER(c_int)),
     "plenum_job_env": (c_int, c_void_p, c_int, c_char_p, c_char_p),

@@ -145,7 +145,9 @@ class Event:
     object: str
     """ABORTED: the communicator, window, file or session by name."""
     message: str
-    """The event in words; for OUTPUT the text itself."""
+    """The event in words; for OUTPUT and REPORT the text itself."""
+    report: dict[str, Any] | None = None
+    """REPORT: the same as `text`, as data (docs/RUNTIME.md)."""
 
     @property
     def text(self) -> str:
@@ -181,10 +183,11 @@ def _to_event(native: ctypes._Pointer[NativeEvent], jobs: dict[int, Job]) -> Eve
     it = native.contents
     data = ctypes.string_at(it.text, it.length) if it.text else b""
     kind: int = EventKind(it.kind) if it.kind in EventKind.__members__.values() else it.kind
-    message = data.decode(errors="replace") if kind == EventKind.OUTPUT else _describe(native)
+    whole = kind in (EventKind.OUTPUT, EventKind.REPORT)
+    message = data.decode(errors="replace") if whole else _describe(native)
     named = (it.object or b"").decode(errors="replace")
     return Event(kind, EventFlag(it.flags), it.job_id, jobs.get(it.job_id), it.rank, it.pid, it.code, it.signal,
-                 it.stream, data, named, message)
+                 it.stream, data, named, message, json.loads(it.report) if it.report else None)
 
 
 def _pairs(ranks: Iterable[int | tuple[int, int]]) -> tuple[ctypes.Array[Any], int]:
@@ -366,6 +369,10 @@ class Job:
     def signal(self, number: int, rank: int = ALL) -> None:
         """Sends a signal to a rank and what it started, or to ALL."""
         _check(_lib.plenum_job_signal(self._open(), rank, number))
+
+    def report(self) -> None:
+        """Asks all processes what they are in; the answer is an event REPORT within half a second."""
+        _check(_lib.plenum_job_report(self._open()))
 
     def cancel(self) -> None:
         """Ends the job: SIGTERM, SIGKILL after the grace time, or at once the second time. Does not wait."""
