@@ -11,7 +11,14 @@
 
 #include "world/runtime/symbols.h"
 
-enum { SECTIONS_MAX = 4096, TABLE_MAX = 64 << 20 };
+enum { SECTIONS_MAX = 4096, TABLE_MAX = 64 << 20, RECENT = 64 };
+
+/* An answer: ranks of one program ask for the same again and again. */
+struct answer {
+    bool given;
+    uint64_t address, into;
+    const char *name;
+};
 
 struct pl_symbol_file {
     struct pl_symbol_file *next;
@@ -19,6 +26,7 @@ struct pl_symbol_file {
     size_t count;
     char *names; /* ends with a NUL */
     size_t name_bytes;
+    struct answer recent[RECENT]; /* by address */
     char path[];
 };
 
@@ -92,21 +100,32 @@ static bool is_function_at(const ElfW(Sym) *symbol, uint64_t address)
            address - symbol->st_value < symbol->st_size;
 }
 
-const char *pl_symbols_find(struct pl_symbols *symbols, const char *path, uint64_t address, uint64_t *into)
+static struct answer look_up(const struct pl_symbol_file *file, uint64_t address)
 {
-    const struct pl_symbol_file *file = file_of(symbols, path);
-    const char *best = NULL;
-    for (size_t i = 0; file && i < file->count; i++) {
+    struct answer answer = { .given = true, .address = address };
+    for (size_t i = 0; i < file->count; i++) {
         const ElfW(Sym) *symbol = &file->symbol[i];
         if (!is_function_at(symbol, address) || symbol->st_name >= file->name_bytes)
             continue;
         const char *name = file->names + symbol->st_name;
-        if (best && strncmp(name, "MPI_", 4) != 0)
+        if (answer.name && strncmp(name, "MPI_", 4) != 0)
             continue;
-        best = name;
-        *into = address - symbol->st_value;
+        answer.name = name;
+        answer.into = address - symbol->st_value;
     }
-    return best;
+    return answer;
+}
+
+const char *pl_symbols_find(struct pl_symbols *symbols, const char *path, uint64_t address, uint64_t *into)
+{
+    struct pl_symbol_file *file = file_of(symbols, path);
+    struct answer *answer = file ? &file->recent[address % RECENT] : NULL;
+    if (!answer)
+        return NULL;
+    if (!answer->given || answer->address != address)
+        *answer = look_up(file, address);
+    *into = answer->into;
+    return answer->name;
 }
 
 void pl_symbols_fini(struct pl_symbols *symbols)
