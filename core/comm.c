@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/info.h"
 #include "core/instance.h"
+#include "core/match_index.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/report.h"
@@ -151,6 +152,7 @@ void pl_comm_orphan(struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;
     pl_engine_enter(engine);
+    pl_match_index_drop(comm);
     for (int i = 0; i < PL_QUEUES; i++)
         PL_LIST_EACH(request, &comm->queues[i].posted, struct pl_request, link) {
             pl_list_remove(&request->link);

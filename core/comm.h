@@ -56,6 +56,8 @@ struct pl_comm {
     struct pl_peer **peers;    /* [size of remote or group], NULL where nobody was sent to */
     struct pl_book *book;      /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
     struct pl_queues queues[PL_QUEUES]; /* by PL_MSG_P2P, PL_MSG_COLL, PL_MSG_PARTITIONED */
+    struct pl_match_index *index; /* of long queues (match_index.h); NULL: none */
+    bool no_index;             /* there will be none */
     struct pl_list spares;     /* of pl_request.link: requests to use again (request.c); each holds the communicator */
     int spare_count;
     struct pl_comm *next;      /* in the engine's bucket */

@@ -19,7 +19,7 @@
 #include "core/error.h"
 #include "core/instance.h"
 #include "core/lost.h"
-#include "core/match.h"
+#include "core/match_index.h"
 #include "core/plugin.h"
 #include "core/process.h"
 #include "core/report.h"
@@ -436,6 +436,7 @@ void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
     }
     if (engine->last_comm == comm)
         engine->last_comm = NULL;
+    pl_match_index_drop(comm);
     for (int i = 0; i < PL_QUEUES; i++)
         PL_LIST_EACH(unexpected, &comm->queues[i].unexpected, struct pl_unexpected, link) {
             pl_list_remove(&unexpected->link);

@@ -9,7 +9,7 @@
 #include "core/comm.h"
 #include "core/engine.h"
 #include "core/error.h"
-#include "core/match.h"
+#include "core/match_index.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/request.h"
@@ -40,6 +40,7 @@ static uint32_t deaths(int rank)
 static void end_receives(struct pl_comm *comm)
 {
     struct pl_list *node;
+    pl_match_index_drop(comm);
     for (int i = PL_MSG_P2P; i <= PL_MSG_COLL; i++)
         while ((node = pl_list_pop(&comm->queues[i].posted)) != NULL)
             pl_request_complete(PL_CONTAINER(node, struct pl_request, link), MPI_ERR_PROC_ABORTED);

@@ -8,6 +8,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/match_index.h"
 #include "core/partitioned.h"
 
 static inline bool fits(const struct pl_header *header, int source, int tag)
@@ -79,6 +80,7 @@ static struct pl_unexpected *keep(const struct pl_origin *from, const struct pl_
     struct pl_unexpected *unexpected = malloc(sizeof *unexpected + bytes);
     if (!unexpected)
         return NULL;
+    pl_list_init(&unexpected->index);
     unexpected->header = *header;
     unexpected->from = from;
     unexpected->bulk = bulk;
@@ -113,8 +115,27 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
         return;
     }
     pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->orphans, &unexpected->link);
+    if (comm && comm->index && header->kind == PL_MSG_P2P)
+        pl_match_index_add_unexpected(comm, unexpected);
     if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
         pl_engine_wake(engine); /* somebody may be in a probe */
+}
+
+/* The first posted receive that fits. */
+static struct pl_request *find_posted(struct pl_comm *comm, const struct pl_header *header)
+{
+    struct pl_queues *queues = &comm->queues[header->kind];
+    int steps = 0;
+    if (__builtin_expect(comm->index && header->kind == PL_MSG_P2P, 0))
+        return pl_match_index_posted(comm, header->source, header->tag);
+    for (struct pl_list *node = queues->posted.next; node != &queues->posted; node = node->next, steps++) {
+        struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
+        if (fits(header, request->peer_rank, request->tag))
+            return request;
+        if (__builtin_expect(steps == PL_SEARCH_LONG, 0) && header->kind == PL_MSG_P2P)
+            pl_match_index_make(comm);
+    }
+    return NULL;
 }
 
 static void arrived_message(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
@@ -122,14 +143,11 @@ static void arrived_message(struct pl_engine *engine, const struct pl_origin *fr
 {
     struct pl_comm *comm = find_comm(engine, header);
     if (__builtin_expect(comm != NULL, 1)) {
-        struct pl_queues *queues = &comm->queues[header->kind];
-        for (struct pl_list *node = queues->posted.next; node != &queues->posted; node = node->next) {
-            struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
-            if (fits(header, request->peer_rank, request->tag)) {
-                pl_list_remove(node);
-                deliver(request, from, header, data, bulk);
-                return;
-            }
+        struct pl_request *request = find_posted(comm, header);
+        if (request) {
+            pl_match_unpost(request);
+            deliver(request, from, header, data, bulk);
+            return;
         }
     }
     arrived_early(engine, comm, from, header, data, bulk);
@@ -162,10 +180,30 @@ void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
 
 struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag)
 {
-    PL_LIST_EACH(unexpected, &comm->queues[context].unexpected, struct pl_unexpected, link)
+    int steps = 0;
+    if (__builtin_expect(comm->index && context == PL_MSG_P2P && source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG, 0))
+        return pl_match_index_unexpected(comm, source, tag);
+    PL_LIST_EACH(unexpected, &comm->queues[context].unexpected, struct pl_unexpected, link) {
         if (fits(&unexpected->header, source, tag))
             return unexpected;
+        if (__builtin_expect(steps++ == PL_SEARCH_LONG, 0) && context == PL_MSG_P2P)
+            pl_match_index_make(comm);
+    }
     return NULL;
+}
+
+void pl_match_take(struct pl_comm *comm, struct pl_unexpected *unexpected)
+{
+    pl_list_remove(&unexpected->link);
+    if (comm && comm->index)
+        pl_list_remove(&unexpected->index);
+}
+
+void pl_match_unpost(struct pl_request *request)
+{
+    pl_list_remove(&request->link);
+    if (request->comm->index && request->context == PL_MSG_P2P)
+        pl_list_remove(&request->index);
 }
 
 void pl_match_post(struct pl_request *request)
@@ -173,7 +211,7 @@ void pl_match_post(struct pl_request *request)
     struct pl_comm *comm = request->comm;
     struct pl_unexpected *unexpected = pl_match_find(comm, request->context, request->peer_rank, request->tag);
     if (unexpected) {
-        pl_list_remove(&unexpected->link);
+        pl_match_take(comm, unexpected);
         pl_match_deliver(request, unexpected);
         return;
     }
@@ -183,6 +221,8 @@ void pl_match_post(struct pl_request *request)
     }
     request->state = PL_STATE_POSTED;
     pl_list_append(&comm->queues[request->context].posted, &request->link);
+    if (__builtin_expect(comm->index && request->context == PL_MSG_P2P, 0))
+        pl_match_index_add_posted(comm, request);
 }
 
 /* A peer asks to withdraw the message with this token. It may sit in any communicator's queue, or among the orphans. */
@@ -203,7 +243,7 @@ static void arrived_cancel(struct pl_engine *engine, const struct pl_origin *fro
 {
     struct pl_unexpected *unexpected = find_token(engine, from, header);
     if (unexpected) {
-        pl_list_remove(&unexpected->link);
+        pl_match_take(find_comm(engine, header), unexpected);
         pl_match_drop(engine, unexpected, true);
     }
     answer(engine, from, header, PL_MSG_CANCELLED, unexpected != NULL);

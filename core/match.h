@@ -17,6 +17,7 @@
 /* A message that came before its receive. */
 struct pl_unexpected {
     struct pl_list link;
+    struct pl_list index;      /* in the index of its communicator, if there is one (match_index.h) */
     struct pl_header header;
     const struct pl_origin *from;
     struct pl_bulk *bulk;      /* the data waits at the sender; NULL: it is in `data` */
@@ -40,6 +41,10 @@ void pl_match_post(struct pl_request *request);
 
 /* The first unexpected message that fits, left in its queue; NULL: none. */
 struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag);
+
+/* Take one out of its queue. */
+void pl_match_take(struct pl_comm *comm, struct pl_unexpected *unexpected);
+void pl_match_unpost(struct pl_request *request);
 
 /* Delivers an unexpected message, already out of its queue, into a receive. Consumes it. */
 void pl_match_deliver(struct pl_request *request, struct pl_unexpected *unexpected);

@@ -338,7 +338,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         if (unexpected) {
             outcome_of(unexpected, outcome);
             if (made) {
-                pl_list_remove(&unexpected->link);
+                pl_match_take(comm, unexpected);
                 made->unexpected = unexpected;
             }
         }
@@ -405,9 +405,13 @@ int pl_cancel(struct pl_request *request)
     int rc = MPI_SUCCESS;
     pl_engine_enter(request->engine);
     switch (request->state) {
+    case PL_STATE_POSTED:
+        pl_match_unpost(request);
+        request->outcome.cancelled = true;
+        pl_request_complete(request, MPI_SUCCESS);
+        break;
     case PL_STATE_UNRESOLVED:
     case PL_STATE_QUEUED:
-    case PL_STATE_POSTED:
         pl_list_remove(&request->link);
         request->outcome.cancelled = true;
         pl_request_complete(request, MPI_SUCCESS);

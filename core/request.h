@@ -68,6 +68,7 @@ struct pl_request {
     struct pl_type *type;     /* retained, NULL for predefined */
     struct pl_outcome outcome;
     struct pl_list link;      /* in the list of its state */
+    struct pl_list index;     /* of a posted receive: in the index of its communicator, if there is one (match_index.h) */
 
     /* what was asked for, kept for persistent requests */
     const void *buf;
