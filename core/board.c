@@ -156,7 +156,7 @@ static void share(struct pl_board *board, struct notice *notice)
 
 static void attach(struct pl_board *board, const struct notice *notice)
 {
-    struct pl_peer *owner = board->comm->peers[0];
+    struct pl_peer *owner = pl_comm_peer(board->comm, 0);
     void *memory;
     if (notice->bytes < all_bytes(board->size))
         return;
@@ -249,8 +249,8 @@ static int lost(const struct pl_board *board, int *rank)
     if (*rank >= 0)
         return MPI_ERR_PROC_ABORTED;
     for (int i = 0; i < board->size; i++)
-        if (i != board->rank && board->comm->peers[*rank = i]->error)
-            return board->comm->peers[i]->error;
+        if (i != board->rank && pl_comm_peer(board->comm, *rank = i)->error)
+            return pl_comm_peer(board->comm, i)->error;
     return MPI_SUCCESS;
 }
 
@@ -331,13 +331,12 @@ int pl_board_put(struct pl_board *board, size_t bytes, void **data)
 
 void pl_board_show(struct pl_board *board, int rank)
 {
-    struct pl_peer **peers = board->comm->peers;
     int from = rank < 0 ? 0 : rank, to = rank < 0 ? board->size : rank + 1;
     atomic_store_explicit(&cell(board, board->rank)->word, board->next + 1, memory_order_release);
     pl_engine_enter(board->engine);
     for (int i = from; i < to; i++)
         if (i != board->rank)
-            board->ops->ring(peers[i]->endpoint);
+            board->ops->ring(pl_comm_peer(board->comm, i)->endpoint);
     pl_engine_leave(board->engine);
 }
 

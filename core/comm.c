@@ -56,9 +56,9 @@ static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_
         pl_list_init(&made->queues[i].posted);
         pl_list_init(&made->queues[i].unexpected);
     }
-    made->peers = pl_calloc((size_t)(remote ? remote->size : group->size), sizeof *made->peers);
-    if (!made->peers)
-        return pl_fail_memory("a communicator");
+    int rc = pl_comm_peers_make(made, remote ? remote->size : group->size);
+    if (rc)
+        return rc;
     made->group = pl_object_retain(group);
     made->remote = remote ? pl_object_retain(remote) : NULL;
     if (parent) {

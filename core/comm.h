@@ -44,6 +44,14 @@ struct pl_book {
 struct pl_book *pl_book_create(struct pl_group *group);
 void pl_book_release(struct pl_book *book);
 
+/* A rank that was sent to: in the slot of its number, or behind it when that is taken. With no more ranks than PL_PEER_SLOTS
+ * each has a slot of its own, and the table never moves; else it grows with their number. */
+struct pl_peer_slot {
+    struct pl_peer *peer; /* NULL: nobody's slot */
+    int rank;
+};
+enum { PL_PEER_SLOTS = 64 };
+
 struct pl_comm {
     struct pl_object obj;
     struct pl_instance *instance; /* retained */
@@ -53,7 +61,8 @@ struct pl_comm {
     struct pl_group *remote;   /* of an intercommunicator, else NULL; retained */
     struct pl_comm *local;     /* of an intercommunicator: of its local group, hidden; one handle */
     bool first_group;          /* of an intercommunicator: breaks ties between the groups */
-    struct pl_peer **peers;    /* [size of remote or group], NULL where nobody was sent to */
+    struct pl_peer_slot *peers; /* [peer_mask + 1]: those that were sent to (comm_peers.c) */
+    unsigned peer_mask, peer_count;
     struct pl_book *book;      /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
     struct pl_queues queues[PL_QUEUES]; /* by PL_MSG_P2P, PL_MSG_COLL, PL_MSG_PARTITIONED */
     struct pl_match_index *index; /* of long queues (match_index.h); NULL: none */
@@ -104,6 +113,18 @@ int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct p
 /* The same with its id, and puts it into the engine (pl_engine_add_comm()): messages find it. */
 int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
                    struct pl_comm_id id, struct pl_comm **comm);
+
+/* The peer of a rank, NULL when nothing was sent to it yet. Engine lock held. */
+struct pl_peer *pl_comm_peer_behind(const struct pl_comm *comm, int rank);
+static inline struct pl_peer *pl_comm_peer(const struct pl_comm *comm, int rank)
+{
+    const struct pl_peer_slot *slot = &comm->peers[(unsigned)rank & comm->peer_mask];
+    return __builtin_expect(slot->rank == rank, 1) ? slot->peer : pl_comm_peer_behind(comm, rank);
+}
+
+/* Makes the table, for so many ranks; remembers a peer, if there is memory for it. */
+int pl_comm_peers_make(struct pl_comm *comm, int ranks);
+void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer);
 
 MPI_Comm pl_comm_handle(const struct pl_comm *comm);
 void *pl_comm_predefined(uintptr_t constant);

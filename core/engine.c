@@ -133,7 +133,7 @@ static int send_unresolved(struct pl_engine *engine)
 int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    struct pl_peer *peer = comm->peers[rank];
+    struct pl_peer *peer = pl_comm_peer(comm, rank);
     if (__builtin_expect(peer != NULL, 1))
         return pl_engine_send(engine, peer, request);
     int rc = atomic_load(&comm->lost) ? MPI_ERR_PROC_ABORTED

@@ -374,7 +374,7 @@ static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *le
 
 int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
 {
-    if ((*peer = comm->peers[rank]) != NULL)
+    if ((*peer = pl_comm_peer(comm, rank)) != NULL)
         return MPI_SUCCESS;
     unsigned char card[PL_CARD_MAX];
     size_t length;
@@ -383,7 +383,7 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
     if (rc == MPI_SUCCESS)
         rc = pl_engine_peer(&comm->instance->engine, card, length, proc, peer);
     if (rc == MPI_SUCCESS)
-        comm->peers[rank] = *peer;
+        pl_comm_peer_keep(comm, rank, *peer);
     if (rc == MPI_SUCCESS && (*peer)->settings != pl_coll_settings())
         comm->unlike = rank + 1;
     return rc;

@@ -128,7 +128,8 @@ static inline struct pl_comm *make_comm(uint32_t serial)
     }
     pl_engine_enter(engine);
     ck_assert_int_eq(pl_engine_peer(engine, card, 15, 1, &peer), MPI_SUCCESS);
-    comm->peers[1] = peer;
+    comm->peers[1] = (struct pl_peer_slot){ peer, 1 };
+    comm->peer_mask = 1;
     pl_engine_add_comm(engine, comm);
     pl_engine_leave(engine);
     comm->orphan = false; /* and is used like any other */
