@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pools: what mpi-ext.h offers to processes that nobody launched together. Errors are returned, whatever handler is set. */
+/* Pools: what mpi-ext.h offers to processes that nobody launched together. Errors are returned, whatever handler is
+ * set. */
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/attach.h"

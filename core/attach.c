@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attaching to a pool and leaving it: while attached the process is open (core/process.h), with its identity in the pool. */
+/* Attaching to a pool and leaving it: while attached the process is open (core/process.h), with its identity in the
+ * pool. */
 #include "core/attach.h"
 
 #include <stdatomic.h>
@@ -30,7 +31,9 @@ static int check_place(int rank, int size)
 
 static int fail_open(void)
 {
-    return pl_fail(MPI_ERR_OTHER, "MPI is in use in this process: attach before the first session and MPI_Init, or when all have been finalized");
+    return pl_fail(
+        MPI_ERR_OTHER,
+        "MPI is in use in this process: attach before the first session and MPI_Init, or when all have been finalized");
 }
 
 static int begin(int rank, int size)
@@ -93,7 +96,8 @@ int pl_attach_end(void)
     pl_lock_drop(&pl_process.lock);
     if (others > 0) {
         atomic_store(&state, ATTACHED);
-        return pl_fail(MPI_ERR_OTHER, "MPI is in use: finalize the sessions and the World (%d) before detaching", others);
+        return pl_fail(MPI_ERR_OTHER, "MPI is in use: finalize the sessions and the World (%d) before detaching",
+                       others);
     }
     pl_process_close();
     atomic_store(&state, FREE);
@@ -111,8 +115,10 @@ static int take_environment(const char *text, struct pl_seat *seat)
     while (middle && middle > text && *--middle != ':')
         continue;
     size_t length = middle && *middle == ':' ? (size_t)(middle - text) : 0;
-    if (length == 0 || length >= sizeof directory || sscanf(middle, ":%d:%d%n", &rank, &size, &end) != 2 || middle[end] != '\0')
-        return pl_fail(MPI_ERR_ARG, PL_ATTACH_ENV " is \"%.200s\": it must be DIRECTORY:RANK:SIZE; unset it to start alone", text);
+    if (length == 0 || length >= sizeof directory || sscanf(middle, ":%d:%d%n", &rank, &size, &end) != 2 ||
+        middle[end] != '\0')
+        return pl_fail(MPI_ERR_ARG,
+                       PL_ATTACH_ENV " is \"%.200s\": it must be DIRECTORY:RANK:SIZE; unset it to start alone", text);
     memcpy(directory, text, length);
     directory[length] = '\0';
     int rc = check_place(rank, size);
@@ -169,8 +175,11 @@ static int exchange(struct round *r)
         return pl_fail(MPI_ERR_OTHER, "the exchange callback returned %d, and 0 would have been success", said);
     for (int i = 0; i < r->mine.size; i++)
         if (r->all[i].magic != CARD_MAGIC || r->all[i].rank != i || r->all[i].size != r->mine.size)
-            return pl_fail(MPI_ERR_ARG, "what the exchange callback put in place %d does not come from rank %d of %d: it must bring %zu bytes "
-                           "of each, in the order of ranks", i, i, r->mine.size, sizeof(struct card));
+            return pl_fail(
+                MPI_ERR_ARG,
+                "what the exchange callback put in place %d does not come from rank %d of %d: it must bring %zu bytes "
+                "of each, in the order of ranks",
+                i, i, r->mine.size, sizeof(struct card));
     return MPI_SUCCESS;
 }
 
@@ -179,11 +188,13 @@ static int check_round(const struct round *r)
 {
     for (int i = 0; i < r->mine.size; i++)
         if (r->all[i].error)
-            return i == r->mine.rank ? r->all[i].error : pl_fail(MPI_ERR_OTHER, "rank %d of the pool cannot enter it: %s", i,
-                                                                 pl_error_class_text(r->all[i].error));
+            return i == r->mine.rank ? r->all[i].error
+                                     : pl_fail(MPI_ERR_OTHER, "rank %d of the pool cannot enter it: %s", i,
+                                               pl_error_class_text(r->all[i].error));
     for (int i = 0; i < r->mine.size; i++)
         if (memcmp(r->all[i].machine, r->all[0].machine, sizeof r->all[i].machine) != 0)
-            return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "ranks 0 and %d of the pool are on different machines; a pool is of one", i);
+            return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                           "ranks 0 and %d of the pool are on different machines; a pool is of one", i);
     return MPI_SUCCESS;
 }
 

@@ -4,10 +4,10 @@
  * attached. docs/attach.md.
  *
  * A pool is a job segment (core/job.h) in a file: in a directory that the processes share, with a name, or an anonymous
- * one of rank 0, whose place the others hear through an exchange of theirs. Whoever has a rank holds a record lock on the
- * byte of that number, which the kernel takes away when the process ends, whatever it ends of: no pid is believed, and what
- * is left of the dead is never in the way. A rank whose `owner` is set and whose byte nobody locks belongs to one who died;
- * `gone` counts those whose place was taken by another.
+ * one of rank 0, whose place the others hear through an exchange of theirs. Whoever has a rank holds a record lock on
+ * the byte of that number, which the kernel takes away when the process ends, whatever it ends of: no pid is
+ * believed, and what is left of the dead is never in the way. A rank whose `owner` is set and whose byte nobody locks
+ * belongs to one who died; `gone` counts those whose place was taken by another.
  *
  * Attaching and detaching may be called by any thread; one at a time succeeds.
  */
@@ -26,13 +26,14 @@
 
 enum { PL_ATTACH_MAX = 4096 }; /* processes in a pool */
 
-/* A rank in a pool, held by this process. Holding needs the descriptor: closing it, or another one of the file, lets go. */
+/* A rank in a pool, held by this process. Holding needs the descriptor: closing it, or another one of the file, lets
+ * go. */
 struct pl_seat {
     struct pl_job *job;
     size_t bytes;
     int fd;
     int rank;
-    char *path;    /* NULL: it has no name */
+    char *path; /* NULL: it has no name */
 };
 
 /* MPI error classes, recorded. */
@@ -43,15 +44,16 @@ int pl_attach_end(void);
 /* For the bootstrap: takes the seat that the functions above, or PLENUM_ATTACH, have prepared. PL_UNREACHABLE: none. */
 int pl_attach_take(struct pl_seat *seat);
 
-/* attach_file.c: takes a rank in the pool of a directory; makes and opens an anonymous pool; takes a rank in one. Everything
- * of the seat is set, or nothing is held. */
+/* attach_file.c: takes a rank in the pool of a directory; makes and opens an anonymous pool; takes a rank in one.
+ * Everything of the seat is set, or nothing is held. */
 int pl_seat_in_directory(const char *directory, int rank, int size, struct pl_seat *seat);
 int pl_seat_make(int size, uint64_t cookie, struct pl_seat *seat);
 int pl_seat_open(int pid, int fd, int size, uint64_t cookie, struct pl_seat *seat);
 int pl_seat_claim(struct pl_seat *seat, int rank);
 void pl_seat_leave(struct pl_seat *seat);
 
-/* MPI_SUCCESS: attached, or has left or not come yet. MPI_ERR_PROC_ABORTED (not recorded): died, and nobody has its place. */
+/* MPI_SUCCESS: attached, or has left or not come yet. MPI_ERR_PROC_ABORTED (not recorded): died, and nobody has its
+ * place. */
 int pl_seat_alive(const struct pl_seat *seat, int rank);
 
 #endif

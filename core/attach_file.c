@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files of pools, and the record locks in them. Byte r is rank r's; the byte MAKER is locked by who makes, enters or
- * leaves a file that has a name, so that it is made once and removed by the last.
+ * The files of pools, and the record locks in them. Byte r is rank r's; the byte MAKER is locked by who makes, enters
+ * or leaves a file that has a name, so that it is made once and removed by the last.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,10 +47,11 @@ static int become_maker(int fd, const char *path)
 {
     for (int waited = 0; record_lock(fd, F_WRLCK, MAKER) != 0; waited++) {
         if (errno != EACCES && errno != EAGAIN)
-            return pl_fail_errno(MPI_ERR_OTHER, "\"%.300s\" cannot be locked, so a pool cannot be in that file system", path);
+            return pl_fail_errno(MPI_ERR_OTHER, "\"%.300s\" cannot be locked, so a pool cannot be in that file system",
+                                 path);
         if (waited >= MAKER_WAIT_MS)
-            return pl_fail(MPI_ERR_OTHER, "\"%.300s\": process %d has been entering or leaving this pool for %d s", path,
-                           (int)locked_by(fd, MAKER, 1), MAKER_WAIT_MS / 1000);
+            return pl_fail(MPI_ERR_OTHER, "\"%.300s\": process %d has been entering or leaving this pool for %d s",
+                           path, (int)locked_by(fd, MAKER, 1), MAKER_WAIT_MS / 1000);
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     }
     return MPI_SUCCESS;
@@ -82,7 +83,8 @@ static int write_pool(int fd, int size, uint64_t cookie)
         .bytes = table_offset(size) + PL_JOB_TABLE_BYTES(table.room),
     };
     snprintf(head.nspace, sizeof head.nspace, "pool-%016llx", (unsigned long long)cookie);
-    bool written = ftruncate(fd, 0) == 0 && fallocate(fd, 0, 0, (off_t)head.bytes) == 0 && /* a full disk is no SIGBUS later */
+    bool written = ftruncate(fd, 0) == 0 &&
+                   fallocate(fd, 0, 0, (off_t)head.bytes) == 0 && /* a full disk is no SIGBUS later */
                    pwrite(fd, &table, sizeof table, (off_t)head.table) == (ssize_t)sizeof table &&
                    pwrite(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
     return written ? MPI_SUCCESS : pl_fail_errno(MPI_ERR_OTHER, "cannot make a pool of %d processes", size);
@@ -182,12 +184,16 @@ static int check_file(int fd, const char *path)
     if (fstat(fd, &st) != 0)
         return pl_fail_errno(MPI_ERR_OTHER, "cannot look at \"%.300s\"", path);
     if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077) != 0)
-        return pl_fail(MPI_ERR_OTHER, "\"%.300s\" is no file of this user alone (owner %u, mode %04o), so no pool is trusted to be in it: "
-                       "remove it, or use another directory", path, (unsigned)st.st_uid, (unsigned)(st.st_mode & 07777));
+        return pl_fail(
+            MPI_ERR_OTHER,
+            "\"%.300s\" is no file of this user alone (owner %u, mode %04o), so no pool is trusted to be in it: "
+            "remove it, or use another directory",
+            path, (unsigned)st.st_uid, (unsigned)(st.st_mode & 07777));
     return MPI_SUCCESS;
 }
 
-/* The file with its maker's lock. It may have been removed by the last who left while this process waited for the lock. */
+/* The file with its maker's lock. It may have been removed by the last who left while this process waited for the
+ * lock. */
 static int open_locked(struct pl_seat *seat)
 {
     for (;;) {
@@ -215,8 +221,10 @@ static int enter(struct pl_seat *seat, int size)
         return rc;
     pid_t pid = locked_by(seat->fd, 0, MAKER);
     if (pid != 0)
-        return rc ? pl_fail(MPI_ERR_OTHER, "\"%.300s\", where process %d is attached, is no pool that can be used: %s", seat->path, (int)pid, why)
-                  : pl_fail(MPI_ERR_ARG, "size is %d, but the pool in \"%.300s\", where process %d is attached, has %d places", size,
+        return rc ? pl_fail(MPI_ERR_OTHER, "\"%.300s\", where process %d is attached, is no pool that can be used: %s",
+                            seat->path, (int)pid, why)
+                  : pl_fail(MPI_ERR_ARG,
+                            "size is %d, but the pool in \"%.300s\", where process %d is attached, has %d places", size,
                             seat->path, (int)pid, (int)seat->job->size);
     if (seat->job)
         munmap(seat->job, seat->bytes);

@@ -19,7 +19,7 @@ enum { LOOK_MS = 10 };
 struct pl_lost {
     struct pl_hook hook;
     struct pl_engine *engine;
-    long look_at;      /* milliseconds */
+    long look_at;       /* milliseconds */
     uint32_t counted[]; /* [job size] deaths that have been dealt with */
 };
 
@@ -30,7 +30,8 @@ static long now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The order of the two questions matters: one who dies and is replaced in between is counted the next time, not twice. */
+/* The order of the two questions matters: one who dies and is replaced in between is counted the next time, not
+ * twice. */
 static uint32_t deaths(int rank)
 {
     uint32_t before = pl_process_deaths(PL_PROC(0, rank));

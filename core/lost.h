@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that die where no launcher ends the others (pl_place.watched): each engine looks now and then who lives, and
- * breaks the communicators that had a member that died. What waits in a broken communicator ends with
+ * Processes that die where no launcher ends the others (pl_place.watched): each engine looks now and then who lives,
+ * and breaks the communicators that had a member that died. What waits in a broken communicator ends with
  * MPI_ERR_PROC_ABORTED, whoever it waits for: those who live would soon wait for one that has given up. Partitioned
  * receives are not ended. Engine lock held in all functions but open and close.
  */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/mpiexec/handover.h"
 #include "api/mpiexec/parse.h"
 
 static bool number(struct parse *p, const char *text, long least, long most, long *value)
@@ -44,7 +45,7 @@ static bool rank_ranges(const char *text, struct pset_option *pset)
     return pset->count > 0;
 }
 
-static bool is_this_host(const char *name, size_t length)
+bool is_this_host(const char *name, size_t length)
 {
     static const char *const own[] = { "localhost", "127.0.0.1", "::1" };
     char host[256] = "";
@@ -158,21 +159,72 @@ bool apply_grace(struct parse *p, char *const *arg)
     return seconds(p, arg[0], 0, &p->o->grace);
 }
 
+static const char *join(struct parse *p, const char *list, const char *word, size_t length)
+{
+    char *longer;
+    if (asprintf(&longer, "%s%s%.*s", list ? list : "", list ? "," : "", (int)length, word) < 0) {
+        perror("mpiexec");
+        exit(1);
+    }
+    return parse_keep(p, longer);
+}
+
+/* One host, with slots behind a colon or without. */
+static bool add_host(struct parse *p, const char *host, size_t length)
+{
+    size_t name = length;
+    const char *colon = memrchr(host, ':', length);
+    if (colon && colon + 1 + strspn(colon + 1, "0123456789") == host + length && !is_this_host(host, length))
+        name = (size_t)(colon - host);
+    if (name == 0)
+        return parse_fail(p, "%s wants names of hosts, and there is an empty one", p->name);
+    p->o->hosts = join(p, p->o->hosts, host, name);
+    p->o->hosts_with_slots = join(p, p->o->hosts_with_slots, host, length);
+    if (!p->o->elsewhere && !is_this_host(host, name))
+        p->o->elsewhere = parse_keep(p, strndup(host, name));
+    return true;
+}
+
 bool apply_host(struct parse *p, char *const *arg)
 {
     for (const char *at = arg[0]; *at;) {
-        size_t length = strcspn(at, ","), name = length;
-        const char *colon = memrchr(at, ':', length);
-        if (colon && colon[1 + strspn(colon + 1, "0123456789")] == at[length] && !is_this_host(at, length))
-            name = (size_t)(colon - at); /* host:slots */
-        if (!is_this_host(at, name))
-            return parse_fail(p,
-                              "%s %.*s: only this machine can be used; start the job on others with srun, prterun or "
-                              "Open MPI's mpirun",
-                              p->name, (int)name, at);
+        size_t length = strcspn(at, ",");
+        if (!add_host(p, at, length))
+            return false;
         at += length + (at[length] == ',');
     }
     return true;
+}
+
+/* The first word of each line; what follows it is for the launcher that gets the file. */
+bool apply_hostfile(struct parse *p, char *const *arg)
+{
+    char *line = NULL;
+    size_t room = 0;
+    bool good = true;
+    FILE *file = fopen(arg[0], "re");
+    if (!file)
+        return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(errno));
+    while (good && getline(&line, &room, file) >= 0) {
+        char *word = line + strspn(line, " \t");
+        size_t length = strcspn(word, " \t\r\n#");
+        good = length == 0 || add_host(p, word, length);
+    }
+    free(line);
+    fclose(file);
+    p->o->hostfile = arg[0];
+    return good;
+}
+
+bool apply_launcher(struct parse *p, char *const *arg)
+{
+    static const char *const words[] = { "auto", "embedded", "slurm", "prte", "openmpi" }; /* as in enum launcher */
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (strcmp(words[i], arg[0]) == 0) {
+            p->o->launcher = (enum launcher)i;
+            return true;
+        }
+    return parse_fail(p, "%s wants auto, embedded, slurm, prte or openmpi, not \"%s\"", p->name, arg[0]);
 }
 
 /* Fewer processes than -n would do: we always start all. The list is checked, nothing else. */

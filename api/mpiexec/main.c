@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/describe.h"
+#include "api/mpiexec/handover.h"
 #include "api/mpiexec/preflight.h"
 #include "api/mpiexec/run.h"
 #include "api/plenum.h"
@@ -124,6 +125,19 @@ drop_sinks:
     return code;
 }
 
+/* Here, or by another launcher, which takes this process's place. */
+static int start(const struct options *o)
+{
+    struct handover h;
+    int code = EXIT_USAGE;
+    if (!handover_make(&h, o))
+        fprintf(stderr, "mpiexec: %s\n", h.error);
+    else
+        code = h.launcher == LAUNCHER_EMBEDDED ? execute(o) : handover_run(&h);
+    handover_free(&h);
+    return code;
+}
+
 /* Descriptors 0, 1 and 2 are what they stand for, or nothing; never something that we open later. */
 static void keep_standard_streams(void)
 {
@@ -149,7 +163,7 @@ int main(int argc, char *argv[])
     } else if (options.version) {
         puts("mpiexec (Plenum) " PLENUM_VERSION);
     } else {
-        code = execute(&options);
+        code = start(&options);
     }
     options_free(&options);
     return code;

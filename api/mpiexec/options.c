@@ -73,7 +73,7 @@ static const struct option table[] = {
     { "n", CALL, 0, apply_n, "N", "N processes of the program that follows (default 1)" },
     { "np", CALL, 0, apply_n, NULL, NULL },
     { "c", CALL, 0, apply_n, NULL, NULL },
-    { "N", CALL, 0, apply_per_node, "N", "N processes on each machine, of which there is one" },
+    { "N", CALL, 0, apply_per_node, "N", "N processes on each machine" },
     { "npernode", CALL, 0, apply_per_node, NULL, NULL },
     { "ppn", CALL, 0, apply_per_node, NULL, NULL },
     { "wdir", SECTION, IN_SECTION(wdir), "DIR", "start them in DIR" },
@@ -83,9 +83,13 @@ static const struct option table[] = {
     { "file", CALL, 0, apply_configfile, NULL, NULL },
     { "job", TEXT, IN_OPTIONS(job), "FILE", "run the job that FILE describes, in JSON" },
     { "pset", CALL, 0, apply_pset, "NAME=RANKS", "define a process set, such as app://io=0-3,7" },
-    { "host", CALL, 0, apply_host, "HOSTS", "this machine, by name; others need another launcher" },
+    { "host", CALL, 0, apply_host, "HOSTS", "the machines; for others than this one see --launcher" },
     { "H", CALL, 0, apply_host, NULL, NULL },
     { "hosts", CALL, 0, apply_host, NULL, NULL },
+    { "hostfile", CALL, 0, apply_hostfile, "FILE", "the same from FILE, a machine to a line" },
+    { "machinefile", CALL, 0, apply_hostfile, NULL, NULL },
+    { "launcher", CALL, 0, apply_launcher, "WHICH",
+      "auto (default), embedded, or who takes the job over: slurm, prte, openmpi" },
     { "soft", CALL, 0, apply_soft, "TRIPLETS", "fewer processes would do (all are always started)" },
 
     TITLE("Environment (inherited from mpiexec)"),
@@ -157,7 +161,7 @@ void options_help(void)
 {
     puts("Usage: mpiexec [OPTION]... PROGRAM [ARGUMENT]... [: [OPTION]... PROGRAM [ARGUMENT]...]...\n"
          "       mpiexec [OPTION]... --job FILE\n"
-         "Runs MPI programs, as one job, on this machine. One or two dashes before an option mean the same, and so do\n"
+         "Runs MPI programs, as one job. One or two dashes before an option mean the same, and so do\n"
          "--name=value and --name value.");
     for (int i = 0; i < TABLE; i++) {
         char left[64];
@@ -259,16 +263,12 @@ static void new_section(struct parse *p)
     p->s->ranks = 1;
 }
 
-/* Checks that can be made when all options of a program are known. */
-static bool end_section(struct parse *p)
+/* What follows when all options of a program are known. */
+static void end_section(struct parse *p)
 {
     struct section *s = p->s;
-    if (s->per_node && s->counted && s->ranks > s->per_node)
-        return parse_fail(p, "%d processes with %d on each machine need %d machines; there is one", s->ranks,
-                          s->per_node, (s->ranks + s->per_node - 1) / s->per_node);
     if (s->per_node && !s->counted)
         s->ranks = s->per_node;
-    return true;
 }
 
 static void add_argument(struct section *s, const char *argument)
@@ -286,8 +286,7 @@ bool parse_arguments(struct parse *p, int argc, char *const argv[])
         if (strcmp(argv[i], ":") == 0) {
             if (p->s->argc == 0)
                 return parse_fail(p, "there is no program before \":\"");
-            if (!end_section(p))
-                return false;
+            end_section(p);
             new_section(p);
         } else if (p->s->argc == 0 && argv[i][0] == '-' && argv[i][1]) {
             if (!parse_option(p, argc, argv, &i))
@@ -314,7 +313,8 @@ bool options_parse(struct options *o, int argc, char *const argv[], char *error,
     if (p.s->argc == 0 && !o->job)
         return parse_fail(&p, o->sections > 1 ? "there is no program after \":\""
                                               : "there is no program to run; see mpiexec --help");
-    return end_section(&p);
+    end_section(&p);
+    return true;
 }
 
 void options_free(struct options *o)

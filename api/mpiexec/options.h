@@ -37,6 +37,8 @@ struct pset_option {
     int count;
 };
 
+enum launcher { LAUNCHER_AUTO, LAUNCHER_EMBEDDED, LAUNCHER_SLURM, LAUNCHER_PRTE, LAUNCHER_OPENMPI };
+
 enum dry_run { DRY_RUN_NO, DRY_RUN_TEXT, DRY_RUN_JSON };
 
 struct options {
@@ -57,6 +59,10 @@ struct options {
     bool tag, keep_going, report_bindings, verbose, quiet, help, version;
     const char *output;                    /* a directory or a file with %r; NULL: mpiexec's own output */
     const char *out_pattern, *err_pattern; /* the same for one of the streams */
+    enum launcher launcher;
+    const char *hosts, *hosts_with_slots;  /* of --host and the host file: "a,b", "a:2,b"; NULL: none */
+    const char *hostfile;                  /* NULL: none */
+    const char *elsewhere;                 /* the first that is not this machine; NULL: none is */
     const char *json_events;               /* NULL: none */
     void **kept;                           /* memory that strings of the above lie in */
     int kept_count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pools (docs/attach.md): processes that this one forks, and that nobody launched as a job, attach in a directory or by an
- * exchange, compute, detach and come again; one dies and is replaced. Exit code 0: everything was as it must be. Argument:
- * how often they come again.
+ * Pools (docs/attach.md): processes that this one forks, and that nobody launched as a job, attach in a directory or
+ * by an exchange, compute, detach and come again; one dies and is replaced. Exit code 0: everything was as it must
+ * be. Argument: how often they come again.
  */
 #include <mpi-ext.h>
 #include <sched.h>
@@ -23,7 +23,7 @@ enum { POOL = 4, VICTIM = 2, ROOM = 256 };
 static struct shared {
     _Atomic int failed, came, round;
     char places[POOL][ROOM];
-} *shared;
+} * shared;
 static char directory[64], other[64];
 static int me, times = 20;
 
@@ -63,12 +63,14 @@ static void expect(int code, int class, const char *words, int line)
     MPI_Error_string(code, text, &length);
     if (class_of(code) == class && strstr(text, words))
         return;
-    fprintf(stderr, "rank %d, line %d: class %d instead of %d, or no \"%s\" in: %s\n", me, line, class_of(code), class, words, text);
+    fprintf(stderr, "rank %d, line %d: class %d instead of %d, or no \"%s\" in: %s\n", me, line, class_of(code), class,
+            words, text);
     atomic_fetch_add(&shared->failed, 1);
 }
 #define EXPECT(code, class, words) expect((code), (class), (words), __LINE__)
 
-/* --- members ------------------------------------------------------------------------------------------------------- */
+/* --- members -------------------------------------------------------------------------------------------------------
+ * */
 
 static int session_open(MPI_Session *session, MPI_Group *world)
 {
@@ -267,7 +269,8 @@ static void replacement(int rank)
     CHECK_OK(MPIX_Detach());
 }
 
-/* --- mistakes ------------------------------------------------------------------------------------------------------- */
+/* --- mistakes
+ * ------------------------------------------------------------------------------------------------------- */
 
 static void damage(const char *text, mode_t mode)
 {
@@ -336,7 +339,8 @@ static int told_by_environment(const char *taken)
     return atomic_load(&shared->failed) != 0;
 }
 
-/* --- the parent ------------------------------------------------------------------------------------------------------ */
+/* --- the parent
+ * ------------------------------------------------------------------------------------------------------ */
 
 static pid_t start(void (*member)(int), int rank)
 {

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See handover_words.h. What only concerns mpiexec's own way of running a job (--grace, --pmix, --report-bindings) is
+ * left out with a note; what would make it another job is refused.
+ */
+#include "api/mpiexec/handover_words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/mpiexec/parse.h"
+
+extern char **environ;
+
+void handover_add(struct handover *h, const char *word)
+{
+    int room = h->count + 1;
+    if (!h->word)
+        h->word = parse_append(NULL, &(int){ 0 }, sizeof(*h->word));
+    h->word = parse_append(h->word, &room, sizeof(*h->word));
+    h->word[h->count++] = word;
+}
+
+void handover_addf(struct handover *h, const char *format, ...)
+{
+    char *word;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&word, format, args);
+    va_end(args);
+    if (length < 0) {
+        perror("mpiexec");
+        exit(1);
+    }
+    h->kept = parse_append(h->kept, &h->kept_count, sizeof(*h->kept));
+    h->kept[h->kept_count - 1] = word;
+    handover_add(h, word);
+}
+
+static void note(struct handover *h, bool given, const char *option)
+{
+    size_t used = strlen(h->not_passed);
+    if (given)
+        snprintf(h->not_passed + used, sizeof(h->not_passed) - used, "%s%s", used ? ", " : "", option);
+}
+
+/* What no other launcher has. */
+static const char *common(struct handover *h)
+{
+    const struct options *o = h->options;
+    note(h, o->grace_given, "--grace");
+    note(h, o->pmix_given, "--pmix");
+    return o->job           ? "--job"
+           : o->psets       ? "--pset"
+           : o->json_events ? "--json-events"
+           : o->env_clear   ? "--genvnone"
+                            : NULL;
+}
+
+/* --- Slurm
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Our pattern of a file's name in srun's: %r is the rank. */
+static void add_pattern(struct handover *h, const char *option, const char *pattern, const char *tail)
+{
+    char name[4096];
+    size_t used = 0;
+    for (const char *at = pattern; *at && used + 3 < sizeof(name); at++) {
+        bool special = *at == '%' && (at[1] == 'r' || at[1] == '%');
+        name[used++] = *at;
+        if (special)
+            name[used++] = *++at == 'r' ? 't' : '%';
+    }
+    name[used] = '\0';
+    handover_addf(h, "--%s=%s%s", option, name, tail);
+}
+
+static void add_slurm_output(struct handover *h)
+{
+    const struct options *o = h->options;
+    bool one_file = o->output && strstr(o->output, "%r");
+    if (one_file)
+        add_pattern(h, "output", o->output, "");
+    else if (o->output) {
+        if (!o->dry_run)
+            mkdir(o->output, 0777); /* srun says it when that was not possible */
+        add_pattern(h, "output", o->output, "/rank.%t.out");
+        add_pattern(h, "error", o->output, "/rank.%t.err");
+    }
+    if (o->out_pattern)
+        add_pattern(h, "output", o->out_pattern, "");
+    if (o->err_pattern)
+        add_pattern(h, "error", o->err_pattern, "");
+}
+
+/* Of "a,b,a": each once. */
+static int count_hosts(const char *hosts)
+{
+    int count = 0;
+    for (const char *at = hosts; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *before = hosts;
+        while (before < at && (strcspn(before, ",") != length || memcmp(before, at, length) != 0))
+            before += strcspn(before, ",") + 1;
+        count += before == at;
+        at += length + (at[length] == ',');
+    }
+    return count;
+}
+
+static const char *slurm_where(struct handover *h)
+{
+    static const char *const bind[] = { [PLENUM_BIND_NONE] = "none",
+                                        [PLENUM_BIND_CORE] = "cores",
+                                        [PLENUM_BIND_SOCKET] = "sockets",
+                                        [PLENUM_BIND_NUMA] = "ldoms",
+                                        [PLENUM_BIND_THREAD] = "threads" };
+    const struct options *o = h->options;
+    if (o->map_given && o->map == PLENUM_MAP_NUMA)
+        return "--map-by numa";
+    if (o->map_given)
+        handover_add(h, o->map == PLENUM_MAP_SOCKET ? "--distribution=block:cyclic" : "--distribution=block:block");
+    if (o->bind_given || o->report_bindings)
+        handover_addf(h, "--cpu-bind=%s%s", o->report_bindings ? "verbose," : "",
+                      bind[o->bind_given ? o->bind : PLENUM_BIND_NONE]);
+    if (o->hosts) {
+        handover_addf(h, "--nodes=%d", count_hosts(o->hosts));
+        handover_addf(h, "--nodelist=%s", o->hosts);
+    }
+    if (o->section[0].per_node)
+        handover_addf(h, "--ntasks-per-node=%d", o->section[0].per_node);
+    return NULL;
+}
+
+static const char *slurm_sections(struct handover *h)
+{
+    const struct options *o = h->options;
+    const struct section *first = &o->section[0];
+    for (int i = 0; i < o->sections; i++) {
+        const struct section *s = &o->section[i];
+        if (s->path)
+            return "--path";
+        if (s->env.count && o->sections > 1)
+            return "--env for one of several programs";
+        if (i > 0 && s->per_node != first->per_node)
+            return "-N for one of several programs";
+        if ((s->wdir != NULL) != (first->wdir != NULL) || (s->wdir && strcmp(s->wdir, first->wdir) != 0))
+            return "--wdir for one of several programs";
+    }
+    return NULL;
+}
+
+/* srun's file for several programs has its own quotes: a backslash before what is special. */
+static void write_argument(FILE *file, const char *word)
+{
+    for (putc(' ', file); *word; word++) {
+        if (strchr(" \t\\'\"%#", *word))
+            putc('\\', file);
+        putc(*word, file);
+    }
+}
+
+/* "0-2 ./ocean ..." for each program, in memory that srun inherits: there is no file to be left over. */
+static const char *slurm_programs(struct handover *h)
+{
+    const struct options *o = h->options;
+    if (o->sections == 1) {
+        for (int i = 0; i < o->section[0].argc; i++)
+            handover_add(h, o->section[0].argv[i]);
+        return NULL;
+    }
+    int fd = memfd_create("mpiexec", 0), rank = 0;
+    FILE *file = fd < 0 ? NULL : fdopen(dup(fd), "w");
+    if (!file)
+        return "several programs (no memory for their list)";
+    for (int i = 0; i < o->sections; i++) {
+        const struct section *s = &o->section[i];
+        fprintf(file, s->ranks > 1 ? "%d-%d" : "%d", rank, rank + s->ranks - 1);
+        rank += s->ranks;
+        for (int a = 0; a < s->argc; a++) {
+            if (!s->argv[a][0] || strchr(s->argv[a], '\n')) {
+                fclose(file);
+                return "an empty argument, or one with a line break, of one of several programs";
+            }
+            write_argument(file, s->argv[a]);
+        }
+        putc('\n', file);
+    }
+    fclose(file);
+    handover_add(h, "--multi-prog");
+    handover_addf(h, "/proc/self/fd/%d", fd);
+    return NULL;
+}
+
+const char *handover_words_slurm(struct handover *h)
+{
+    const struct options *o = h->options;
+    const char *refused = common(h);
+    refused = refused ? refused : slurm_sections(h);
+    if (refused)
+        return refused;
+    int ranks = 0;
+    bool counted = false;
+    for (int i = 0; i < o->sections; i++) {
+        ranks += o->section[i].ranks;
+        counted |= o->section[i].counted;
+    }
+    handover_add(h, "--mpi=pmix");
+    handover_add(h, "--overcommit"); /* more processes than processors are always allowed */
+    if (counted || o->sections > 1 || !o->section[0].per_node)
+        handover_addf(h, "--ntasks=%d", ranks);
+    handover_add(h, o->keep_going ? "--kill-on-bad-exit=0" : "--kill-on-bad-exit=1");
+    if (o->stdin_given && o->stdin_rank < 0)
+        handover_add(h, "--input=none");
+    else
+        handover_addf(h, "--input=%d", o->stdin_given ? o->stdin_rank : 0);
+    if (o->section[0].wdir)
+        handover_addf(h, "--chdir=%s", o->section[0].wdir);
+    if (o->timeout)
+        handover_addf(h, "--time=%ld:%02ld", (o->timeout + 999) / 60000, (o->timeout + 999) / 1000 % 60);
+    if (o->tag)
+        handover_add(h, "--label");
+    if (o->quiet)
+        handover_add(h, "--quiet");
+    add_slurm_output(h);
+    refused = slurm_where(h);
+    for (int i = 0; i < o->env.count; i++) /* srun hands its whole environment on */
+        setenv(o->env.item[i].name, o->env.item[i].value, 1);
+    for (int i = 0; i < o->section[0].env.count; i++)
+        setenv(o->section[0].env.item[i].name, o->section[0].env.item[i].value, 1);
+    return refused ? refused : slurm_programs(h);
+}
+
+/* --- PRRTE, and Open MPI before its version 5
+ * ------------------------------------------------------------------------- */
+
+static void add_variables(struct handover *h, const struct settings *env)
+{
+    for (int i = 0; i < env->count; i++) {
+        handover_add(h, "-x");
+        handover_addf(h, "%s=%s", env->item[i].name, env->item[i].value);
+    }
+}
+
+static bool is_set(const struct settings *env, const char *name, size_t length)
+{
+    for (int i = 0; i < env->count; i++)
+        if (strlen(env->item[i].name) == length && memcmp(env->item[i].name, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Nothing of the environment comes to other machines by itself: what the library reads, and finds itself by, goes
+ * along. */
+static void add_own_variables(struct handover *h, const struct settings *set)
+{
+    for (char **at = environ; *at; at++) {
+        size_t length = strcspn(*at, "=");
+        bool wanted = strncmp(*at, "PLENUM_", 7) == 0 || strncmp(*at, "LD_LIBRARY_PATH=", 16) == 0;
+        if (!wanted || is_set(set, *at, length))
+            continue;
+        handover_add(h, "-x");
+        handover_addf(h, "%.*s", (int)length, *at);
+    }
+}
+
+static void add_prte_where(struct handover *h)
+{
+    static const char *const bind[] = { [PLENUM_BIND_NONE] = "none",
+                                        [PLENUM_BIND_CORE] = "core",
+                                        [PLENUM_BIND_SOCKET] = "socket",
+                                        [PLENUM_BIND_NUMA] = "numa",
+                                        [PLENUM_BIND_THREAD] = "hwthread" };
+    const struct options *o = h->options;
+    bool prte = h->launcher == LAUNCHER_PRTE;
+    const char *socket = prte ? "package" : "socket";
+    int per_node = o->section[0].per_node;
+    const char *map = o->map == PLENUM_MAP_SOCKET ? socket : o->map == PLENUM_MAP_NUMA ? "numa" : "slot";
+    handover_add(h, "--map-by"); /* more processes than slots are always allowed */
+    if (per_node)
+        handover_addf(h, "ppr:%d:node:OVERSUBSCRIBE", per_node);
+    else
+        handover_addf(h, "%s:OVERSUBSCRIBE", map);
+    handover_add(h, "--bind-to");
+    handover_add(h, !o->bind_given ? "none" : o->bind == PLENUM_BIND_SOCKET ? socket : bind[o->bind]);
+    if (o->report_bindings)
+        handover_add(h, "--report-bindings");
+    if (o->hostfile) {
+        handover_add(h, "--hostfile");
+        handover_add(h, o->hostfile);
+    } else if (o->hosts) {
+        handover_add(h, "--host");
+        handover_add(h, o->hosts_with_slots);
+    }
+}
+
+static const char *add_prte_output(struct handover *h)
+{
+    const struct options *o = h->options;
+    bool prte = h->launcher == LAUNCHER_PRTE;
+    if (o->out_pattern || o->err_pattern)
+        return o->out_pattern ? "--outfile-pattern" : "--errfile-pattern";
+    if (o->output && strstr(o->output, "%r"))
+        return "--output-filename with %r";
+    if (prte && (o->tag || o->output)) {
+        handover_add(h, "--output");
+        handover_addf(h, "%s%s%s%s", o->tag ? "tag" : "", o->tag && o->output ? "," : "", o->output ? "dir=" : "",
+                      o->output ? o->output : "");
+        return NULL;
+    }
+    if (o->tag)
+        handover_add(h, "--tag-output");
+    if (o->output) {
+        handover_add(h, "--output-filename");
+        handover_add(h, o->output);
+    }
+    return NULL;
+}
+
+static void add_section(struct handover *h, const struct section *s)
+{
+    if (s->counted || !s->per_node) {
+        handover_add(h, "-np");
+        handover_addf(h, "%d", s->ranks);
+    }
+    if (s->wdir) {
+        handover_add(h, "--wdir");
+        handover_add(h, s->wdir);
+    }
+    if (s->path) {
+        handover_add(h, "--path");
+        handover_add(h, s->path);
+    }
+    add_variables(h, &s->env);
+    for (int i = 0; i < s->argc; i++)
+        handover_add(h, s->argv[i]);
+}
+
+const char *handover_words_prte(struct handover *h)
+{
+    const struct options *o = h->options;
+    const char *refused = common(h);
+    if (refused)
+        return refused;
+    if (o->keep_going && h->launcher == LAUNCHER_PRTE)
+        return "--keep-going";
+    for (int i = 1; i < o->sections; i++)
+        if (o->section[i].per_node != o->section[0].per_node)
+            return "-N for one of several programs";
+    if (geteuid() == 0)
+        handover_add(h, "--allow-run-as-root");
+    if (o->keep_going)
+        handover_add(h, "--enable-recovery");
+    if (o->timeout) {
+        handover_add(h, "--timeout");
+        handover_addf(h, "%ld", (o->timeout + 999) / 1000);
+    }
+    if (o->stdin_given) {
+        handover_add(h, "--stdin");
+        handover_addf(h, o->stdin_rank < 0 ? "none" : "%d", o->stdin_rank);
+    }
+    refused = add_prte_output(h);
+    add_prte_where(h);
+    for (int i = 0; i < o->sections; i++) {
+        if (i > 0)
+            handover_add(h, ":");
+        add_variables(h, &o->env); /* each program has its own there */
+        add_own_variables(h, &o->env);
+        add_section(h, &o->section[i]);
+    }
+    return refused;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs that mpiexec hands over: to whom, and the command line, with launchers that are empty files in a directory. */
+#include "api/mpiexec/apply.c"
+#include "api/mpiexec/config.c"
+#include "api/mpiexec/options.c"
+#include "api/mpiexec/suggest.c"
+/* both have a function of this name */
+#define fail handover_fail
+#include "api/mpiexec/handover.c"
+#undef fail
+#include "api/mpiexec/handover_words.c"
+
+#include <fcntl.h>
+
+#include "unit.h"
+
+enum { WORDS = 64 };
+
+static char directory[] = "/tmp/test-handover.XXXXXX";
+static struct options parsed;
+static struct handover made;
+
+static void have(const char *program, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", directory, program);
+    if (!text) {
+        unlink(path);
+        return;
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0700);
+    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+static bool hand_over(const char *line)
+{
+    static char text[1024];
+    char error[512], *argv[WORDS + 1] = { (char *)"mpiexec" };
+    int argc = 1;
+    snprintf(text, sizeof(text), "%s", line);
+    for (char *word = strtok(text, " "); word && argc < WORDS; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    options_free(&parsed);
+    handover_free(&made);
+    memset(&parsed, 0, sizeof(parsed));
+    ck_assert_msg(options_parse(&parsed, argc, argv, error, sizeof(error)), "%s: %s", line, error);
+    return handover_make(&made, &parsed);
+}
+
+static void gives(const char *line, const char *wanted)
+{
+    char *got = NULL;
+    size_t size;
+    ck_assert_msg(hand_over(line), "%s: %s", line, made.error);
+    FILE *out = open_memstream(&got, &size);
+    print_words(&made, out);
+    fclose(out);
+    got[strcspn(got, "\n")] = '\0';
+    ck_assert_msg(strcmp(got, wanted) == 0, "%s:\n%s\n%s", line, got, wanted);
+    free(got);
+}
+
+static void refused(const char *line, const char *why)
+{
+    ck_assert_msg(!hand_over(line), "was handed over: %s", line);
+    ck_assert_msg(strstr(made.error, why) && !strchr(made.error, '\n'), "%s: said \"%s\", not \"%s\"", line, made.error,
+                  why);
+}
+
+static void start(void)
+{
+    static const char *const unset[] = { "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "PLENUM_JOB",
+                                         "LD_LIBRARY_PATH" };
+    for (size_t i = 0; i < sizeof(unset) / sizeof(*unset); i++)
+        unsetenv(unset[i]);
+    for (char **at = environ; *at;)
+        if (strncmp(*at, "PLENUM_", 7) == 0) {
+            char name[64];
+            snprintf(name, sizeof(name), "%.*s", (int)strcspn(*at, "="), *at);
+            unsetenv(name);
+        } else
+            at++;
+    strcpy(directory + strlen(directory) - 6, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    setenv("PATH", directory, 1);
+}
+
+static void end(void)
+{
+    static const char *const programs[] = { "srun", "prterun", "mpirun", "mpirun.openmpi" };
+    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
+        have(programs[i], NULL);
+    rmdir(directory);
+    options_free(&parsed);
+    handover_free(&made);
+    memset(&parsed, 0, sizeof(parsed));
+    memset(&made, 0, sizeof(made));
+}
+
+static void expect_launcher(const char *line, enum launcher launcher)
+{
+    ck_assert_msg(hand_over(line), "%s: %s", line, made.error);
+    ck_assert_msg(made.launcher == launcher, "%s: %d, not %d", line, made.launcher, launcher);
+}
+
+START_TEST(who)
+{
+    start();
+    expect_launcher("p", LAUNCHER_EMBEDDED);
+    refused("-host elsewhere.example p", "elsewhere.example: only this machine");
+    refused("-host localhost,elsewhere.example:3 p", "elsewhere.example: only");
+    refused("--launcher slurm p", "no srun");
+    refused("--launcher prte p", "no prterun");
+    refused("--launcher openmpi p", "no mpirun of Open MPI");
+    have("mpirun", "#!/bin/sh\necho HYDRA\n");
+    refused("-host elsewhere.example p", "only this machine");
+    have("mpirun", "#!/bin/sh\necho 'mpirun (Open MPI) 5.0.5'\n");
+    expect_launcher("-host elsewhere.example p", LAUNCHER_OPENMPI);
+    have("prterun", "");
+    expect_launcher("-host localhost,elsewhere.example:3 p", LAUNCHER_PRTE);
+    expect_launcher("-host localhost:4,127.0.0.1 p", LAUNCHER_EMBEDDED);
+    have("srun", "");
+    setenv("SLURM_JOB_ID", "7", 1);
+    setenv("SLURM_JOB_NUM_NODES", "1", 1);
+    setenv("SLURM_JOB_NODELIST", "localhost", 1);
+    expect_launcher("p", LAUNCHER_EMBEDDED); /* the allocation is this machine */
+    setenv("SLURM_JOB_NODELIST", "elsewhere", 1);
+    expect_launcher("p", LAUNCHER_SLURM);
+    setenv("SLURM_JOB_NODELIST", "n[1-2]", 1);
+    setenv("SLURM_JOB_NUM_NODES", "2", 1);
+    expect_launcher("p", LAUNCHER_SLURM);
+    expect_launcher("--launcher embedded p", LAUNCHER_EMBEDDED);
+    refused("--launcher embedded -host elsewhere.example p", "with --launcher embedded");
+    setenv("PLENUM_JOB", "x", 1);
+    expect_launcher("p", LAUNCHER_EMBEDDED);
+    refused("-N 3 -n 4 p", "need 2 machines; there is one");
+    refused("-n 9 -N 4 p : q", "need 3 machines");
+    end();
+}
+END_TEST
+
+START_TEST(words_slurm)
+{
+    start();
+    have("srun", "");
+#define SRUN "srun --mpi=pmix --overcommit "
+    gives("--launcher slurm p a", SRUN "--ntasks=1 --kill-on-bad-exit=1 --input=0 p a");
+    gives("--launcher slurm -N 2 p", SRUN "--kill-on-bad-exit=1 --input=0 --ntasks-per-node=2 p");
+    gives("--launcher slurm -n 4 -N 2 --stdin none --keep-going p",
+          SRUN "--ntasks=4 --kill-on-bad-exit=0 --input=none --ntasks-per-node=2 p");
+    gives("--launcher slurm -x A=b -env C d -n 2 --timeout 61.5 -q -l --stdin 1 -wdir /x p",
+          "A=b C=d " SRUN "--ntasks=2 --kill-on-bad-exit=1 --input=1 --chdir=/x --time=1:02 --label --quiet p");
+    gives("--launcher slurm --bind-to core --map-by socket --report-bindings -host a:2,b,a p", SRUN
+          "--ntasks=1 --kill-on-bad-exit=1 --input=0 --distribution=block:cyclic --cpu-bind=verbose,cores --nodes=2 "
+          "--nodelist=a,b,a p");
+    gives("--launcher slurm --dry-run --output-filename d p",
+          SRUN "--ntasks=1 --kill-on-bad-exit=1 --input=0 --output=d/rank.%t.out --error=d/rank.%t.err p");
+    gives("--launcher slurm --outfile-pattern o%r%% --errfile-pattern e p",
+          SRUN "--ntasks=1 --kill-on-bad-exit=1 --input=0 --output=o%t%% --error=e p");
+    refused("--launcher slurm --pset a=0 p", "--pset cannot be passed on to srun");
+    refused("--launcher slurm --genvnone p", "--genvnone");
+    refused("--launcher slurm --json-events f p", "--json-events");
+    refused("--launcher slurm --map-by numa p", "--map-by numa");
+    refused("--launcher slurm -path /x p", "--path");
+    refused("--launcher slurm -wdir /x p : q", "--wdir for one");
+    refused("--launcher slurm -env A b p : q", "--env for one");
+    ck_assert(hand_over("--launcher slurm --grace 3 --pmix off p"));
+    ck_assert_str_eq(made.not_passed, "--grace, --pmix");
+    end();
+}
+END_TEST
+
+/* srun reads the list of programs from memory. */
+START_TEST(programs_slurm)
+{
+    char text[256] = "";
+    start();
+    have("srun", "");
+    ck_assert(hand_over("--launcher slurm -n 3 p a\"b : q 'c\\%t"));
+    ck_assert_str_eq(made.word[made.count - 2], "--multi-prog");
+    int fd = open(made.word[made.count - 1], O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_gt(read(fd, text, sizeof(text) - 1), 0);
+    ck_assert_str_eq(text, "0-2 p a\\\"b\n3 q \\'c\\\\\\%t\n");
+    close(fd);
+    end();
+}
+END_TEST
+
+START_TEST(words_prte)
+{
+    const char *root = geteuid() == 0 ? "--allow-run-as-root " : "";
+    char wanted[512];
+    start();
+    have("prterun", "");
+    have("mpirun.openmpi", "");
+#define GIVES(line, before, after)                                                                                     \
+    do {                                                                                                               \
+        snprintf(wanted, sizeof(wanted), "%s %s%s", before, root, after);                                              \
+        gives(line, wanted);                                                                                           \
+    } while (0)
+    GIVES("-host a:2,b p x", "prterun", "--map-by slot:OVERSUBSCRIBE --bind-to none --host a:2,b -np 1 p x");
+    GIVES("--launcher openmpi --bind-to socket --map-by socket -n 2 p", "mpirun.openmpi",
+          "--map-by socket:OVERSUBSCRIBE --bind-to socket -np 2 p");
+    GIVES("--launcher prte --bind-to socket --map-by numa -l --output-filename d -n 2 p", "prterun",
+          "--output tag,dir=d --map-by numa:OVERSUBSCRIBE --bind-to package -np 2 p");
+    GIVES(
+        "--launcher openmpi -l --output-filename d --keep-going --timeout 1.2 --stdin none -N 2 p", "mpirun.openmpi",
+        "--enable-recovery --timeout 2 --stdin none --tag-output --output-filename d --map-by ppr:2:node:OVERSUBSCRIBE "
+        "--bind-to none p");
+    setenv("PLENUM_LOG", "error", 1);
+    setenv("LD_LIBRARY_PATH", "/y", 1);
+    GIVES("--launcher openmpi -x A=b -wdir /x p : -n 2 -env C d -path /z q", "mpirun.openmpi",
+          "--map-by slot:OVERSUBSCRIBE --bind-to none -x A=b -x PLENUM_LOG -x LD_LIBRARY_PATH -np 1 --wdir /x p : "
+          "-x A=b -x PLENUM_LOG -x LD_LIBRARY_PATH -np 2 --path /z -x C=d q");
+    refused("--launcher prte --keep-going p", "--keep-going cannot be passed on to prterun");
+    refused("--launcher openmpi --outfile-pattern o p", "--outfile-pattern");
+    refused("--launcher openmpi --output-filename %r p", "--output-filename with %r");
+    refused("--launcher openmpi -N 2 p : q", "-N for one");
+    end();
+}
+END_TEST
+
+/* A host file: names, with what the launcher is to read behind them. */
+START_TEST(hostfile)
+{
+    char line[256], error[512], *argv[] = { (char *)"mpiexec", (char *)"-hostfile", line, (char *)"p" };
+    start();
+    have("mpirun.openmpi", "# hosts\n\n  alpha slots=2\nlocalhost # here\nbeta:3\n"); /* any file will do */
+    snprintf(line, sizeof(line), "-hostfile %s/mpirun.openmpi p", directory);
+    ck_assert(hand_over(line));
+    ck_assert_int_eq(made.launcher, LAUNCHER_OPENMPI);
+    ck_assert_str_eq(parsed.hosts, "alpha,localhost,beta");
+    ck_assert_str_eq(parsed.hosts_with_slots, "alpha,localhost,beta:3");
+    ck_assert_str_eq(parsed.elsewhere, "alpha");
+    ck_assert_str_eq(made.word[made.count - 5], "--hostfile");
+    struct options other = { 0 };
+    strcpy(line, "/nonexistent");
+    ck_assert(!options_parse(&other, 4, argv, error, sizeof(error)));
+    ck_assert_ptr_nonnull(strstr(error, "/nonexistent"));
+    options_free(&other);
+    end();
+}
+END_TEST
+
+START_TEST(quotes)
+{
+    static const char *const cases[][2] = {
+        { "a-b/c.d", "a-b/c.d" }, { "", "''" }, { "a b", "'a b'" }, { "it's", "'it'\\''s'" }
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char *got = NULL;
+        size_t size;
+        FILE *out = open_memstream(&got, &size);
+        print_quoted(cases[i][0], out);
+        fclose(out);
+        ck_assert_str_eq(got, cases[i][1]);
+        free(got);
+    }
+}
+END_TEST
+
+UNIT_MAIN("handover", who, words_slurm, programs_slurm, words_prte, hostfile, quotes)
