@@ -135,10 +135,13 @@ static const char *keep_locked(const char *text)
 
 static void environment_name(const struct pl_config *variable, char name[NAME_ROOM])
 {
-    int length = snprintf(name, NAME_ROOM, PREFIX "%s", variable->name);
-    assert(length < NAME_ROOM);
-    for (int i = 0; i < length; i++)
-        name[i] = (char)toupper((unsigned char)name[i]);
+    size_t at = strlen(PREFIX); /* by hand: done for every variable whenever a session begins */
+    memcpy(name, PREFIX, at);
+    for (const char *from = variable->name; *from; from++) {
+        assert(at < NAME_ROOM - 1);
+        name[at++] = *from >= 'a' && *from <= 'z' ? (char)(*from - 'a' + 'A') : *from;
+    }
+    name[at] = 0;
 }
 
 static bool name_is_known(const char *name)
@@ -249,44 +252,67 @@ static bool parse_bool(const char *text, long *number)
 
 enum { ALLOWED_ROOM = 256 };
 
-/* False: the text is not a value of the variable; `allowed` says what is. */
-static bool parse(const struct pl_config *variable, const char *text, long *number, char allowed[ALLOWED_ROOM])
+static void describe_allowed(const struct pl_config *variable, char allowed[ALLOWED_ROOM])
 {
-    *number = 0;
     switch (variable->type) {
     case PL_CONFIG_TEXT:
-        snprintf(allowed, ALLOWED_ROOM, "%s", variable->choices ? variable->choices : "");
-        if (strcmp(variable->name, "log") == 0) {
+        if (strcmp(variable->name, "log") == 0)
             snprintf(allowed, ALLOWED_ROOM, "error, warning, info or debug, or subsystem:level,...");
-            return pl_log_filter_valid(text);
-        }
-        if (strcmp(variable->name, "initial_errhandler") == 0) {
+        else if (strcmp(variable->name, "initial_errhandler") == 0)
             snprintf(allowed, ALLOWED_ROOM, PL_NAMED_ALLOWED);
-            return pl_named_valid(text);
-        }
-        return !variable->choices || is_choice(variable->choices, text, strlen(text));
+        else
+            snprintf(allowed, ALLOWED_ROOM, "%s", variable->choices ? variable->choices : "");
+        return;
     case PL_CONFIG_LIST:
         snprintf(allowed, ALLOWED_ROOM, "a list, with commas, of %s", variable->choices);
-        return are_choices(variable->choices, text);
+        return;
     case PL_CONFIG_BOOL:
         snprintf(allowed, ALLOWED_ROOM, "yes or no");
-        return parse_bool(text, number);
+        return;
     case PL_CONFIG_LONG:
     case PL_CONFIG_SIZE:
         snprintf(allowed, ALLOWED_ROOM, "a number from %ld to %ld%s", variable->lowest, variable->highest,
                  variable->type == PL_CONFIG_SIZE ? " (K, M or G may follow)" : "");
+    }
+}
+
+/* False: the text is not a value of the variable. */
+static bool is_value(const struct pl_config *variable, const char *text, long *number)
+{
+    *number = 0;
+    switch (variable->type) {
+    case PL_CONFIG_TEXT:
+        if (strcmp(variable->name, "log") == 0)
+            return pl_log_filter_valid(text);
+        if (strcmp(variable->name, "initial_errhandler") == 0)
+            return pl_named_valid(text);
+        return !variable->choices || is_choice(variable->choices, text, strlen(text));
+    case PL_CONFIG_LIST:
+        return are_choices(variable->choices, text);
+    case PL_CONFIG_BOOL:
+        return parse_bool(text, number);
+    case PL_CONFIG_LONG:
+    case PL_CONFIG_SIZE:
         return parse_number(text, variable->type == PL_CONFIG_SIZE, number) && *number >= variable->lowest &&
                *number <= variable->highest;
     }
     return false;
 }
 
+/* The same; `allowed` says then what is one. */
+static bool parse(const struct pl_config *variable, const char *text, long *number, char allowed[ALLOWED_ROOM])
+{
+    bool fits = is_value(variable, text, number);
+    if (!fits)
+        describe_allowed(variable, allowed);
+    return fits;
+}
+
 static void set_defaults(struct setting *settings)
 {
-    char allowed[ALLOWED_ROOM];
     for (int i = 0; i < VARIABLES; i++) {
         settings[i] = (struct setting){ .text = pl_config_table[i].standard, .origin = "default" };
-        bool fits = parse(&pl_config_table[i], settings[i].text, &settings[i].number, allowed);
+        bool fits = is_value(&pl_config_table[i], settings[i].text, &settings[i].number);
         assert(fits && "the defaults in the table are well-formed");
         (void)fits;
     }
