@@ -14,7 +14,6 @@
 #include "core/arena.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -33,7 +32,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
 #endif
 
-enum { CHUNK = PL_CHUNK, ALIGN = PL_CHUNK_HEAD, PAGE = 4096, SHARDS = 4 };
+enum { CHUNK = PL_CHUNK, ALIGN = PL_CHUNK_HEAD, PAGE = 4096, SHARDS = 8 };
 
 static const size_t largest_range = (size_t)16 << 30, smallest_range = (size_t)64 << 20;
 
@@ -150,12 +149,15 @@ static void give_chunk(struct chunk *chunk)
 
 /* --- slots -------------------------------------------------------------------------------------------------- */
 
-/* Thread descriptors lie at least a page apart; the multiplication spreads them. */
+/* In turn: the first threads that ask have one each. */
 static int shard_of_thread(void)
 {
-    return (int)(((uint64_t)(uintptr_t)pthread_self() * 0x9e3779b97f4a7c15u) >> 62);
+    static _Atomic unsigned threads;
+    static _Thread_local int own = -1;
+    if (own < 0)
+        own = (int)(atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % SHARDS);
+    return own;
 }
-_Static_assert(SHARDS == 4, "shard_of_thread() gives two bits");
 
 static struct chunk *chunk_with_room_locked(struct pool *pool, enum pl_kind kind, int shard)
 {

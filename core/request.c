@@ -49,7 +49,8 @@ void pl_request_free_spares(struct pl_comm *comm)
         pl_object_release(request);
 }
 
-void pl_request_retire(struct pl_request *request)
+/* Keeps it, if it is one that can be kept. */
+static bool reuse(struct pl_request *request)
 {
     bool plain = request->kind <= PL_REQ_RECV && request->comm && !request->destroyed &&
                  atomic_load_explicit(&request->obj.refs, memory_order_relaxed) == 1;
@@ -57,8 +58,19 @@ void pl_request_retire(struct pl_request *request)
         pl_object_release(request->type);
         request->type = NULL;
     }
-    if (!plain || !keep_spare(request))
+    return plain && keep_spare(request);
+}
+
+void pl_request_retire(struct pl_request *request)
+{
+    if (!reuse(request))
         pl_handle_drop(request);
+}
+
+void pl_request_recycle(struct pl_request *request)
+{
+    if (!reuse(request))
+        pl_object_release(request);
 }
 
 static struct pl_request *renewed(struct pl_request *request, enum pl_request_kind kind, const struct pl_type *type, bool hidden)

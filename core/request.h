@@ -110,6 +110,9 @@ struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *
  * held. */
 void pl_request_retire(struct pl_request *request);
 
+/* The same for one of the library's own, that has no handle and is complete. */
+void pl_request_recycle(struct pl_request *request);
+
 /* Frees what retire() kept for a communicator that the user has freed or whose instance closes. No lock held. */
 void pl_request_free_spares(struct pl_comm *comm);
 

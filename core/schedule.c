@@ -218,7 +218,7 @@ static int settle(struct pl_schedule *schedule, int end)
                 if (schedule->request)
                     schedule->request->peer_rank = step->peer; /* whom its report names */
             }
-            pl_object_release(step->request);
+            pl_request_recycle(step->request);
             step->request = NULL;
         }
         schedule->settled++;
