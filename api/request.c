@@ -355,8 +355,10 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
         active(&call, requests[i]);
     for (int i = 0; i < count && !call.err; i++) {
         struct pl_request *request = requests[i] == MPI_REQUEST_NULL ? NULL : (struct pl_request *)requests[i]; /* a good one: looked at above */
-        if (request && !pl_request_done(request) && (!request->persistent || request->active))
-            pl_engine_wait(request->engine, request);
+        if (request && !pl_request_done(request) && (!request->persistent || request->active)) {
+            const struct pl_waiting all = some_of(count, requests);
+            pl_engine_wait_among(request->engine, request, &all);
+        }
     }
     if (!call.err)
         finish_all(&call, count, requests, NULL, statuses, &keep);

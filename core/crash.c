@@ -24,7 +24,7 @@ static _Atomic(struct pl_job_page *) page; /* NULL: nothing is to be written */
 static pid_t watcher;                      /* a forked child has the handlers, too, and not the page */
 static _Atomic int crashing;
 static bool watched[SIGNALS], own_stack;
-static _Alignas(16) char stack[STACK];     /* takes memory when it is used */
+static _Alignas(16) char stack[STACK]; /* takes memory when it is used */
 
 static const void *place_of(const ucontext_t *context)
 {
@@ -89,7 +89,8 @@ void pl_crash_ignore(void)
     if (!atomic_exchange(&page, NULL))
         return;
     for (int i = 0; i < SIGNALS; i++)
-        if (watched[i] && sigaction(signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == crashed)
+        if (watched[i] && sigaction(signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+            now.sa_sigaction == crashed)
             signal(signals[i], SIG_DFL);
     if (own_stack && sigaltstack(NULL, &alternate) == 0 && alternate.ss_sp == stack)
         sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);

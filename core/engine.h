@@ -125,10 +125,12 @@ int pl_engine_progress(struct pl_engine *engine);
 
 /* Makes progress until the request is done; spins, yields, then sleeps. Lock not held; releases it between rounds.
  * `engine` NULL: in all engines. */
+struct pl_waiting;
 void pl_engine_wait(struct pl_engine *engine, const struct pl_request *request);
+/* The same for one of several requests, which reports name. */
+void pl_engine_wait_among(struct pl_engine *engine, const struct pl_request *request, const struct pl_waiting *all);
 
 /* A wait under way. */
-struct pl_waiting;
 struct pl_wait {
     unsigned rounds;               /* without success; whoever has some begins again at 0 */
     long since;                    /* nanoseconds of CLOCK_MONOTONIC when it began to yield; 0: not yet */

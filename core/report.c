@@ -17,11 +17,11 @@
 enum { ENGINES = 8 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
-static uint32_t begun;                              /* the question that the page belongs to */
-static const struct pl_engine *described[ENGINES];  /* whose queues are in it */
+static uint32_t begun;                             /* the question that the page belongs to */
+static const struct pl_engine *described[ENGINES]; /* whose queues are in it */
 static _Thread_local uint32_t answered;
 
-/* --- items ---------------------------------------------------------------------------------------------------------- */
+/* --- items ----------------------------------------------------------------------------------- */
 
 /* Starts a new answer, unless another thread has. Lock held. */
 static void begin(struct pl_job_page *page, uint32_t question)
@@ -108,7 +108,7 @@ static void put_peer(struct pl_job_item *item, const struct pl_comm *comm, int p
         pl_report_await(item, job_rank(comm, peer));
 }
 
-/* --- requests ----------------------------------------------------------------------------------------------------------- */
+/* --- requests ----------------------------------------------------------------------------------- */
 
 static enum pl_item_what what_of(const struct pl_request *request)
 {
@@ -163,11 +163,11 @@ static void add_pending(struct pl_job_page *page, const struct pl_request *reque
         put_request(item, request);
 }
 
-/* --- an engine's queues -------------------------------------------------------------------------------------------- */
+/* --- an engine's queues ----------------------------------------------------------------------------------- */
 
 static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 {
-    PL_LIST_EACH(message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link) {
+    PL_LIST_EACH (message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link) {
         struct pl_job_item *item = add(page, PL_ITEM_MESSAGE, PL_WHAT_OTHER);
         if (!item)
             continue;
@@ -180,7 +180,7 @@ static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 
 static void add_list(struct pl_job_page *page, const struct pl_list *list, const struct pl_request *waited)
 {
-    PL_LIST_EACH(request, list, struct pl_request, link)
+    PL_LIST_EACH (request, list, struct pl_request, link)
         if (request->comm && request->context == PL_MSG_P2P && !request->on_stack) /* those are waited for */
             add_pending(page, request, waited);
 }
@@ -204,31 +204,37 @@ static void add_queues(struct pl_job_page *page, const struct pl_engine *engine,
             add_list(page, &comm->queues[PL_MSG_P2P].posted, waited);
     add_list(page, &engine->unresolved, waited);
     add_list(page, &engine->awaiting, waited);
-    PL_LIST_EACH(peer, &engine->busy, struct pl_peer, link)
+    PL_LIST_EACH (peer, &engine->busy, struct pl_peer, link)
         add_list(page, &peer->pending, waited);
 }
 
-/* --- the answer ------------------------------------------------------------------------------------------------------- */
+/* --- the answer ----------------------------------------------------------------------------------- */
 
 /* The receivers of what is left to send. */
 static void await_receivers(struct pl_job_item *item, const struct pl_engine *engine)
 {
-    PL_LIST_EACH(peer, &engine->busy, struct pl_peer, link)
+    PL_LIST_EACH (peer, &engine->busy, struct pl_peer, link)
         if (peer->proc != UINT64_MAX)
             pl_report_await(item, PL_PROC_RANK(peer->proc));
 }
 
-static void put_waiting(struct pl_job_page *page, struct pl_job_item *item, const struct pl_waiting *waiting)
+static void put_waiting(struct pl_job_item *item, const struct pl_waiting *waiting)
 {
     put_comm(item, waiting->comm);
     if (waiting->what != PL_WHAT_ANY)
         put_peer(item, waiting->comm, waiting->peer);
     item->tag = waiting->tag;
+}
+
+/* Those of the requests at hand that are in no queue. */
+static void add_requests(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_waiting *waiting,
+                         const struct pl_request *waited)
+{
     for (int i = 0; i < waiting->count; i++) {
         const struct pl_request *request = waiting->requests[i];
-        bool listed = request && (uintptr_t)request >= PL_ABI_CONSTANTS && request->state != PL_STATE_MOVING && request->state != PL_STATE_IDLE;
-        if (request && (uintptr_t)request >= PL_ABI_CONSTANTS && !listed)
-            add_pending(page, request, NULL);
+        if ((uintptr_t)request >= PL_ABI_CONSTANTS && request->engine == engine &&
+            (request->state == PL_STATE_MOVING || request->state == PL_STATE_IDLE))
+            add_pending(page, request, waited);
     }
 }
 
@@ -240,9 +246,10 @@ static int64_t now(void)
 }
 
 /* Locks of the engine, if there is one, and of the page held. */
-static void write_answer(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait)
+static void write_answer(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_request *request,
+                         const struct pl_wait *wait)
 {
-    enum pl_item_what what = wait->what ? wait->what->what : request ? what_of(request) : PL_WHAT_OTHER;
+    enum pl_item_what what = request ? what_of(request) : wait->what ? wait->what->what : PL_WHAT_OTHER;
     struct pl_job_item *item = add(page, PL_ITEM_WAIT, what);
     if (!item)
         return;
@@ -254,14 +261,16 @@ static void write_answer(struct pl_job_page *page, const struct pl_engine *engin
     }
     if (engine)
         put_session(item, engine->instance);
-    if (wait->what)
-        put_waiting(page, item, wait->what);
-    else if (request)
+    if (request)
         put_request(item, request);
+    else if (wait->what)
+        put_waiting(item, wait->what);
     if (what == PL_WHAT_CLOSE)
         await_receivers(item, engine);
     if (wait->what && wait->what->describe)
         wait->what->describe(wait->what->context, item);
+    if (wait->what)
+        add_requests(page, engine, wait->what, request);
     if (engine)
         add_queues(page, engine, request);
 }

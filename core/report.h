@@ -21,11 +21,12 @@ struct pl_request;
 /* What a wait is for, where that is not one request. On the stack of who waits. */
 struct pl_waiting {
     enum pl_item_what what;
-    struct pl_comm *comm;                 /* NULL: none */
-    int peer, tag;                        /* as in struct pl_job_item */
-    struct pl_request *const *requests;   /* [count] ANY: handles, null ones among them */
+    struct pl_comm *comm;               /* NULL: none */
+    int peer, tag;                      /* as in struct pl_job_item */
+    struct pl_request *const *requests; /* [count] handles, null ones among them */
     int count;
-    void (*describe)(const void *context, struct pl_job_item *item); /* fills in more; NULL: nothing. Engine lock held */
+    void (*describe)(const void *context,
+                     struct pl_job_item *item); /* fills in more; NULL: nothing. Engine lock held */
     const void *context;
 };
 
@@ -34,7 +35,8 @@ struct pl_waiting {
 void pl_report_look(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait);
 
 /* The same for a program that tests and probes in a loop, when that was in vain. Looks every now and then. */
-static inline void pl_report_poll(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait)
+static inline void pl_report_poll(struct pl_engine *engine, const struct pl_request *request,
+                                  const struct pl_wait *wait)
 {
     if ((atomic_load_explicit(&engine->turns, memory_order_relaxed) & 14) == 0) /* some calls make two turns */
         pl_report_look(engine, request, wait);

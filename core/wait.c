@@ -224,8 +224,13 @@ void pl_engine_idle_for(struct pl_engine *engine, const struct pl_awaited *await
 
 void pl_engine_wait(struct pl_engine *engine, const struct pl_request *request)
 {
+    pl_engine_wait_among(engine, request, NULL);
+}
+
+void pl_engine_wait_among(struct pl_engine *engine, const struct pl_request *request, const struct pl_waiting *all)
+{
     const struct pl_awaited awaited = { .word = (const _Atomic uint32_t *)&request->done, .value = 1 };
-    struct pl_wait wait = { 0 };
+    struct pl_wait wait = { .what = all };
     while (!engine && !is_there(&awaited))
         idle_anywhere(request, &wait);
     while (!is_there(&awaited)) {

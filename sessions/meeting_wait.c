@@ -263,7 +263,9 @@ static void describe_wait(const void *context, struct pl_job_item *item)
 static int wait_for_all(struct pl_meeting *meeting)
 {
     struct pl_engine *door = meeting->door;
-    const struct pl_waiting what = { .what = PL_WHAT_MEETING, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe_wait, .context = meeting };
+    const struct pl_waiting what = {
+        .what = PL_WHAT_MEETING, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe_wait, .context = meeting
+    };
     struct pl_wait wait = { .what = &what };
     unsigned turns = 0;
     for (;;) {

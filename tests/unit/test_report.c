@@ -62,8 +62,17 @@ static void put_wait(int rank, enum pl_item_what what, int awaited)
 {
     struct pl_job_page *to = page(rank);
     to->item[to->items++] = (struct pl_job_item){
-        .kind = PL_ITEM_WAIT, .what = what, .peer = awaited, .tag = 7, .awaited = { awaited }, .awaited_count = 1, .range_count = 1,
-        .range = { { 0, SIZE - 1 } }, .object = "ocean", .session = "World", .waited = 1500000000,
+        .kind = PL_ITEM_WAIT,
+        .what = what,
+        .peer = awaited,
+        .tag = 7,
+        .awaited = { awaited },
+        .awaited_count = 1,
+        .range_count = 1,
+        .range = { { 0, SIZE - 1 } },
+        .object = "ocean",
+        .session = "World",
+        .waited = 1500000000,
     };
 }
 
@@ -85,7 +94,8 @@ START_TEST(chains)
     free(json);
     put_wait(2, PL_WHAT_RECV, 1);
     text = report(&json);
-    expect(text, "likely: ranks 1-2 wait for each other: rank 1 for rank 2 (MPI, tag 7 on ocean), rank 2 for rank 1 (MPI, tag 7 on ocean)\n");
+    expect(text, "likely: ranks 1-2 wait for each other: rank 1 for rank 2 (MPI, tag 7 on ocean), rank 2 for rank 1 "
+                 "(MPI, tag 7 on ocean)\n");
     expect(text, "for 1.5 s");
     free(text);
     free(json);
@@ -172,7 +182,9 @@ START_TEST(symbols_of_no_program)
 {
     struct pl_symbols symbols = { 0 };
     uint64_t into;
-    static const char *const files[] = { "", "relative", "/", "/dev/zero", "/nowhere", "/etc/passwd", "/proc/self/maps" };
+    static const char *const files[] = {
+        "", "relative", "/", "/dev/zero", "/nowhere", "/etc/passwd", "/proc/self/maps"
+    };
     for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
         ck_assert_ptr_null(pl_symbols_find(&symbols, files[i], 0x1000, &into));
     pl_symbols_fini(&symbols);

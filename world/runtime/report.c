@@ -8,8 +8,8 @@
 #include "world/runtime/runtime.h"
 
 enum {
-    TICK_MS = 30,   /* between looks; the longest sleep of a thread that waits in MPI is 13 ms */
-    MOST_MS = 400,  /* who has not answered by then is not waiting in MPI */
+    TICK_MS = 30,  /* between looks; the longest sleep of a thread that waits in MPI is 13 ms */
+    MOST_MS = 400, /* who has not answered by then is not waiting in MPI */
 };
 
 /* --- events ------------------------------------------------------------------------------------------------ */

@@ -50,7 +50,7 @@ struct pl_report {
     struct pl_report_wait *wait; /* [waits], by rank */
     int waits;
     const struct pl_report_wait **first; /* [size] of a rank; NULL: it does not wait */
-    char **likely;               /* [likelies] sentences */
+    char **likely;                       /* [likelies] sentences */
     int likelies;
     struct pl_symbols symbols;
 };
@@ -64,8 +64,8 @@ struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size
 void pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
                      char function[64], char caller[320]);
 /* One frame: "main+0x1c in /tmp/a.out(+0x11c)". */
-void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace, uint32_t i,
-                     char text[320]);
+void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
+                     uint32_t i, char text[320]);
 
 /* report_find.c: fills in `likely`. */
 void pl_report_find(struct pl_report *report);

@@ -11,7 +11,7 @@
 
 #include "world/runtime/report.h"
 
-enum { CIRCLE_TOLD = 8, LASTING = 100000000 /* nanoseconds */ };
+enum { CIRCLE_TOLD = 8, LIKELY_MAX = 24, LASTING = 100000000 /* nanoseconds */ };
 
 struct search {
     struct pl_report *report;
@@ -35,6 +35,10 @@ static void end(struct search *s, FILE *out)
 {
     struct pl_report *report = s->report;
     fclose(out);
+    if (report->likelies == LIKELY_MAX) {
+        free(s->text);
+        return;
+    }
     char **more = realloc(report->likely, ((size_t)report->likelies + 1) * sizeof(*more));
     if (more)
         report->likely = more;
@@ -113,11 +117,10 @@ static bool same_place(const struct pl_report_wait *a, const struct pl_report_wa
 }
 
 /* Those that a collective, or a meeting, misses: all that do not wait at all; else the one at the end of the chain. */
-static int mark_missing(struct search *s, const struct pl_report_wait *wait, int last)
+static void mark_missing(struct search *s, const struct pl_report_wait *wait, int last)
 {
     const struct pl_job_item *item = wait->item;
     const struct pl_report_rank *rank = s->report->rank;
-    int count = 0;
     memset(s->marked, 0, (size_t)s->report->size * sizeof(*s->marked));
     for (uint32_t i = 0; item->what == PL_WHAT_COLLECTIVE && i < item->range_count; i++)
         for (uint32_t r = item->range[i][0]; r <= item->range[i][1]; r++)
@@ -125,9 +128,11 @@ static int mark_missing(struct search *s, const struct pl_report_wait *wait, int
     for (uint32_t i = 0; item->what == PL_WHAT_MEETING && i < item->awaited_count; i++)
         s->marked[item->awaited[i]] = rank[item->awaited[i]].waits == 0;
     s->marked[last] = true;
-    for (int r = 0; r < s->report->size; r++)
-        count += s->marked[r] && strcmp(pl_report_outside(&rank[r], false), pl_report_outside(&rank[last], false)) == 0 ? 1 : 0;
-    return count;
+}
+
+static bool same_outside(const struct pl_report_rank *a, const struct pl_report_rank *b)
+{
+    return strcmp(pl_report_outside(a, false), pl_report_outside(b, false)) == 0;
 }
 
 static void write_missing(struct search *s, const struct pl_report_wait *wait, int last, FILE *out)
@@ -138,7 +143,7 @@ static void write_missing(struct search *s, const struct pl_report_wait *wait, i
         bool *same = s->marked[r] ? calloc((size_t)report->size, sizeof(*same)) : NULL;
         int count = 0;
         for (int i = r; same && i < report->size; i++)
-            if (s->marked[i] && strcmp(pl_report_outside(&report->rank[i], false), pl_report_outside(&report->rank[r], false)) == 0) {
+            if (s->marked[i] && same_outside(&report->rank[i], &report->rank[r])) {
                 same[i] = true;
                 s->marked[i] = false;
                 count++;
@@ -152,7 +157,7 @@ static void write_missing(struct search *s, const struct pl_report_wait *wait, i
     }
 }
 
-/* All that stand at the same place and whose chains end with the same rank, which does not wait in MPI. */
+/* All that stand at the same place and whose chains end with the same rank. */
 static void tell_missing(struct search *s, int first)
 {
     struct pl_report *report = s->report;
@@ -172,9 +177,14 @@ static void tell_missing(struct search *s, int first)
     fprintf(out, " %s in %s", count == 1 ? "waits" : "wait", wait->function);
     if (wait->item->object[0])
         fprintf(out, wait->item->what == PL_WHAT_MEETING ? " of \"%s\"" : " on %s", wait->item->object);
-    if (wait->item->awaited_count && (wait->item->awaited[0] != last || count > 1) && wait->item->what != PL_WHAT_COLLECTIVE)
+    if ((wait->item->awaited[0] != last || count > 1) && wait->item->what != PL_WHAT_COLLECTIVE)
         fprintf(out, ", in the end for rank %d", last);
-    write_missing(s, wait, last, out);
+    if (report->rank[last].waits == 0) {
+        write_missing(s, wait, last, out);
+    } else {
+        fprintf(out, "; rank %d is in ", last);
+        pl_report_write_wait(report->first[last], out);
+    }
     end(s, out);
 }
 
@@ -189,8 +199,9 @@ static void tell_mismatch(struct search *s, const struct pl_report_wait *wait, c
 {
     const struct pl_job_item *item = wait->item;
     bool comm = item->home == message->home && item->serial == message->serial;
-    bool peer = item->peer == PL_ANY ? message->awaited_count > 0
-                                     : item->awaited_count > 0 && message->awaited_count > 0 && item->awaited[0] == message->awaited[0];
+    bool peer = item->peer == PL_ANY
+                    ? message->awaited_count > 0
+                    : item->awaited_count > 0 && message->awaited_count > 0 && item->awaited[0] == message->awaited[0];
     bool tag = fits(item->tag, message->tag);
     if (comm + peer + tag != 2) /* exactly one of the three is wrong */
         return;
@@ -212,7 +223,8 @@ static void find_mismatches(struct search *s)
         const struct pl_job_page *page = s->report->rank[wait->rank].page;
         int before = lasts(wait) ? s->report->likelies : -1;
         for (uint32_t k = 0; k < page->items && s->report->likelies == before; k++)
-            if (page->item[k].kind == PL_ITEM_MESSAGE && (wait->item->what == PL_WHAT_RECV || wait->item->what == PL_WHAT_PROBE))
+            if (page->item[k].kind == PL_ITEM_MESSAGE &&
+                (wait->item->what == PL_WHAT_RECV || wait->item->what == PL_WHAT_PROBE))
                 tell_mismatch(s, wait, &page->item[k]);
     }
 }
@@ -226,7 +238,8 @@ static void tell_silence(struct search *s)
         if (!lasts(&s->report->wait[i]))
             return;
     for (int r = 0; r < s->report->size; r++)
-        if (s->report->rank[r].waits == 0 && s->report->rank[r].life != PL_LIFE_ENDED && s->report->rank[r].life != PL_LIFE_FINALIZED)
+        if (s->report->rank[r].waits == 0 && s->report->rank[r].life != PL_LIFE_ENDED &&
+            s->report->rank[r].life != PL_LIFE_FINALIZED)
             return;
     FILE *out = s->report->waits && s->report->likelies == 0 ? begin(s) : NULL;
     if (!out)
@@ -250,7 +263,8 @@ void pl_report_find(struct pl_report *report)
         for (int i = 0; i < report->waits; i++)
             s.end[i] = lasts(&report->wait[i]) ? follow(&s, i) : -1;
         for (int i = 0; i < report->waits; i++)
-            if (s.end[i] >= 0 && report->rank[s.end[i]].waits == 0)
+            if (s.end[i] >= 0 && s.end[i] != report->wait[i].rank &&
+                (report->rank[s.end[i]].waits == 0 || only_wait(report, s.end[i])))
                 tell_missing(&s, i);
         tell_silence(&s);
     }

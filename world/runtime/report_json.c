@@ -28,16 +28,16 @@ static void put_envelope(json_t *object, const char *key, int value)
 
 static json_t *item_value(const struct pl_job_item *item)
 {
-    static const char *const names[PL_WHAT_KINDS] = {
-        "operation", "receive", "send", "probe", "collective", "some", "meeting", "close", "address", "generalized"
-    };
+    static const char *const names[PL_WHAT_KINDS] = { "operation", "receive", "send",  "probe",   "collective",
+                                                      "some",      "meeting", "close", "address", "generalized" };
     json_t *object = json_object();
     if (item->kind != PL_ITEM_MESSAGE)
         put_text(object, "for", names[item->what]);
     put_text(object, item->what == PL_WHAT_MEETING ? "tag" : "communicator", item->object);
     put_text(object, "session", item->session);
     put_envelope(object, "peer", item->peer);
-    if (item->what == PL_WHAT_RECV || item->what == PL_WHAT_SEND || item->what == PL_WHAT_PROBE || item->kind == PL_ITEM_MESSAGE)
+    if (item->what == PL_WHAT_RECV || item->what == PL_WHAT_SEND || item->what == PL_WHAT_PROBE ||
+        item->kind == PL_ITEM_MESSAGE)
         put_envelope(object, "tag", item->tag);
     if (item->bytes >= 0)
         put_number(object, "bytes", item->bytes);
@@ -98,7 +98,8 @@ static json_t *rank_value(struct pl_report *report, int rank)
     json_object_set_new(object, "pending", items_value(r->page, PL_ITEM_PENDING));
     json_object_set_new(object, "messages", items_value(r->page, PL_ITEM_MESSAGE));
     if (r->page)
-        put_number(object, "left_out", (long long)r->page->left_out[PL_ITEM_PENDING] + r->page->left_out[PL_ITEM_MESSAGE]);
+        put_number(object, "left_out",
+                   (long long)r->page->left_out[PL_ITEM_PENDING] + r->page->left_out[PL_ITEM_MESSAGE]);
     return object;
 }
 

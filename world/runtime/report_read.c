@@ -70,8 +70,8 @@ static const char *module_of(const struct pl_job_page *page, const struct pl_job
 }
 
 /* A return address may be behind the end of its function; the byte before it is not. */
-static const char *function_of(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace, uint32_t i,
-                               uint64_t *into)
+static const char *function_of(struct pl_symbols *symbols, const struct pl_job_page *page,
+                               const struct pl_job_trace *trace, uint32_t i, uint64_t *into)
 {
     const struct pl_job_frame *frame = &trace->frame[i];
     uint64_t back = i > 0 || !trace->exact;
@@ -86,8 +86,8 @@ static bool is_mpi(const char *name)
     return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0 || strncmp(name, "MPIX_", 5) == 0;
 }
 
-void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace, uint32_t i,
-                     char text[320])
+void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
+                     uint32_t i, char text[320])
 {
     uint64_t into = 0;
     const char *name = function_of(symbols, page, trace, i, &into), *module = module_of(page, &trace->frame[i]);
@@ -194,7 +194,8 @@ static void add_waits(struct pl_report *report, int rank, int *at)
         uint32_t trace = page->item[i].trace;
         wait->rank = rank;
         wait->item = &page->item[i];
-        pl_report_place(&report->symbols, page, trace ? &page->trace[trace - 1] : &nowhere, wait->function, wait->caller);
+        pl_report_place(&report->symbols, page, trace ? &page->trace[trace - 1] : &nowhere, wait->function,
+                        wait->caller);
         if (!report->first[rank])
             report->first[rank] = wait;
     }

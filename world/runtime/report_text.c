@@ -6,7 +6,10 @@
 
 #include "world/runtime/report.h"
 
-enum { DETAILS = 8 /* ranks of a paragraph whose pending operations and messages are told */ };
+enum {
+    DETAILS = 8, /* ranks of a paragraph whose pending operations and messages are told */
+    NAMED = 4,   /* of each of these, and how many more there are */
+};
 
 /* --- words ------------------------------------------------------------------------------------------------- */
 
@@ -143,25 +146,30 @@ static char *text_of(const struct pl_report_wait *wait)
     return text;
 }
 
-static void write_queues(const struct pl_report *report, int rank, FILE *out)
+static void write_kind(const struct pl_job_page *page, int rank, enum pl_item_kind kind, const char *does, FILE *out)
 {
-    const struct pl_job_page *page = report->rank[rank].page;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < page->items; i++) {
-        const struct pl_job_item *item = &page->item[i];
-        if (item->kind != PL_ITEM_PENDING && item->kind != PL_ITEM_MESSAGE)
+        if (page->item[i].kind != kind || ++count > NAMED)
             continue;
-        fprintf(out, "    rank %d %s ", rank, item->kind == PL_ITEM_PENDING ? "also waits for" : "has, and does not receive,");
-        pl_report_write_item(item, out);
+        fprintf(out, "    rank %d %s ", rank, does);
+        pl_report_write_item(&page->item[i], out);
         fputc('\n', out);
     }
-    if (page->left_out[PL_ITEM_PENDING])
-        fprintf(out, "    rank %d also waits for %u more\n", rank, page->left_out[PL_ITEM_PENDING]);
-    if (page->left_out[PL_ITEM_MESSAGE])
-        fprintf(out, "    rank %d has %u more messages that it does not receive\n", rank, page->left_out[PL_ITEM_MESSAGE]);
+    unsigned long more = (count > NAMED ? count - NAMED : 0) + (unsigned long)page->left_out[kind];
+    if (more)
+        fprintf(out, "    rank %d %s %lu more\n", rank, does, more);
+}
+
+static void write_queues(const struct pl_report *report, int rank, FILE *out)
+{
+    write_kind(report->rank[rank].page, rank, PL_ITEM_PENDING, "also waits for", out);
+    write_kind(report->rank[rank].page, rank, PL_ITEM_MESSAGE, "has, and does not receive,", out);
 }
 
 /* All that wait for the same, from `first` on. Marks them as told. */
-static void write_waits(const struct pl_report *report, int first, char *const *text, bool *told, bool *marked, FILE *out)
+static void write_waits(const struct pl_report *report, int first, char *const *text, bool *told, bool *marked,
+                        FILE *out)
 {
     double least = 1e18, most = 0;
     int details = 0;
@@ -203,8 +211,8 @@ static void write_process(const struct pl_report_rank *r, FILE *out)
 
 static bool same_outside(const struct pl_report_rank *a, const struct pl_report_rank *b)
 {
-    return a->waits == b->waits && strcmp(pl_report_outside(a, false), pl_report_outside(b, false)) == 0 && a->state == b->state &&
-           strcmp(a->sleeps, b->sleeps) == 0;
+    return a->waits == b->waits && strcmp(pl_report_outside(a, false), pl_report_outside(b, false)) == 0 &&
+           a->state == b->state && strcmp(a->sleeps, b->sleeps) == 0;
 }
 
 static void write_outside(const struct pl_report *report, int first, bool *told, bool *marked, FILE *out)

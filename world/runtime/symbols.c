@@ -22,7 +22,7 @@ struct answer {
 
 struct pl_symbol_file {
     struct pl_symbol_file *next;
-    ElfW(Sym) *symbol; /* [count] */
+    ElfW(Sym) * symbol; /* [count] */
     size_t count;
     char *names; /* ends with a NUL */
     size_t name_bytes;
@@ -44,7 +44,7 @@ static void *read_part(int fd, uint64_t offset, uint64_t bytes)
     return NULL;
 }
 
-static const ElfW(Shdr) *find_section(const ElfW(Shdr) *section, int count, uint32_t type)
+static const ElfW(Shdr) * find_section(const ElfW(Shdr) * section, int count, uint32_t type)
 {
     for (int i = 0; i < count; i++)
         if (section[i].sh_type == type && section[i].sh_link < (uint32_t)count)
@@ -94,7 +94,7 @@ static struct pl_symbol_file *file_of(struct pl_symbols *symbols, const char *pa
     return file;
 }
 
-static bool is_function_at(const ElfW(Sym) *symbol, uint64_t address)
+static bool is_function_at(const ElfW(Sym) * symbol, uint64_t address)
 {
     return (symbol->st_info & 15) == STT_FUNC && symbol->st_shndx != SHN_UNDEF && address >= symbol->st_value &&
            address - symbol->st_value < symbol->st_size;

@@ -198,14 +198,21 @@ static const struct {
     void (*run)(void);
     int without_world;
 } all[] = {
-    { "cycle", cycle, 0 },   { "ring", ring, 0 },
-    { "barrier", barrier, 0 }, { "board", board, 0 },
-    { "tag", tag, 0 },       { "ended", ended, 0 },
-    { "anybody", anybody, 0 }, { "threads", threads, 0 },
+    { "cycle", cycle, 0 },
+    { "ring", ring, 0 },
+    { "barrier", barrier, 0 },
+    { "board", board, 0 },
+    { "tag", tag, 0 },
+    { "ended", ended, 0 },
+    { "anybody", anybody, 0 },
+    { "threads", threads, 0 },
     { "polling", polling, 0 },
-    { "meeting", meeting, 1 }, { "session", session, 1 },
-    { "crash", crash, 0 },   { "crash_inside", crash_inside, 0 },
-    { "crash_abort", crash_abort, 0 }, { "crash_stack", crash_stack, 0 },
+    { "meeting", meeting, 1 },
+    { "session", session, 1 },
+    { "crash", crash, 0 },
+    { "crash_inside", crash_inside, 0 },
+    { "crash_abort", crash_abort, 0 },
+    { "crash_stack", crash_stack, 0 },
     { "handled", handled, 0 },
 };
 
