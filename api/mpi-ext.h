@@ -92,7 +92,8 @@ int MPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *cal
  * pool then. Does not wait for others; they come, go, and come again as they like. To be called before the first session
  * and MPI_Init, or when all have been finalized; overrides any launcher. The three functions here return errors, in words
  * for MPI_Error_string(), and invoke no error handler. Any thread.
- * @param directory  where the members meet: of this user, on this machine; the file plenum-pool is kept there meanwhile
+ * @param directory  where the members meet: of this user, on this machine; the file plenum-pool is kept there meanwhile. Or
+ *                   a file of mode 0600, which is used and stays: /proc/PID/fd/N of somebody's memfd leaves no name behind
  * MPI_ERR_RANK, MPI_ERR_ARG: not allowed. MPI_ERR_OTHER: another process is attached as this rank, or MPI is in use.
  */
 int MPIX_Attach(const char *directory, int rank, int size);

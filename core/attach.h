@@ -33,7 +33,9 @@ struct pl_seat {
     size_t bytes;
     int fd;
     int rank;
-    char *path; /* NULL: it has no name */
+    char *path;           /* NULL: it has no name */
+    uint32_t *settled;    /* [pool size] deaths by rank, counted when this process came: they do not concern it */
+    bool removed_by_last; /* it is in a directory, and made when it is needed */
 };
 
 /* MPI error classes, recorded. */
@@ -52,8 +54,14 @@ int pl_seat_open(int pid, int fd, int size, uint64_t cookie, struct pl_seat *sea
 int pl_seat_claim(struct pl_seat *seat, int rank);
 void pl_seat_leave(struct pl_seat *seat);
 
-/* MPI_SUCCESS: attached, or has left or not come yet. MPI_ERR_PROC_ABORTED (not recorded): died, and nobody has its
- * place. */
+/* MPI_SUCCESS: attached, or has left or not come yet. MPI_ERR_PROC_ABORTED (not recorded): died since this process
+ * came, and nobody has its place. */
 int pl_seat_alive(const struct pl_seat *seat, int rank);
+
+/* How many have died as this rank and concern this process no more, or have been replaced. */
+uint32_t pl_seat_deaths(const struct pl_seat *seat, int rank);
+
+/* A card of another rank. PL_AGAIN: not there. MPI_ERR_PROC_ABORTED: it has died. */
+int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, void *card, size_t *length);
 
 #endif

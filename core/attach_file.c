@@ -125,11 +125,27 @@ static int fail_taken(const struct pl_seat *seat, int rank)
                    seat->path ? " in " : "", seat->path ? seat->path : "", (int)pid);
 }
 
+/* It has neither left nor been replaced, and is not there. */
+static bool died(const struct pl_seat *seat, int rank)
+{
+    const struct pl_job_rank *peer = &seat->job->ranks[rank];
+    if (atomic_load(&peer->owner) <= 0 || locked_by(seat->fd, rank, 1) != 0)
+        return false;
+    /* It may have left, or another taken its place, between the two questions. */
+    return atomic_load(&peer->owner) > 0 && locked_by(seat->fd, rank, 1) == 0;
+}
+
 int pl_seat_claim(struct pl_seat *seat, int rank)
 {
     struct pl_job_rank *own = &seat->job->ranks[rank];
+    seat->settled = calloc(seat->job->size, sizeof *seat->settled);
+    if (!seat->settled)
+        return pl_fail_memory("a place in a pool");
     if (record_lock(seat->fd, F_WRLCK, rank) != 0)
         return fail_taken(seat, rank);
+    for (int r = 0; r < (int)seat->job->size; r++)
+        if (r != rank && died(seat, r))
+            seat->settled[r] = (uint32_t)atomic_load(&seat->job->ranks[r].gone) + 1;
     if (atomic_load(&own->owner) > 0)
         atomic_fetch_add(&own->gone, 1); /* who had it died with it */
     for (int i = 0; i < PL_CARD_SLOTS; i++)
@@ -141,13 +157,32 @@ int pl_seat_claim(struct pl_seat *seat, int rank)
     return MPI_SUCCESS;
 }
 
+uint32_t pl_seat_deaths(const struct pl_seat *seat, int rank)
+{
+    uint32_t now = (uint32_t)atomic_load(&seat->job->ranks[rank].gone);
+    return now < seat->settled[rank] ? seat->settled[rank] : now;
+}
+
+int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, void *card, size_t *length)
+{
+    const struct pl_job_card *from = &seat->job->ranks[rank].card[slot];
+    if (rank != seat->rank && died(seat, rank))
+        return pl_seat_alive(seat, rank) ? pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has died", rank) : PL_AGAIN;
+    if (atomic_load_explicit(&from->generation, memory_order_acquire) == 0)
+        return PL_AGAIN;
+    size_t bytes = from->length;
+    if (bytes > PL_CARD_MAX)
+        return PL_AGAIN;
+    *length = bytes;
+    memcpy(card, from->data, bytes);
+    return MPI_SUCCESS;
+}
+
 int pl_seat_alive(const struct pl_seat *seat, int rank)
 {
-    const struct pl_job_rank *peer = &seat->job->ranks[rank];
-    if (rank == seat->rank || atomic_load(&peer->owner) <= 0 || locked_by(seat->fd, rank, 1) != 0)
-        return MPI_SUCCESS;
-    /* Nobody: it may have left, or another taken its place, between the two questions. */
-    return atomic_load(&peer->owner) > 0 && locked_by(seat->fd, rank, 1) == 0 ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+    bool news = rank != seat->rank && died(seat, rank) &&
+                (uint32_t)atomic_load(&seat->job->ranks[rank].gone) >= seat->settled[rank];
+    return news ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
 void pl_seat_leave(struct pl_seat *seat)
@@ -158,13 +193,14 @@ void pl_seat_leave(struct pl_seat *seat)
             atomic_store(&own->card[i].generation, 0);
         atomic_store(&own->owner, 0);
     }
-    if (seat->path && become_maker(seat->fd, seat->path) == MPI_SUCCESS && locked_by(seat->fd, 0, MAKER) == 0)
+    if (seat->path && seat->removed_by_last && become_maker(seat->fd, seat->path) == MPI_SUCCESS && locked_by(seat->fd, 0, MAKER) == 0)
         unlink(seat->path);
     if (seat->job)
         munmap(seat->job, seat->bytes);
     if (seat->fd >= 0)
         close(seat->fd);
     free(seat->path);
+    free(seat->settled);
     *seat = (struct pl_seat){ .fd = -1, .rank = -1 };
 }
 
@@ -196,15 +232,16 @@ static int check_file(int fd, const char *path)
  * lock. */
 static int open_locked(struct pl_seat *seat)
 {
+    int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | (seat->removed_by_last ? O_CREAT | O_NOFOLLOW : 0);
     for (;;) {
         struct stat st;
-        seat->fd = open(seat->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+        seat->fd = open(seat->path, flags, 0600);
         if (seat->fd < 0)
             return pl_fail_errno(MPI_ERR_OTHER, "cannot open the pool's file \"%.300s\"", seat->path);
         int rc = check_file(seat->fd, seat->path);
         if (rc == MPI_SUCCESS)
             rc = become_maker(seat->fd, seat->path);
-        if (rc || (fstat(seat->fd, &st) == 0 && st.st_nlink > 0))
+        if (rc || !seat->removed_by_last || (fstat(seat->fd, &st) == 0 && st.st_nlink > 0))
             return rc;
         close(seat->fd);
     }
@@ -241,8 +278,10 @@ static int enter(struct pl_seat *seat, int size)
 
 int pl_seat_in_directory(const char *directory, int rank, int size, struct pl_seat *seat)
 {
+    struct stat st;
     *seat = (struct pl_seat){ .fd = -1, .rank = -1 };
-    if (asprintf(&seat->path, "%s/%s", directory, PL_ATTACH_FILE) < 0) {
+    seat->removed_by_last = stat(directory, &st) != 0 || !S_ISREG(st.st_mode); /* else it is the file itself */
+    if (asprintf(&seat->path, seat->removed_by_last ? "%s/%s" : "%s", directory, PL_ATTACH_FILE) < 0) {
         seat->path = NULL;
         return pl_fail_memory("the name of a pool's file");
     }

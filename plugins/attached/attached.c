@@ -50,17 +50,7 @@ static int attached_publish(enum pl_card_slot slot, const void *card, size_t len
 
 static int attached_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
 {
-    const struct pl_job_card *from = &seat.job->ranks[rank].card[slot];
-    if (pl_seat_alive(&seat, rank) == MPI_ERR_PROC_ABORTED)
-        return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has died", rank);
-    if (atomic_load_explicit(&from->generation, memory_order_acquire) == 0)
-        return PL_AGAIN;
-    size_t bytes = from->length;
-    if (bytes > PL_CARD_MAX)
-        return PL_AGAIN;
-    *length = bytes;
-    memcpy(card, from->data, bytes);
-    return MPI_SUCCESS;
+    return pl_seat_card(&seat, rank, slot, card, length);
 }
 
 static void attached_abort(int code, const char *object, const char *message)
@@ -81,7 +71,7 @@ static int attached_alive(int rank)
 
 static uint32_t attached_deaths(int rank)
 {
-    return (uint32_t)atomic_load(&seat.job->ranks[rank].gone);
+    return pl_seat_deaths(&seat, rank);
 }
 
 const struct pl_bootstrap_ops pl_bootstrap_attached = {

@@ -76,6 +76,8 @@ _ARGUMENTS: dict[str, tuple[Any, ...]] = {
 _EXTENSIONS: dict[str, tuple[Any, ...]] = {  # of mpi-ext.h, and only in Plenum
     "MPIX_Session_pset_publish": (_H, c_char_p, _H),
     "MPIX_Session_pset_withdraw": (_H, c_char_p),
+    "MPIX_Attach": (c_char_p, c_int, c_int),
+    "MPIX_Detach": (),
 }
 
 

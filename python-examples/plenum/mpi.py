@@ -130,6 +130,20 @@ class _Owned:
             _call(self._give_back, ctypes.byref(handle))
 
 
+def attach(place: str, rank: int, size: int) -> None:
+    """Makes this process a rank of a pool of processes that nobody launched together: "mpi://WORLD" is the pool then.
+
+    `place` is a directory that the members share, or a file such as /proc/PID/fd/N. Nobody is waited for. Before the
+    first session, or when all are closed.
+    """
+    _call("MPIX_Attach", place.encode(), rank, size)
+
+
+def detach() -> None:
+    """Leaves the pool, when all sessions are closed."""
+    _call("MPIX_Detach")
+
+
 class Session(_Owned):
     """An instance of MPI that belongs to whoever opened it."""
     _give_back = "MPI_Session_finalize"

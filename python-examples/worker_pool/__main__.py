@@ -29,7 +29,7 @@ async def report(pool: WorkerPool, name: str, workers: int, argument: Any) -> No
 async def main(workers: int) -> None:
     async with WorkerPool(workers) as pool:
         await asyncio.gather(*(report(pool, name, min(wide, workers), argument) for name, wide, argument in TASKS))
-        print(f"{len(TASKS)} tasks, {pool.crews} crews of {workers} workers")
+        print(f"{len(TASKS)} tasks, {workers} workers, {pool.lost} replaced")
 
 
 if __name__ == "__main__":

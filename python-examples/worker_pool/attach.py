@@ -2,9 +2,9 @@
 """How the workers of a task come to have a communicator, and how they give it back.
 
 A worker knows nothing but this: a context that takes the numbers of the task's workers and a tag that no other task
-has, and gives a communicator of them, in that order. launched() is for workers that one job of the runtime holds: MPI
-finds them by their ranks in it. Workers that something else has started need another function of this kind, and nothing
-else changes in them.
+has, and gives a communicator of them, in that order. pooled() is for workers that are processes of their own, however
+they were started, with a place to meet and a number each. launched() is for workers that one job of the runtime holds:
+MPI finds them by their ranks in it.
 """
 from __future__ import annotations
 
@@ -30,3 +30,16 @@ def launched(workers: Sequence[int], tag: str) -> Iterator[mpi.Comm]:
             comm.close()
     finally:
         session.close()
+
+
+def pooled(place: str, number: int, size: int) -> Attach:
+    """For worker `number` of a pool of `size` that meets at `place`: it is there for the time of a task only."""
+    @contextmanager
+    def attach(workers: Sequence[int], tag: str) -> Iterator[mpi.Comm]:
+        mpi.attach(place, number, size)
+        try:
+            with launched(workers, tag) as comm:
+                yield comm
+        finally:
+            mpi.detach()
+    return attach

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A crew: the workers that one job of the runtime holds, and so can meet each other.
+"""A crew: worker processes, each started by itself, that meet at a place of their own.
 
-A failure of one fails its task. The others of the task may then wait for it in MPI for ever: they get a moment to
-answer and are killed. A crew that has lost somebody is not intact; what it has begun it still brings to an end.
+A failure of one fails its task. When it dies, MPI tells the others of the task; when it has only given up, they may
+wait for it for ever: they get a moment to answer and are killed. A worker that is lost is replaced by a new process with
+its number, and the others never notice.
 """
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from plenum import AsyncRuntime, Event, EventKind, JobOption, PlenumError, python_path
+from plenum import AsyncRuntime, EventKind, Job, JobOption, PlenumError, python_path
 
 GRACE = 500  # milliseconds that workers have to end after SIGTERM
 PATIENCE = 0.5  # seconds that the others of a failed task have to answer
@@ -36,42 +37,51 @@ class Task:
 
 
 class Crew:
-    """Worker processes, numbered from 0. `changed` is called whenever somebody becomes idle or is lost."""
+    """Worker processes, numbered from 0. `changed` is called whenever somebody becomes idle."""
 
     def __init__(self, runtime: AsyncRuntime, size: int, changed: Callable[[], None]) -> None:
-        self.idle = set(range(size))
-        self.intact = True
+        self.size = size
+        self.idle: set[int] = set()
+        self.lost = 0
+        """How many workers have been replaced."""
         self._changed = changed
         self._busy: dict[int, Task] = {}
-        self._unfinished = [b""] * size
-        self._retired = False
+        self._ending = False
         self._pipes: dict[int, int] = {}
+        self._jobs: dict[int, Job] = {}
+        self._listening: set[asyncio.Task[None]] = set()
         self._runtime = runtime
-        self._job = runtime.job()
-        self._job.add([sys.executable, "-m", "worker_pool.worker"], ranks=size)
-        self._job.env("PYTHONPATH", python_path())
-        self._job.set(JobOption.KEEP_GOING, 1)
-        self._job.set(JobOption.GRACE, GRACE)
-        self._launch(size)
-        self.ended = asyncio.create_task(self._listen())
-
-    def _launch(self, size: int) -> None:
-        readers = []
+        self._memory = os.memfd_create("worker_pool")  # where they meet: it has no name, and nothing is left of it
+        os.fchmod(self._memory, 0o600)
         try:
-            for worker in range(size):
-                reader, self._pipes[worker] = os.pipe()
-                readers.append(reader)
-                self._job.redirect(worker, 0, reader)
-            self._runtime.launch(self._job)
+            for number in range(size):
+                self._hire(number)
         except BaseException:
             self._hang_up(range(size))
+            os.close(self._memory)
             raise
+
+    def _hire(self, number: int) -> None:
+        """Starts a worker: a job of one process."""
+        place = f"/proc/{os.getpid()}/fd/{self._memory}"
+        job = self._runtime.job()
+        job.add([sys.executable, "-m", "worker_pool.worker", place, str(number), str(self.size)])
+        job.env("PYTHONPATH", python_path())
+        job.set(JobOption.GRACE, GRACE)
+        reader, self._pipes[number] = os.pipe()
+        try:
+            job.redirect(0, 0, reader)
+            self._runtime.launch(job)
         finally:
-            for reader in readers:
-                os.close(reader)
+            os.close(reader)
+        self._jobs[number] = job
+        self.idle.add(number)
+        listener = asyncio.create_task(self._listen(number, job))
+        self._listening.add(listener)
+        listener.add_done_callback(self._listening.discard)
 
     def start(self, number: int, function: str, arguments: Sequence[Any], workers: int) -> asyncio.Future[Any]:
-        """Gives a task to so many idle workers. `number` is one that no other task of the crew has."""
+        """Gives a task to so many idle workers. `number` is one that no other task has."""
         chosen = sorted(self.idle)[:workers]
         request = {"task": number, "function": function, "arguments": arguments, "workers": chosen}
         line = json.dumps(request).encode() + b"\n"
@@ -82,17 +92,15 @@ class Crew:
             self._tell(worker, line)
         return task.done
 
-    def retire(self) -> None:
-        """Lets idle workers go, and the others when they have answered."""
-        self._retired = True
-        self._hang_up(self.idle)
-        self.idle = set()
-
-    def end(self) -> None:
-        """Retires the crew and ends the workers that are busy."""
-        self.retire()
-        if self._busy:
-            self._job.cancel()
+    async def end(self) -> None:
+        """Lets idle workers go, and ends those that are busy."""
+        self._ending = True
+        self._hang_up(range(self.size))
+        for worker in self._busy:
+            self._jobs[worker].cancel()
+        if self._listening:
+            await asyncio.wait(self._listening)
+        os.close(self._memory)
 
     # --- to and from the workers ---
 
@@ -108,31 +116,29 @@ class Crew:
             if worker in self._pipes:
                 os.close(self._pipes.pop(worker))
 
-    async def _listen(self) -> None:
-        async for event in self._runtime.follow(self._job):
+    async def _listen(self, worker: int, job: Job) -> None:
+        unfinished, why = b"", ""
+        async for event in self._runtime.follow(job):
             if event.kind == EventKind.OUTPUT and event.stream == 1:
-                self._take_answers(event)
+                *lines, unfinished = (unfinished + event.data).split(b"\n")
+                for line in lines:
+                    self._take_answer(worker, json.loads(line))
             elif event.kind == EventKind.OUTPUT:
                 sys.stderr.write(event.text)
             elif event.kind in (EventKind.EXITED, EventKind.LOST):
-                self._lose(event.rank, event.message)
-        for worker in list(self._busy):
-            self._lose(worker, event.message)
+                why = event.message
+        self._lose(worker, why or event.message)
 
-    def _take_answers(self, event: Event) -> None:
-        *lines, self._unfinished[event.rank] = (self._unfinished[event.rank] + event.data).split(b"\n")
-        for line in lines:
-            answer = json.loads(line)
-            if self._retired:
-                self._hang_up([event.rank])
-            else:
-                self.idle.add(event.rank)
-            self._answered(event.rank, answer.get("error"), answer.get("result"))
+    def _take_answer(self, worker: int, answer: dict[str, Any]) -> None:
+        self.idle.add(worker)
+        self._answered(worker, answer.get("error"), answer.get("result"))
 
     def _lose(self, worker: int, why: str) -> None:
-        self.intact = False
         self.idle.discard(worker)
         self._hang_up([worker])
+        if not self._ending:
+            self.lost += 1
+            self._hire(worker)
         self._answered(worker, why)
 
     def _answered(self, worker: int, error: str | None, result: Any = None) -> None:
@@ -160,6 +166,6 @@ class Crew:
         """Kills those who still wait for somebody that has failed."""
         for worker in task.missing:
             try:
-                self._job.signal(signal.SIGKILL, worker)
+                self._jobs[worker].signal(signal.SIGKILL, 0)
             except PlenumError:
                 pass  # it has ended meanwhile

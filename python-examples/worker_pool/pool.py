@@ -4,8 +4,7 @@
     async with WorkerPool(4) as pool:
         area = await pool.run("worker_pool.tasks:pi", 100000, workers=2)
 
-A task gets workers that are idle; tasks wait in the order in which they came. When a worker is lost, its crew is
-replaced by a new one, and the old one ends when it has done what it had begun.
+A task gets workers that are idle; tasks wait in the order in which they came. A worker that is lost is replaced.
 """
 from __future__ import annotations
 
@@ -25,11 +24,8 @@ class WorkerPool:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self.crews = 0
-        """How many crews there have been."""
         self._runtime = AsyncRuntime()
         self._crew: Crew | None = None
-        self._endings: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
         self._number = 0
@@ -37,7 +33,7 @@ class WorkerPool:
     async def __aenter__(self) -> WorkerPool:
         await self._runtime.__aenter__()
         try:
-            self._crew = self._hire()
+            self._crew = Crew(self._runtime, self.workers, self._changed.set)
         except BaseException:
             self._runtime.close()
             raise
@@ -46,31 +42,14 @@ class WorkerPool:
     async def __aexit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Lets idle workers end by themselves, and ends those that are busy; their tasks fail."""
         try:
-            if self._crew:
-                self._crew.end()
-            if self._endings:
-                await asyncio.wait(self._endings)
+            await self._crew.end()
         finally:
             self._runtime.close()
 
-    def _hire(self) -> Crew:
-        crew = Crew(self._runtime, self.workers, self._changed.set)
-        self.crews += 1
-        self._endings.add(crew.ended)
-        crew.ended.add_done_callback(self._endings.discard)
-        return crew
-
-    async def _crew_for(self, workers: int) -> Crew:
-        """The crew, once it is intact and has so many idle workers."""
-        while True:
-            if not self._crew or not self._crew.intact:
-                if self._crew:
-                    self._crew.retire()
-                self._crew = self._hire()
-            if len(self._crew.idle) >= workers:
-                return self._crew
-            self._changed.clear()
-            await self._changed.wait()
+    @property
+    def lost(self) -> int:
+        """How many workers have died, or had to be killed, and were replaced."""
+        return self._crew.lost
 
     async def run(self, function: str, *arguments: Any, workers: int = 1) -> Any:
         """Runs "module:function" with a communicator of so many workers; returns what rank 0 of it returned.
@@ -80,7 +59,9 @@ class WorkerPool:
         if not 1 <= workers <= self.workers:
             raise ValueError(f"the task wants {workers} workers of a pool of {self.workers}")
         async with self._turn:  # whoever came first is served first
-            crew = await self._crew_for(workers)
+            while len(self._crew.idle) < workers:
+                self._changed.clear()
+                await self._changed.wait()
             self._number += 1
-            done = crew.start(self._number, function, arguments, workers)
+            done = self._crew.start(self._number, function, arguments, workers)
         return await done

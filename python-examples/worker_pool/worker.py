@@ -2,6 +2,8 @@
 """A worker: takes tasks from standard input, one JSON object to a line, and answers each on standard output.
 
 Between tasks it is a plain process without a trace of MPI. It ends when its input does.
+
+usage: worker PLACE NUMBER SIZE: where the pool meets, which worker this is, and of how many
 """
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ import os
 import sys
 from typing import Any
 
-from .attach import Attach, launched
+from .attach import Attach, pooled
 
 
 def work(request: dict[str, Any], attach: Attach) -> dict[str, Any]:
@@ -29,9 +31,10 @@ def work(request: dict[str, Any], attach: Attach) -> dict[str, Any]:
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
+    attach = pooled(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
     os.dup2(2, 1)  # what tasks print is for people
     for line in sys.stdin:
-        answer = work(json.loads(line), launched)
+        answer = work(json.loads(line), attach)
         try:
             text = json.dumps(answer)
         except (TypeError, ValueError) as error:

@@ -125,6 +125,18 @@ static void cycles(int rank)
     }
 }
 
+/* A file without a name, of the process that started all. */
+static char memory[64];
+
+static void in_memory(int rank)
+{
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(MPIX_Attach(memory, rank, POOL));
+        compute(rank);
+        CHECK_OK(MPIX_Detach());
+    }
+}
+
 static void two_pools(int rank)
 {
     CHECK_OK(MPIX_Attach(directory, rank, POOL));
@@ -391,6 +403,11 @@ int main(int argc, char **argv)
     unsetenv("PLENUM_JOB");
     run("mistakes", mistakes, 1);
     run("cycles", cycles, POOL);
+    int fd = memfd_create("pool", MFD_CLOEXEC);
+    snprintf(memory, sizeof memory, "/proc/%d/fd/%d", (int)getpid(), fd);
+    CHECK(fd >= 0 && fchmod(fd, 0600) == 0);
+    run("memory", in_memory, POOL);
+    close(fd);
     run("two pools", two_pools, POOL);
     run("the World", world_model, POOL);
     run("exchange", exchanged, POOL);
