@@ -64,7 +64,7 @@ def lines_of(figures, own, peers):
     """Lines, in the order of the figures: one for each aim, and one for a figure without any."""
     lines = []
     for (what, ranks), figure in figures.items():
-        if own not in figure:
+        if own not in figure or what.endswith(', by hand'):
             continue
         value, unit = statistics.median(figure[own]), figure['unit']
         aims = [(aim, match) for aim in AIMS if (match := re.fullmatch(aim.what, what))

@@ -17,6 +17,7 @@ STYLE = '''
     .p0 { fill: #6cb2ff } .p1 { fill: #ff9e64 } .p2 { fill: #6ee7a0 } .p3 { fill: #c4a7ff } .p4 { fill: #a0a7b4 }
   }
 '''
+NAMES = ('latency', 'bandwidth', 'both-ways')
 UNITS = {'B': 1, 'KiB': 1 << 10, 'MiB': 1 << 20}
 
 

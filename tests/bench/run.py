@@ -162,7 +162,9 @@ def report(figures, names, args):
     if args.svg:
         plots.write_all(args.svg, figures, names)
     if args.document:
-        write_document(args.document, f'{aims.table(lines, markdown=True)}\n\n{aims.summary(lines)}.')
+        where = os.path.relpath(args.svg, os.path.dirname(args.document)) if args.svg else ''
+        images = [f'![{name}]({where}/{name}.svg)' for name in plots.NAMES] if args.svg else []
+        write_document(args.document, '\n\n'.join(images + [head, aims.table(lines, markdown=True), f'{aims.summary(lines)}.']))
 
 
 def main():
