@@ -2,8 +2,8 @@
 """A crew: worker processes, each started by itself, that meet at a place of their own.
 
 A failure of one fails its task. When it dies, MPI tells the others of the task; when it has only given up, they may
-wait for it for ever: they get a moment to answer and are killed. A worker that is lost is replaced by a new process with
-its number, and the others never notice.
+wait for it for ever: they get a moment to answer and are killed. A worker that is lost is replaced by a new process
+with its number, and the others never notice.
 """
 from __future__ import annotations
 

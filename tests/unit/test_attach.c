@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The files of pools: who holds a rank, who has died and to whom that is news, what is left behind, and files that are no
+ * pools. The members are children of the test, which do what they are told by a byte in a pipe.
+ */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/attach.h"
+#include "core/error.h"
+
+enum { SIZE = 3 };
+
+static char directory[64], path[96];
+
+static void start(void)
+{
+    strcpy(directory, "/tmp/test-attach.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/" PL_ATTACH_FILE, directory);
+}
+
+static void end(void)
+{
+    ck_assert_int_eq(rmdir(directory), 0); /* the last who left has taken everything along */
+}
+
+/* A process that takes a rank, and leaves when its input ends. */
+struct member {
+    pid_t pid;
+    int orders;
+};
+
+static struct member member(int rank)
+{
+    int orders[2], said[2];
+    char byte = 0;
+    ck_assert_int_eq(pipe(orders) | pipe(said), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct pl_seat seat;
+        close(orders[1]);
+        byte = pl_seat_in_directory(directory, rank, SIZE, &seat) == MPI_SUCCESS ? 'y' : 'n';
+        if (write(said[1], &byte, 1) != 1 || byte == 'n')
+            _exit(1);
+        while (read(orders[0], &byte, 1) > 0)
+            continue;
+        pl_seat_leave(&seat);
+        _exit(0);
+    }
+    close(orders[0]);
+    close(said[1]);
+    ck_assert_int_eq(read(said[0], &byte, 1), 1);
+    ck_assert_int_eq(byte, 'y');
+    close(said[0]);
+    return (struct member){ pid, orders[1] };
+}
+
+static void leave(struct member member)
+{
+    int status;
+    close(member.orders);
+    waitpid(member.pid, &status, 0);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void die(struct member member)
+{
+    kill(member.pid, SIGKILL);
+    waitpid(member.pid, NULL, 0);
+    close(member.orders);
+}
+
+static int words(const char *text)
+{
+    return strstr(pl_error_detail(NULL), text) != NULL;
+}
+
+START_TEST(ranks)
+{
+    struct pl_seat seat, second;
+    struct stat st;
+    start();
+    struct member one = member(1);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 1, SIZE, &seat), MPI_ERR_OTHER);
+    ck_assert_msg(words("rank 1") && words(directory), "%s", pl_error_detail(NULL));
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE + 1, &seat), MPI_ERR_ARG);
+    ck_assert_msg(words("has 3 places"), "%s", pl_error_detail(NULL));
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_int_eq(st.st_mode & 0777, 0600);
+    for (int r = 0; r < SIZE; r++)
+        ck_assert_int_eq(pl_seat_alive(&seat, r), MPI_SUCCESS);
+    leave(one);
+    ck_assert_int_eq(pl_seat_alive(&seat, 1), MPI_SUCCESS); /* gone, and not dead */
+    ck_assert_int_eq(stat(path, &st), 0);
+    pl_seat_leave(&seat);
+    ck_assert_int_ne(stat(path, &st), 0);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 2, 7, &second), MPI_SUCCESS); /* another pool, of another size */
+    ck_assert_int_eq(second.job->size, 7);
+    pl_seat_leave(&second);
+    end();
+}
+END_TEST
+
+START_TEST(deaths)
+{
+    struct pl_seat seat;
+    unsigned char card[PL_CARD_MAX];
+    size_t length;
+    start();
+    struct member one = member(1), two = member(2);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
+    ck_assert_int_eq(pl_seat_card(&seat, 1, PL_CARD_DOOR, card, &length), PL_AGAIN);
+    die(one);
+    ck_assert_int_eq(pl_seat_alive(&seat, 1), MPI_ERR_PROC_ABORTED);
+    ck_assert_int_eq(pl_seat_alive(&seat, 2), MPI_SUCCESS);
+    ck_assert_int_eq(pl_seat_card(&seat, 1, PL_CARD_DOOR, card, &length), MPI_ERR_PROC_ABORTED);
+    ck_assert_msg(words("rank 1"), "%s", pl_error_detail(NULL));
+    ck_assert_uint_eq(pl_seat_deaths(&seat, 1), 0);
+    one = member(1);
+    ck_assert_int_eq(pl_seat_alive(&seat, 1), MPI_SUCCESS);
+    ck_assert_uint_eq(pl_seat_deaths(&seat, 1), 1);
+    die(one);
+    ck_assert_int_eq(pl_seat_alive(&seat, 1), MPI_ERR_PROC_ABORTED);
+    pl_seat_leave(&seat); /* who comes now waits for another */
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
+    ck_assert_int_eq(pl_seat_alive(&seat, 1), MPI_SUCCESS);
+    ck_assert_int_eq(pl_seat_card(&seat, 1, PL_CARD_DOOR, card, &length), PL_AGAIN);
+    uint32_t before = pl_seat_deaths(&seat, 1);
+    one = member(1);
+    ck_assert_uint_eq(pl_seat_deaths(&seat, 1), before);
+    die(one);
+    ck_assert_int_eq(pl_seat_alive(&seat, 1), MPI_ERR_PROC_ABORTED);
+    pl_seat_leave(&seat);
+    die(two); /* the last: its file stays, and is used again */
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, 5, &seat), MPI_SUCCESS);
+    ck_assert_int_eq(seat.job->size, 5);
+    pl_seat_leave(&seat);
+    end();
+}
+END_TEST
+
+static void write_file(const void *data, size_t bytes, mode_t mode)
+{
+    unlink(path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ck_assert_int_eq(write(fd, data, bytes), (ssize_t)bytes);
+    fchmod(fd, mode);
+    close(fd);
+}
+
+/* What nobody uses is used again, whatever is in it; what others can write, or what is no file, never is. */
+START_TEST(other_files)
+{
+    struct pl_seat seat;
+    static const mode_t open_to_others[] = { 0644, 0620, 0602 };
+    struct pl_job head = { .magic = PL_JOB_MAGIC, .version = PL_JOB_VERSION + 1, .size = SIZE };
+    start();
+    for (size_t bytes = 0; bytes <= sizeof head; bytes += sizeof head / 4) {
+        write_file(&head, bytes, 0600);
+        ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
+        pl_seat_leave(&seat);
+    }
+    for (size_t i = 0; i < sizeof open_to_others / sizeof *open_to_others; i++) {
+        write_file(&head, sizeof head, open_to_others[i]);
+        ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_ERR_OTHER);
+        ck_assert_msg(words("of this user alone"), "%s", pl_error_detail(NULL));
+    }
+    unlink(path);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_ERR_OTHER);
+    unlink(path);
+    ck_assert_int_eq(symlink("/tmp/elsewhere", path), 0);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_ERR_OTHER);
+    unlink(path);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_ERR_OTHER);
+    rmdir(path);
+    end();
+}
+END_TEST
+
+START_TEST(without_a_name)
+{
+    struct pl_seat made, opened;
+    ck_assert_int_eq(pl_seat_make(SIZE, 17, &made), MPI_SUCCESS);
+    ck_assert_int_eq(pl_seat_open(getpid(), made.fd, SIZE, 18, &opened), MPI_ERR_OTHER);
+    ck_assert_msg(words("another pool"), "%s", pl_error_detail(NULL));
+    ck_assert_int_eq(pl_seat_open(getpid(), made.fd, SIZE + 1, 17, &opened), MPI_ERR_OTHER);
+    ck_assert_int_eq(pl_seat_open(getpid(), 9999, SIZE, 17, &opened), MPI_ERR_OTHER);
+    int null = open("/dev/null", O_RDWR);
+    ck_assert_int_eq(pl_seat_open(getpid(), null, SIZE, 17, &opened), MPI_ERR_OTHER);
+    close(null);
+    ck_assert_int_eq(pl_seat_open(getpid(), made.fd, SIZE, 17, &opened), MPI_SUCCESS);
+    pl_seat_leave(&opened);
+    ck_assert_int_eq(pl_seat_claim(&made, 0), MPI_SUCCESS);
+    pl_seat_leave(&made);
+}
+END_TEST
+
+UNIT_MAIN("pools", ranks, deaths, other_files, without_a_name)
