@@ -102,8 +102,10 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
 static bool test(struct pl_request *request)
 {
     bool done = pl_request_test(request);
-    if (!done && request->engine)
+    if (!done && request->engine) {
         pl_report_poll(request->engine, request, &(struct pl_wait){ 0 });
+        pl_engine_polled(request->engine);
+    }
     return done;
 }
 
@@ -275,6 +277,7 @@ static int test_all(struct pl_call *call, int count, const MPI_Request requests[
     if (engine) {
         const struct pl_waiting what = some_of(count, requests);
         pl_report_poll(engine, NULL, &(struct pl_wait){ .what = &what });
+        pl_engine_polled(engine);
     }
     return done;
 }

@@ -141,6 +141,9 @@ struct pl_wait {
  * `engine` NULL: for something that no engine brings. */
 void pl_engine_idle(struct pl_engine *engine, struct pl_wait *wait);
 
+/* After a test or probe in vain. A program that polls in a loop waits too: now and then it lets others run. */
+void pl_engine_polled(struct pl_engine *engine);
+
 /* A counter that others advance, and how far it must have come (as a difference: it may wrap around). */
 struct pl_awaited {
     const _Atomic uint32_t *word;

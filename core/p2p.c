@@ -348,6 +348,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
             break;
         if (!wait && tried) {
             pl_report_poll(engine, NULL, &idling);
+            pl_engine_polled(engine);
             break;
         }
         if (wait) {

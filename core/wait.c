@@ -33,9 +33,12 @@ enum {
     YIELDS = 500,            /* each a microsecond, or as long as the others want to run */
     YIELDS_PATIENT = 100,
     CROWDED_NS = 5000,       /* a yield that takes longer has let somebody run */
+    STARVED_NS = 1000000,    /* one that takes longer has let somebody run who computes: better to sleep, and be woken */
     CROWD_MEMORY = 32,       /* yields without one before spinning again */
     NUDGE_SPINS = 64,        /* rounds between looks at the other engines */
     NUDGE_YIELDS = 8,
+    POLLS = 2046,            /* polls in vain between yields, as a mask of turns; some calls make two */
+    POLLS_PATIENT = 14,
     NAP_FIRST = 100,         /* microseconds; every further nap is twice as long ... */
     NAP_DOUBLINGS = 7,       /* ... until here: 12.8 ms */
     NAP_BLIND = 500,         /* at most, when events may come where nobody listens */
@@ -153,15 +156,30 @@ static long nanoseconds(void)
     return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
-static void yield(struct pl_engine *engine)
+/* How long it took, in nanoseconds. */
+static long yield(struct pl_engine *engine)
 {
     long before = nanoseconds();
     sched_yield();
+    long took = nanoseconds() - before;
     int crowd = atomic_load_explicit(&engine->crowd, memory_order_relaxed);
-    if (nanoseconds() - before > CROWDED_NS)
+    if (took > CROWDED_NS)
         atomic_store_explicit(&engine->crowd, CROWD_MEMORY, memory_order_relaxed);
     else if (crowd > 0)
         atomic_store_explicit(&engine->crowd, crowd - 1, memory_order_relaxed);
+    return took;
+}
+
+static bool is_patient(struct pl_engine *engine)
+{
+    return engine->patient || atomic_load_explicit(&engine->crowd, memory_order_relaxed) > 0;
+}
+
+void pl_engine_polled(struct pl_engine *engine)
+{
+    unsigned turn = atomic_load_explicit(&engine->turns, memory_order_relaxed);
+    if ((turn & (is_patient(engine) ? POLLS_PATIENT : POLLS)) == 0)
+        yield(engine);
 }
 
 /* It takes long: time to look whether somebody wants to know for what. */
@@ -174,7 +192,7 @@ static void be_asked(struct pl_engine *engine, const struct pl_request *request,
 
 static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, const struct pl_request *request, struct pl_wait *wait)
 {
-    bool patient = engine->patient || atomic_load_explicit(&engine->crowd, memory_order_relaxed) > 0;
+    bool patient = is_patient(engine);
     unsigned round = wait->rounds, spins = patient ? 0 : SPINS, yields = patient ? YIELDS_PATIENT : YIELDS;
     if (round < UINT_MAX)
         wait->rounds++;
@@ -189,7 +207,8 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, con
     if (round < yields) {
         if (round % NUDGE_YIELDS == NUDGE_YIELDS - 1)
             pl_engine_nudge_others(engine);
-        yield(engine);
+        if (yield(engine) > STARVED_NS)
+            wait->rounds = spins + yields;
         return;
     }
     if (pl_engine_nudge_others(engine) == 0)
