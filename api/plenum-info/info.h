@@ -8,6 +8,9 @@
 /* Version and configuration variables. */
 int info_config(bool json);
 
+/* Transports and plugins, and whether each works here. */
+int info_parts(bool json);
+
 /* Error handlers by name. */
 int info_errhandlers(bool json);
 

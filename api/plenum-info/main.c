@@ -21,6 +21,8 @@ static int all(bool json)
     if (!json) {
         print_version();
         putchar('\n');
+        info_parts(false);
+        putchar('\n');
     }
     return info_config(json);
 }
@@ -32,6 +34,7 @@ static const struct command {
 } commands[] = {
     { "config",      info_config,      "configuration variables, with values and where those come from" },
     { "errhandlers", info_errhandlers, "error handlers by name; whether the policy of errors can be used" },
+    { "parts",       info_parts,       "transports and plugins: whether each works here, and why not" },
     { "psets",       info_psets,       "process sets of the job: mpiexec -n 4 plenum-info psets" },
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -41,7 +44,7 @@ static int usage(FILE *to)
     fprintf(to, "usage: plenum-info [--json] [COMMAND]\n       plenum-info --version | --help\n\n");
     for (int i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-11s %s\n", commands[i].name, commands[i].help);
-    fprintf(to, "Without a command: version and config. With --json, before or after it, one JSON object.\n");
+    fprintf(to, "Without a command: version, parts and config; as JSON: version and config. With --json, before or after it, one JSON object.\n");
     return to == stdout ? EXIT_SUCCESS : EXIT_USAGE;
 }
 

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * plenum-info parts: the transports and the plugins; whether each works here, and why not. A transport is tried by opening
+ * a session with it, a plugin by loading it.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "api/plenum-info/info.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/plugin.h"
+#include "core/process.h"
+#include "core/topology_hw.h"
+#include "core/transport.h"
+#include "mpi.h"
+
+enum { WHY_MAX = MPI_MAX_ERROR_STRING };
+
+/* One part: what it is for, and how the try went; `why` is empty when it works. */
+struct part {
+    const char *kind, *name, *use;
+    char why[WHY_MAX];
+};
+
+static void note(struct part *part, const char *why)
+{
+    snprintf(part->why, sizeof part->why, "%s", why);
+}
+
+static void try_transport(struct part *part)
+{
+    MPI_Session session;
+    char why[MPI_MAX_ERROR_STRING];
+    int length;
+    setenv("PLENUM_TRANSPORT", part->name, 1);
+    int rc = MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    if (rc != MPI_SUCCESS && MPI_Error_string(rc, why, &length) == MPI_SUCCESS)
+        note(part, why);
+    if (rc == MPI_SUCCESS)
+        MPI_Session_finalize(&session);
+}
+
+/* The kernel's copy between processes of one user, as ranks of a job are to each other: from a sibling, not a child. */
+static void try_kernel_copy(struct part *part)
+{
+    static char here[16] = "there and back?", there[16];
+    char ready;
+    int ends[2];
+    struct iovec local = { there, sizeof there }, remote = { here, sizeof here };
+    if (pipe(ends) != 0)
+        return;
+    pid_t owner = fork();
+    if (owner == 0) {
+        pause();
+        _exit(0);
+    }
+    pid_t reader = fork();
+    if (reader == 0) {
+        ssize_t n = process_vm_readv(owner, &local, 1, &remote, 1, 0);
+        ready = n == (ssize_t)sizeof here ? 0 : (char)errno;
+        _exit(write(ends[1], &ready, 1) == 1 ? 0 : 1);
+    }
+    close(ends[1]);
+    if (read(ends[0], &ready, 1) == 1 && ready != 0)
+        note(part, strerror(ready));
+    close(ends[0]);
+    kill(owner, SIGKILL);
+    waitpid(reader, NULL, 0);
+    waitpid(owner, NULL, 0);
+}
+
+static void try_plugin(struct part *part, const char *symbol)
+{
+    if (pl_config_load() != MPI_SUCCESS || !pl_plugin_load(part->name, symbol))
+        note(part, pl_error_detail(NULL));
+}
+
+static struct part parts[] = {
+    { "transport", "self", "messages to oneself", "" },
+    { "transport", "shm", "processes of one node", "" },
+    { "transport", "ucx", "processes of several nodes", "" },
+    { "memory", "cma", "long messages on the node by one copy of the kernel; without it by two copies", "" },
+    { "plugin", "ucx", "the transport ucx", "" },
+    { "plugin", "pmix", "jobs of other launchers", "" },
+    { "plugin", "hwloc", "where processes run: process sets, kinds of communicators, reordering", "" },
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+static void try_all(void)
+{
+    const char *wanted = getenv("PLENUM_TRANSPORT");
+    char *kept = wanted ? strdup(wanted) : NULL;
+    for (int i = 0; i < 3; i++)
+        try_transport(&parts[i]);
+    if (kept)
+        setenv("PLENUM_TRANSPORT", kept, 1);
+    else
+        unsetenv("PLENUM_TRANSPORT");
+    free(kept);
+    try_kernel_copy(&parts[3]);
+    try_plugin(&parts[4], PL_TRANSPORT_SYMBOL);
+    try_plugin(&parts[5], PL_BOOTSTRAP_SYMBOL);
+    try_plugin(&parts[6], PL_TOPOLOGY_SYMBOL);
+}
+
+static void print_text(void)
+{
+    for (int i = 0; i < PARTS; i++)
+        printf("%-9s %-5s %s; %s%s%s\n", parts[i].kind, parts[i].name, *parts[i].why ? "does not work here" : "works", parts[i].use,
+               *parts[i].why ? ": " : "", parts[i].why);
+}
+
+static void print_json(void)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < PARTS; i++)
+        json_array_append_new(all, json_pack("{ss ss ss sb ss}", "kind", parts[i].kind, "name", parts[i].name, "use", parts[i].use,
+                                             "works", *parts[i].why == '\0', "why", parts[i].why));
+    json_t *top = json_pack("{so}", "parts", all);
+    json_dumpf(top, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(top);
+}
+
+/* A part that does not work is no failure: there are machines without each of them. */
+int info_parts(bool json)
+{
+    try_all();
+    if (json)
+        print_json();
+    else
+        print_text();
+    return EXIT_SUCCESS;
+}
