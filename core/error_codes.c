@@ -116,6 +116,8 @@ int pl_error_remove_class(int class)
         err = pl_fail(MPI_ERR_ARG, "errorclass %d is not a class that was added", class);
     else if (of->codes > 0)
         err = pl_fail(MPI_ERR_OTHER, "errorclass %d still has %d error codes: remove them first", class, of->codes);
+    else if (of->text)
+        err = pl_fail(MPI_ERR_OTHER, "errorclass %d still has its string: remove that first", class);
     else
         clear_locked(of);
     pl_lock_drop(&lock);

@@ -11,7 +11,7 @@ int pl_error_add_class(int *class);
 int pl_error_add_code(int class, int *code);
 int pl_error_add_text(int code, const char *text);
 
-/* A class goes after its codes, a code after its text. */
+/* A class goes after its codes, both after their texts. */
 int pl_error_remove_class(int class);
 int pl_error_remove_code(int code);
 int pl_error_remove_text(int code);

@@ -158,6 +158,8 @@ START_TEST(user_classes)
     ck_assert_int_eq(pl_error_remove_code(code), MPI_SUCCESS);
     ck_assert_int_eq(pl_error_remove_code(code), MPI_ERR_ARG);
     ck_assert(!pl_error_code_valid(code));
+    ck_assert_int_eq(pl_error_remove_class(class), MPI_ERR_OTHER);
+    ck_assert_int_eq(pl_error_remove_text(class), MPI_SUCCESS);
     ck_assert_int_eq(pl_error_remove_class(class), MPI_SUCCESS);
     ck_assert(!pl_error_code_valid(class));
     ck_assert_int_eq(*pl_error_last_used(), second);

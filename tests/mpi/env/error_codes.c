@@ -65,6 +65,8 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Error_string(code, text, &length));
     CHECK(strcmp(text, "") == 0 && length == 0);
     CHECK_OK(MPI_Remove_error_code(code));
+    CHECK_CLASS(MPI_Remove_error_class(class), MPI_ERR_OTHER); /* its string is still there */
+    CHECK_OK(MPI_Remove_error_string(class));
     CHECK_OK(MPI_Remove_error_class(class));
     CHECK_CLASS(MPI_Error_string(code, text, &length), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Error_class(class, &got), MPI_ERR_ARG);
