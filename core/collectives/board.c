@@ -209,10 +209,7 @@ static void combine_own(struct pl_board *board, const struct pl_coll *coll, size
         first += i > 0 ? count : 0;
         count = pl_count_at(coll->recvcounts, i);
     }
-    if (coll->kind == PL_COLL_SCAN || coll->kind == PL_COLL_EXSCAN)
-        last = coll->kind == PL_COLL_SCAN ? rank : rank - 1;
-    if (last >= 0)
-        combine(board, coll, bytes, last, (size_t)first * (size_t)coll->recvtype->size, count, coll->recvbuf);
+    combine(board, coll, bytes, last, (size_t)first * (size_t)coll->recvtype->size, count, coll->recvbuf);
 }
 
 static int all_to_all(struct pl_board *board, const struct pl_coll *coll, size_t bytes)
@@ -234,6 +231,26 @@ static int all_to_all(struct pl_board *board, const struct pl_coll *coll, size_t
     return rc;
 }
 
+/* Every rank hears those before it only, so that the first ones may run ahead. */
+static int prefix(struct pl_board *board, const struct pl_coll *coll, size_t bytes)
+{
+    int rank = coll->comm->rank, last = coll->kind == PL_COLL_SCAN ? rank : rank - 1;
+    const void *cell;
+    void *own;
+    int rc = pl_board_put(board, bytes, &own);
+    if (rc)
+        return rc;
+    pack(own, pl_coll_input(coll, coll->recvcount));
+    pl_board_show(board, -1);
+    for (int i = 0; rc == MPI_SUCCESS && i < rank; i++) {
+        size_t said = bytes;
+        rc = pl_board_wait(board, i, &said, &cell);
+    }
+    if (rc == MPI_SUCCESS && last >= 0)
+        combine(board, coll, bytes, last, 0, coll->recvcount, coll->recvbuf);
+    return rc;
+}
+
 /* --- the way in ------------------------------------------------------------------------------------------------------ */
 
 static int run(struct pl_board *board, const struct pl_coll *coll, size_t bytes)
@@ -243,6 +260,8 @@ static int run(struct pl_board *board, const struct pl_coll *coll, size_t bytes)
     case PL_COLL_SCATTER: return scatter(board, coll, bytes);
     case PL_COLL_GATHER: return gather(board, coll, bytes);
     case PL_COLL_REDUCE: return reduce(board, coll, bytes);
+    case PL_COLL_SCAN:
+    case PL_COLL_EXSCAN: return prefix(board, coll, bytes);
     default: return all_to_all(board, coll, bytes);
     }
 }
