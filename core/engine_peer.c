@@ -167,6 +167,9 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
         if (getrandom(&engine->id, sizeof engine->id, 0) != sizeof engine->id)
             return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for an engine's id");
 
+    if (place->watched) /* which of those who have had this rank: see lost.c */
+        engine->id = (engine->id & ~(uint64_t)0xff) | (pl_process_deaths(pl_process_self()) & 0xff);
+
     int rc = make_tables(engine);
     if (rc)
         goto lock;

@@ -9,6 +9,7 @@
 #include "core/comm.h"
 #include "core/engine.h"
 #include "core/error.h"
+#include "core/instance.h"
 #include "core/match_index.h"
 #include "core/memory.h"
 #include "core/process.h"
@@ -99,6 +100,26 @@ void pl_lost_look(struct pl_engine *engine)
         break_comms(engine, r);
         pl_engine_wake(engine);
     }
+}
+
+/* The last byte of an engine's id, with which its card begins, says how many had died as that rank when it came. */
+void pl_lost_check(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    const struct pl_book *book = comm->book;
+    if (!engine->lost)
+        return;
+    pl_engine_enter(engine);
+    for (int i = 0; i < book->group->size; i++) {
+        uint64_t id, proc = pl_group_proc(book->group, i);
+        int rank = pl_group_find(comm->group, proc), member = PL_PROC_RANK(proc);
+        if (rank < 0 || proc == pl_process_self() || book->cards[i].length < sizeof id)
+            continue;
+        memcpy(&id, book->cards[i].data, sizeof id);
+        if ((id & 0xff) != (engine->lost->counted[member] & 0xff))
+            atomic_store(&comm->lost, rank + 1);
+    }
+    pl_engine_leave(engine);
 }
 
 static int look_sometimes(struct pl_hook *hook)

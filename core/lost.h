@@ -18,6 +18,10 @@ void pl_lost_close(struct pl_engine *engine);
 /* Looks now: before a communicator is made, so that those who died before it do not break it. */
 void pl_lost_look(struct pl_engine *engine);
 
+/* Breaks a new communicator with a member that died after it had said that it takes part, and was replaced since. Takes
+ * the lock. */
+void pl_lost_check(struct pl_comm *comm);
+
 /* "rank 2 of ocean has died": MPI_ERR_PROC_ABORTED, recorded. */
 int pl_lost_fail(const struct pl_comm *comm) __attribute__((cold));
 

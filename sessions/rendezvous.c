@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/errhandler.h"
 #include "core/error.h"
+#include "core/lost.h"
 #include "core/group.h"
 #include "core/instance.h"
 #include "core/memory.h"
@@ -248,6 +249,7 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
         return rc;
     }
     (*comm)->book = book;
+    pl_lost_check(*comm);
     pl_comm_dress(*comm, info, errhandler);
     return MPI_SUCCESS;
 }
