@@ -83,7 +83,7 @@ struct pl_engine {
     _Atomic int sleepers;          /* threads that sleep in wait.c: whoever completes something for them wakes the engine */
     _Atomic unsigned activity;     /* how often it was woken: the futex word of sleepers beside the one in the transports */
     bool asleep;                   /* one sleeps in the transports */
-    _Atomic int crowd;             /* above 0: others wanted to run when a waiting thread yielded lately */
+    _Atomic int crowd;             /* above 0: the peer, below 0: strangers ran when a waiting thread yielded lately */
     struct pl_lost *lost;          /* looks who lives (lost.h); NULL: nobody does */
     unsigned long lost_messages;   /* thrown away: out of memory, or of an unknown kind */
     bool patient;                  /* more runnable ranks than cores: yield early */
@@ -133,6 +133,7 @@ void pl_engine_wait_among(struct pl_engine *engine, const struct pl_request *req
 /* A wait under way. */
 struct pl_wait {
     unsigned rounds;               /* without success; whoever has some begins again at 0 */
+    bool yielded;                  /* just now, for long */
     long since;                    /* nanoseconds of CLOCK_MONOTONIC when it began to yield; 0: not yet */
     const struct pl_waiting *what; /* what it is for, in reports (core/report.h); NULL: not said */
 };

@@ -4,8 +4,10 @@
  *
  * Spinning is right when the peer runs on another processor and answers within a microsecond; yielding when it wants to
  * run on this one, so an engine with more ranks than cores (`patient`) begins with it; sleeping when the wait is long.
- * Other programs take cores too, and the job may not know how many there are: a yield from which it takes long to come
- * back shows that somebody else wanted to run, and then there is no spinning for a while either (`crowd`).
+ * Other programs take cores too, and the job may not know how many there are. A yield from which it takes long to come back
+ * has let somebody else run. If what was awaited is there afterwards, that was the peer, which shares this processor: for a
+ * while there is hardly any spinning (`crowd` above 0). If not, it was a stranger, and yielding to it again would only lose
+ * time: for a while there is more spinning than usual (`crowd` below 0).
  *
  * Of the threads that wait in one engine, one sleeps in the transports, where messages wake it; the others sleep beside
  * it, on `activity`. When the first one wakes up it wakes the others, so that one of them takes its place. Whoever
@@ -30,11 +32,13 @@
 
 enum {
     SPINS = 2000,            /* rounds of progress, each some tens of nanoseconds */
+    SPINS_CROWDED = 50,      /* long enough for a peer that runs to answer */
+    SPINS_STRANGERS = 20000, /* most of the time for which the scheduler lets a stranger run instead of the peer */
     YIELDS = 500,            /* each a microsecond, or as long as the others want to run */
     YIELDS_PATIENT = 100,
     CROWDED_NS = 5000,       /* a yield that takes longer has let somebody run */
     STARVED_NS = 1000000,    /* one that takes longer has let somebody run who computes: better to sleep, and be woken */
-    CROWD_MEMORY = 32,       /* yields without one before spinning again */
+    CROWD_MEMORY = 32,       /* short yields before it is forgotten */
     NUDGE_SPINS = 64,        /* rounds between looks at the other engines */
     NUDGE_YIELDS = 8,
     POLLS = 2046,            /* polls in vain between yields, as a mask of turns; some calls make two */
@@ -165,8 +169,8 @@ static long yield(struct pl_engine *engine)
     int crowd = atomic_load_explicit(&engine->crowd, memory_order_relaxed);
     if (took > CROWDED_NS)
         atomic_store_explicit(&engine->crowd, CROWD_MEMORY, memory_order_relaxed);
-    else if (crowd > 0)
-        atomic_store_explicit(&engine->crowd, crowd - 1, memory_order_relaxed);
+    else if (crowd != 0)
+        atomic_store_explicit(&engine->crowd, crowd > 0 ? crowd - 1 : crowd + 1, memory_order_relaxed);
     return took;
 }
 
@@ -192,8 +196,12 @@ static void be_asked(struct pl_engine *engine, const struct pl_request *request,
 
 static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, const struct pl_request *request, struct pl_wait *wait)
 {
-    bool patient = is_patient(engine);
-    unsigned round = wait->rounds, spins = patient ? 0 : SPINS, yields = patient ? YIELDS_PATIENT : YIELDS;
+    if (wait->yielded) /* for long, and it has brought nothing */
+        atomic_store_explicit(&engine->crowd, -CROWD_MEMORY, memory_order_relaxed);
+    wait->yielded = false;
+    int crowd = atomic_load_explicit(&engine->crowd, memory_order_relaxed);
+    unsigned round = wait->rounds, spins = engine->patient ? 0 : crowd > 0 ? SPINS_CROWDED : crowd < 0 ? SPINS_STRANGERS : SPINS;
+    unsigned yields = engine->patient || crowd > 0 ? YIELDS_PATIENT : YIELDS;
     if (round < UINT_MAX)
         wait->rounds++;
     if (round < spins) {
@@ -207,7 +215,9 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, con
     if (round < yields) {
         if (round % NUDGE_YIELDS == NUDGE_YIELDS - 1)
             pl_engine_nudge_others(engine);
-        if (yield(engine) > STARVED_NS)
+        long took = yield(engine);
+        wait->yielded = took > CROWDED_NS;
+        if (took > STARVED_NS)
             wait->rounds = spins + yields;
         return;
     }
