@@ -24,11 +24,16 @@ enum {
     BOUNCE = 8192,       /* bytes, between two layouts */
 };
 
-/* Up to 128 bytes in steps of 16 of which the last one overlaps; the loop vanishes where `bytes` is a constant. */
+/* Up to 128 bytes in steps of which the last one overlaps; the loop vanishes where `bytes` is a constant. */
 ALWAYS_INLINE void copy_block(char *restrict to, const char *restrict from, size_t bytes)
 {
-    if (bytes < 16 || bytes > 128) {
+    if (bytes < 8 || bytes > 128) {
         memcpy(to, from, bytes);
+        return;
+    }
+    if (bytes < 16) {
+        memcpy(to, from, 8);
+        memcpy(to + bytes - 8, from + bytes - 8, 8);
         return;
     }
     for (size_t i = 0; i + 16 < bytes; i += 16)
@@ -170,7 +175,10 @@ static void move_pieces(const struct pl_type_layout *node, size_t i, size_t n, c
         size_t start = piece_of(node, i).before;
         for (; n > 0; n--, i++) {
             struct piece piece = piece_of(node, i);
-            move_many(piece.layout, piece.size, 1, mem + piece.at, 0, packed + (piece.before - start), 0, pack);
+            if (!piece.layout)
+                move_block(mem + piece.at, packed + (piece.before - start), piece.size, pack);
+            else
+                move_many(piece.layout, piece.size, 1, mem + piece.at, 0, packed + (piece.before - start), 0, pack);
         }
     }
 }
