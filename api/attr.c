@@ -83,7 +83,8 @@ static int set_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind 
     return pl_call_leave(call);
 }
 
-static int get_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, int keyval, void *value, int *flag)
+static int get_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, int keyval, void *value,
+                    int *flag)
 {
     bool found = false;
     void *got = NULL;

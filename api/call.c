@@ -63,8 +63,9 @@ static void explain_comm(struct pl_call *call, MPI_Comm comm)
 {
     if (comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF)
         return;
-    call->err = pl_fail(MPI_ERR_COMM, "%s does not exist %s", comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF",
-                        pl_world_state == PL_WORLD_FINALIZED ? "any more after MPI_Finalize" : "before MPI_Init");
+    call->err =
+        pl_fail(MPI_ERR_COMM, "%s does not exist %s", comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF",
+                pl_world_state == PL_WORLD_FINALIZED ? "any more after MPI_Finalize" : "before MPI_Init");
 }
 
 struct pl_comm *pl_resolve_comm(struct pl_call *call, MPI_Comm comm)
@@ -217,7 +218,8 @@ void pl_bad_count(struct pl_call *call, MPI_Count count)
 
 void pl_bad_tag(struct pl_call *call, int tag, bool receiving)
 {
-    pl_call_error(call, MPI_ERR_TAG, "tag is %d; it must not be negative%s", tag, receiving ? " unless it is MPI_ANY_TAG" : "");
+    pl_call_error(call, MPI_ERR_TAG, "tag is %d; it must not be negative%s", tag,
+                  receiving ? " unless it is MPI_ANY_TAG" : "");
 }
 
 void pl_bad_wildcard(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, const char *hint)
@@ -238,7 +240,8 @@ void pl_check_buffer(struct pl_call *call, const void *buf, MPI_Count count, con
     enum { NOBODYS = 4096 };
     MPI_Count bytes;
     if (type && __builtin_mul_overflow(count, type->size, &bytes))
-        pl_call_error(call, MPI_ERR_COUNT, "count is %lld, of a datatype of %lld bytes: more bytes than can be counted", (long long)count, (long long)type->size);
+        pl_call_error(call, MPI_ERR_COUNT, "count is %lld, of a datatype of %lld bytes: more bytes than can be counted",
+                      (long long)count, (long long)type->size);
     if (!buf && type && count > 0 && type->size > 0 && type->true_lb > -NOBODYS && type->true_lb < NOBODYS)
         pl_call_error(call, MPI_ERR_BUFFER, "the buffer is NULL, with %lld elements of data", (long long)count);
 }

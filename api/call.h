@@ -53,7 +53,8 @@ static inline int pl_call_leave(struct pl_call *call)
 int pl_call_unsupported(struct pl_call *call) __attribute__((cold));
 
 /* Records an error of an argument if it is the first one: like pl_fail(). */
-void pl_call_error(struct pl_call *call, int class, const char *format, ...) __attribute__((format(printf, 3, 4), cold));
+void pl_call_error(struct pl_call *call, int class, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
 
 /* Objects from handles. Null, freed and foreign handles record the class of their kind. Borrowed. */
 struct pl_comm *pl_resolve_comm(struct pl_call *call, MPI_Comm comm);
@@ -86,7 +87,8 @@ void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struc
 
 /* Values. What is wrong with one is said out of line: pl_bad_*(). */
 void pl_bad_count(struct pl_call *call, MPI_Count count) __attribute__((cold));
-void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, int rank) __attribute__((cold));
+void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, int rank)
+    __attribute__((cold));
 void pl_bad_tag(struct pl_call *call, int tag, bool receiving) __attribute__((cold));
 /* A wildcard that the user has promised not to use: an error in a strict session. */
 void pl_bad_wildcard(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, const char *hint)

@@ -39,8 +39,8 @@ int pl_do_scatter(struct pl_call *call, const void *sendbuf, MPI_Count sendcount
 int pl_do_scatterv(struct pl_call *call, const void *sendbuf, struct pl_counts sendcounts, struct pl_displs displs,
                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                    MPI_Comm comm, struct pl_form form);
-int pl_do_allgather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form);
+int pl_do_allgather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form);
 int pl_do_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                      void *recvbuf, struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype,
                      MPI_Comm comm, struct pl_form form);

@@ -301,8 +301,8 @@ static void arg_contributed(struct pl_call *call, struct pl_coll *coll, const vo
     pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
 }
 
-int pl_do_allgather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
+int pl_do_allgather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_ALLGATHER, .comm = pl_arg_comm(call, comm) };
     arg_contributed(call, &coll, sendbuf, sendcount, sendtype, recvbuf);

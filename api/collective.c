@@ -21,8 +21,8 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
 int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return pl_do_gather(&(struct pl_call)PL_CALL(MPI_Gather), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                        root, comm, PL_RUN);
+    return pl_do_gather(&(struct pl_call)PL_CALL(MPI_Gather), sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                        recvtype, root, comm, PL_RUN);
 }
 
 int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
@@ -151,7 +151,8 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 
 int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
-    return pl_do_reduce(&(struct pl_call)PL_CALL(MPI_Reduce), sendbuf, recvbuf, count, datatype, op, root, comm, PL_RUN);
+    return pl_do_reduce(&(struct pl_call)PL_CALL(MPI_Reduce), sendbuf, recvbuf, count, datatype, op, root, comm,
+                        PL_RUN);
 }
 
 int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
@@ -163,8 +164,8 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
 
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Allreduce), PL_COLL_ALLREDUCE, sendbuf, recvbuf, count, datatype,
-                           op, comm, PL_RUN);
+    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Allreduce), PL_COLL_ALLREDUCE, sendbuf, recvbuf, count,
+                           datatype, op, comm, PL_RUN);
 }
 
 int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -204,8 +205,8 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
 
 int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Scan), PL_COLL_SCAN, sendbuf, recvbuf, count, datatype, op, comm,
-                           PL_RUN);
+    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Scan), PL_COLL_SCAN, sendbuf, recvbuf, count, datatype, op,
+                           comm, PL_RUN);
 }
 
 int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
@@ -222,8 +223,8 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
 
 int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Exscan_c), PL_COLL_EXSCAN, sendbuf, recvbuf, count, datatype, op,
-                           comm, PL_RUN);
+    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Exscan_c), PL_COLL_EXSCAN, sendbuf, recvbuf, count, datatype,
+                           op, comm, PL_RUN);
 }
 
 PL_NAMES_COLLECTIVE(PL_PMPI)

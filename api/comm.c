@@ -274,7 +274,8 @@ int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Co
     return give_handled(&call, made, chosen, newcomm);
 }
 
-int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
+int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
+                               MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_create_from_group);
     struct pl_group *g = pl_arg_group(&call, group, "group");
@@ -287,7 +288,8 @@ int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info 
     call.handler = e;
     call.kind = e ? PL_COMM : 0;
     if (!call.err && strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)
-        pl_call_error(&call, MPI_ERR_ARG, "stringtag has %zu characters, allowed are %d", strlen(stringtag), MPI_MAX_STRINGTAG_LEN - 1);
+        pl_call_error(&call, MPI_ERR_ARG, "stringtag has %zu characters, allowed are %d", strlen(stringtag),
+                      MPI_MAX_STRINGTAG_LEN - 1);
     if (!call.err)
         call.err = pl_comm_from_group(g, stringtag, i, e, &made);
     return give_handled(&call, made, chosen, newcomm);
@@ -336,7 +338,8 @@ int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 
 /* --- intercommunicators ------------------------------------------------------------------------------------------------------ */
 
-int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag, MPI_Comm *newintercomm)
+int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
+                         MPI_Comm *newintercomm)
 {
     struct pl_call call = PL_CALL(MPI_Intercomm_create);
     struct pl_comm *local = pl_arg_intracomm(&call, local_comm), *peer = NULL, *made = NULL;
@@ -366,7 +369,8 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
 }
 
 int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,
-                                     const char *stringtag, MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+                                     const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
+                                     MPI_Comm *newintercomm)
 {
     struct pl_call call = PL_CALL(MPI_Intercomm_create_from_groups);
     struct pl_group *local = pl_arg_group(&call, local_group, "local_group"), *remote = NULL;
@@ -381,7 +385,8 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     call.handler = e;
     call.kind = e ? PL_COMM : 0;
     if (!call.err && strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)
-        pl_call_error(&call, MPI_ERR_ARG, "stringtag has %zu characters, allowed are %d", strlen(stringtag), MPI_MAX_STRINGTAG_LEN - 1);
+        pl_call_error(&call, MPI_ERR_ARG, "stringtag has %zu characters, allowed are %d", strlen(stringtag),
+                      MPI_MAX_STRINGTAG_LEN - 1);
     if (!call.err)
         call.err = pl_intercomm_from_groups(local, local_leader, remote, remote_leader, stringtag, i, e, &made);
     return give_handled(&call, made, chosen, newintercomm);

@@ -193,8 +193,8 @@ int MPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
 int MPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
                                 MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    return pl_do_reduce_scatter_block(&(struct pl_call)PL_CALL(MPI_Ireduce_scatter_block_c), sendbuf, recvbuf, recvcount,
-                                      datatype, op, comm, PL_START(request));
+    return pl_do_reduce_scatter_block(&(struct pl_call)PL_CALL(MPI_Ireduce_scatter_block_c), sendbuf, recvbuf,
+                                      recvcount, datatype, op, comm, PL_START(request));
 }
 
 int MPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,

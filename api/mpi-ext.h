@@ -126,8 +126,9 @@ int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *function, MP
                                    void *extra_state, MPI_Errhandler *errhandler);
 int PMPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                    void *extra_state, MPI_Errhandler *errhandler);
-int PMPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *function, MPIX_Destructor_function *destructor,
-                                      void *extra_state, MPI_Errhandler *errhandler);
+int PMPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *function,
+                                      MPIX_Destructor_function *destructor, void *extra_state,
+                                      MPI_Errhandler *errhandler);
 int PMPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                   void *extra_state, MPI_Errhandler *errhandler);
 

@@ -16,7 +16,8 @@ struct side {
     struct pl_type *type;
 };
 
-static inline struct side sending(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static inline struct side sending(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                                  int dest, int tag, MPI_Comm comm)
 {
     struct side side = { .comm = pl_arg_comm(call, comm) };
     side.type = pl_arg_type(call, datatype);
@@ -27,7 +28,8 @@ static inline struct side sending(struct pl_call *call, const void *buf, MPI_Cou
     return side;
 }
 
-static inline struct side receiving(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
+static inline struct side receiving(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                                    int source, int tag, MPI_Comm comm)
 {
     struct side side = { .comm = pl_arg_comm(call, comm) };
     side.type = pl_arg_type(call, datatype);
@@ -40,7 +42,8 @@ static inline struct side receiving(struct pl_call *call, const void *buf, MPI_C
 
 /* --- sends: blocking, nonblocking, persistent ---------------------------------------------------------------------- */
 
-static int send(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+static int send(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                int tag, MPI_Comm comm)
 {
     struct side side = sending(call, buf, count, datatype, dest, tag, comm);
     if (!call->err)
@@ -48,7 +51,8 @@ static int send(struct pl_call *call, int mode, const void *buf, MPI_Count count
     return pl_call_leave(call);
 }
 
-static int isend(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+static int isend(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                 int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct side side = sending(call, buf, count, datatype, dest, tag, comm);
     struct pl_request *made = NULL;
@@ -64,7 +68,8 @@ static int isend(struct pl_call *call, int mode, const void *buf, MPI_Count coun
     return pl_call_leave(call);
 }
 
-static int send_init(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+static int send_init(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                     int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct side side = sending(call, buf, count, datatype, dest, tag, comm);
     struct pl_request *made;
@@ -123,84 +128,111 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int t
     return isend(&(struct pl_call)PL_CALL(MPI_Isend), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
 }
 
-int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
 {
-    return isend(&(struct pl_call)PL_CALL(MPI_Isend_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
+    return isend(&(struct pl_call)PL_CALL(MPI_Isend_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm,
+                 request);
 }
 
-int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request *request)
 {
     return isend(&(struct pl_call)PL_CALL(MPI_Issend), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
 }
 
-int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                 MPI_Request *request)
 {
     return isend(&(struct pl_call)PL_CALL(MPI_Issend_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
 }
 
-int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request *request)
 {
     return isend(&(struct pl_call)PL_CALL(MPI_Irsend), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
 }
 
-int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                 MPI_Request *request)
 {
     return isend(&(struct pl_call)PL_CALL(MPI_Irsend_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
 }
 
-int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request *request)
 {
-    return isend(&(struct pl_call)PL_CALL(MPI_Ibsend), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
+    return isend(&(struct pl_call)PL_CALL(MPI_Ibsend), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm,
+                 request);
 }
 
-int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                 MPI_Request *request)
 {
-    return isend(&(struct pl_call)PL_CALL(MPI_Ibsend_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
+    return isend(&(struct pl_call)PL_CALL(MPI_Ibsend_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm,
+                 request);
 }
 
-int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                  MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Send_init), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Send_init), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm,
+                     request);
 }
 
-int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                    MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Send_init_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Send_init_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm,
+                     request);
 }
 
-int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                   MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Ssend_init), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Ssend_init), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm,
+                     request);
 }
 
-int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                     MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Ssend_init_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Ssend_init_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm,
+                     request);
 }
 
-int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                   MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Rsend_init), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Rsend_init), PL_SEND_READY, buf, count, datatype, dest, tag, comm,
+                     request);
 }
 
-int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                     MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Rsend_init_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Rsend_init_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm,
+                     request);
 }
 
-int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                   MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Bsend_init), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Bsend_init), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm,
+                     request);
 }
 
-int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                     MPI_Request *request)
 {
-    return send_init(&(struct pl_call)PL_CALL(MPI_Bsend_init_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
+    return send_init(&(struct pl_call)PL_CALL(MPI_Bsend_init_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag,
+                     comm, request);
 }
 
 /* --- receives ------------------------------------------------------------------------------------------------------- */
 
-static int recv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+static int recv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                MPI_Comm comm, MPI_Status *status)
 {
     struct side side = receiving(call, buf, count, datatype, source, tag, comm);
     if (!call->err)
@@ -208,7 +240,8 @@ static int recv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype d
     return pl_call_leave(call);
 }
 
-static int irecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+static int irecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                 MPI_Comm comm, MPI_Request *request)
 {
     struct side side = receiving(call, buf, count, datatype, source, tag, comm);
     struct pl_request *made;
@@ -222,7 +255,8 @@ static int irecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype 
     return pl_call_leave(call);
 }
 
-static int recv_init(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+static int recv_init(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                     MPI_Comm comm, MPI_Request *request)
 {
     struct side side = receiving(call, buf, count, datatype, source, tag, comm);
     struct pl_request *made;
@@ -241,7 +275,8 @@ int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, M
     return recv(&(struct pl_call)PL_CALL(MPI_Recv), buf, count, datatype, source, tag, comm, status);
 }
 
-int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
+int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+               MPI_Status *status)
 {
     return recv(&(struct pl_call)PL_CALL(MPI_Recv_c), buf, count, datatype, source, tag, comm, status);
 }
@@ -251,7 +286,8 @@ int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     return irecv(&(struct pl_call)PL_CALL(MPI_Irecv), buf, count, datatype, source, tag, comm, request);
 }
 
-int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                MPI_Request *request)
 {
     return irecv(&(struct pl_call)PL_CALL(MPI_Irecv_c), buf, count, datatype, source, tag, comm, request);
 }
@@ -261,7 +297,8 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int t
     return recv_init(&(struct pl_call)PL_CALL(MPI_Recv_init), buf, count, datatype, source, tag, comm, request);
 }
 
-int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
+int MPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                    MPI_Request *request)
 {
     return recv_init(&(struct pl_call)PL_CALL(MPI_Recv_init_c), buf, count, datatype, source, tag, comm, request);
 }

@@ -72,8 +72,9 @@ int MPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int dis
                       void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                       MPI_Request *request)
 {
-    return pl_do_scatterv(&(struct pl_call)PL_CALL(MPI_Scatterv_init), sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(displs),
-                          sendtype, recvbuf, recvcount, recvtype, root, comm, PL_PREPARE(info, request));
+    return pl_do_scatterv(&(struct pl_call)PL_CALL(MPI_Scatterv_init), sendbuf, PL_COUNTS(sendcounts),
+                          PL_DISPLS(displs), sendtype, recvbuf, recvcount, recvtype, root, comm,
+                          PL_PREPARE(info, request));
 }
 
 int MPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],

@@ -104,11 +104,12 @@ enum plenum_event_kind {
     PLENUM_EVENT_TIMEOUT,     /**< the time limit is reached; the job is being ended */
     PLENUM_EVENT_FINISHED,    /**< no process is left; `code` is the job's exit code. The job's last event */
     PLENUM_EVENT_QUEUED,      /**< the job waits until slots are free; `code` jobs are before it in the queue */
-    PLENUM_EVENT_PSETS, /**< published process sets have come, changed or gone; `text` has a line "NAME VERSION RANKS"
+    PLENUM_EVENT_PSETS,  /**< published process sets have come, changed or gone; `text` has a line "NAME VERSION RANKS"
                                    for each of the `code` that there are now, as "app://mesh 7 0-3,8" */
     PLENUM_EVENT_REPORT, /**< `text`: lines that say what the processes of the job are in, or where `rank` crashed with
                                    `signal`; `report`: the same as JSON */
-    PLENUM_EVENT_ERROR = 12  /**< `rank` hands over an error with code `code` on `object`, `text` says what was wrong: the
+    PLENUM_EVENT_ERROR =
+        12 /**< `rank` hands over an error with code `code` on `object`, `text` says what was wrong: the
                                   handler plenum://callback in a program without a callback (docs/errors.md) */
 };
 

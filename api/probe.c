@@ -8,7 +8,8 @@
 static const struct pl_outcome nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
 
 /* All four probes: waiting or not, taking the message out or leaving it. */
-static int probe(struct pl_call *call, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
+static int probe(struct pl_call *call, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                 MPI_Status *status)
 {
     struct pl_comm *c = pl_arg_comm(call, comm);
     struct pl_outcome outcome = nobody;
@@ -59,7 +60,8 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
 /* From a message handle to a started receive. MPI_MESSAGE_NO_PROC gives a request that is complete. */
 /* `lost`: a message whose session has ended, for the caller to drop once the error is raised: there is no other way to free
  * it. Else NULL. */
-static struct pl_request *start(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, struct pl_message **lost)
+static struct pl_request *start(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
+                                MPI_Message *message, struct pl_message **lost)
 {
     *lost = NULL;
     struct pl_type *type = pl_arg_type(call, datatype);
@@ -94,7 +96,8 @@ static struct pl_request *start(struct pl_call *call, void *buf, MPI_Count count
     return request;
 }
 
-static int mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
+static int mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                 MPI_Status *status)
 {
     struct pl_message *lost;
     struct pl_request *request = start(call, buf, count, datatype, message, &lost);
@@ -111,7 +114,8 @@ static int mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype 
     return rc;
 }
 
-static int imrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
+static int imrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                  MPI_Request *request)
 {
     pl_arg_output(call, request, "request");
     struct pl_message *lost;

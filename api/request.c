@@ -168,7 +168,9 @@ int MPI_Cancel(MPI_Request *request)
     if (r->kind == PL_REQ_GENERALIZED)
         call.err = r->grequest.cancel(r->grequest.state, pl_request_done(r));
     else if (r->kind == PL_REQ_SEND || r->kind == PL_REQ_RECV)
-        call.err = !r->active ? pl_fail(MPI_ERR_REQUEST, "the request is not active") : r->engine && !pl_request_done(r) ? pl_cancel(r) : MPI_SUCCESS;
+        call.err = !r->active                         ? pl_fail(MPI_ERR_REQUEST, "the request is not active")
+                   : r->engine && !pl_request_done(r) ? pl_cancel(r)
+                                                      : MPI_SUCCESS;
     else if (r->kind != PL_REQ_COMPLETE)
         pl_call_error(&call, MPI_ERR_REQUEST, "only point-to-point and generalized requests can be cancelled");
     return pl_call_leave(&call);
@@ -193,7 +195,8 @@ static int start(struct pl_call *call, MPI_Request handle)
         return call->err;
     blame(call, request);
     if (!request->persistent || request->active)
-        return pl_fail(MPI_ERR_REQUEST, request->persistent ? "the request is active already" : "the request is not persistent");
+        return pl_fail(MPI_ERR_REQUEST,
+                       request->persistent ? "the request is active already" : "the request is not persistent");
     if (request->kind != PL_REQ_COLL && request->kind != PL_REQ_PARTITIONED)
         return pl_p2p_start(request);
     int rc = request->coll.restart(request);
@@ -266,7 +269,9 @@ static struct pl_engine *engine_of(int count, const MPI_Request requests[])
 
 static struct pl_waiting some_of(int count, const MPI_Request requests[])
 {
-    return (struct pl_waiting){ .what = PL_WHAT_ANY, .tag = PL_ANY, .requests = (struct pl_request *const *)requests, .count = count };
+    return (struct pl_waiting){
+        .what = PL_WHAT_ANY, .tag = PL_ANY, .requests = (struct pl_request *const *)requests, .count = count
+    };
 }
 
 /* One look, for those that do not wait. */
@@ -311,7 +316,8 @@ static void set_error(MPI_Status statuses[], int index, int rc, bool *failed)
 }
 
 /* Finishes all that are done; MPI_ERR_IN_STATUS when one of them failed. */
-static int finish_all(struct pl_call *call, int count, MPI_Request requests[], int indices[], MPI_Status statuses[], struct pl_comm **keep)
+static int finish_all(struct pl_call *call, int count, MPI_Request requests[], int indices[], MPI_Status statuses[],
+                      struct pl_comm **keep)
 {
     int given = 0;
     bool failed = false;
@@ -357,7 +363,8 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     for (int i = 0; i < count && !call.err; i++)
         active(&call, requests[i]);
     for (int i = 0; i < count && !call.err; i++) {
-        struct pl_request *request = requests[i] == MPI_REQUEST_NULL ? NULL : (struct pl_request *)requests[i]; /* a good one: looked at above */
+        struct pl_request *request =
+            requests[i] == MPI_REQUEST_NULL ? NULL : (struct pl_request *)requests[i]; /* a good one: looked at above */
         if (request && !pl_request_done(request) && (!request->persistent || request->active)) {
             const struct pl_waiting all = some_of(count, requests);
             pl_engine_wait_among(request->engine, request, &all);
@@ -426,7 +433,8 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
     return MPI_SUCCESS;
 }
 
-static int some(struct pl_call *call, bool wait, int count, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+static int some(struct pl_call *call, bool wait, int count, MPI_Request requests[], int *outcount, int indices[],
+                MPI_Status statuses[])
 {
     struct pl_comm *keep = NULL;
     int live = 0, first;
@@ -495,7 +503,8 @@ int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *fla
     return MPI_SUCCESS;
 }
 
-int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[],
+                                MPI_Status statuses[])
 {
     struct pl_call call = PL_CALL(MPI_Request_get_status_some);
     int live = 0, first, given = 0;

@@ -5,7 +5,8 @@
 #include "core/p2p.h"
 #include "core/status.h"
 
-static struct pl_comm *check(struct pl_call *call, struct pl_transfer *t, MPI_Datatype sendtype, MPI_Datatype recvtype, MPI_Comm comm)
+static struct pl_comm *check(struct pl_call *call, struct pl_transfer *t, MPI_Datatype sendtype, MPI_Datatype recvtype,
+                             MPI_Comm comm)
 {
     struct pl_comm *c = pl_arg_comm(call, comm);
     t->sendtype = pl_arg_type(call, sendtype);
@@ -21,7 +22,8 @@ static struct pl_comm *check(struct pl_call *call, struct pl_transfer *t, MPI_Da
     return c;
 }
 
-static int blocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype, MPI_Comm comm, MPI_Status *status)
+static int blocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype,
+                    MPI_Comm comm, MPI_Status *status)
 {
     struct pl_comm *c = check(call, &t, sendtype, recvtype, comm);
     struct pl_request *request;
@@ -35,7 +37,8 @@ static int blocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sen
     return pl_call_leave(call);
 }
 
-static int nonblocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+static int nonblocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype,
+                       MPI_Comm comm, MPI_Request *request)
 {
     struct pl_comm *c = check(call, &t, sendtype, recvtype, comm);
     struct pl_request *made;
@@ -50,14 +53,19 @@ static int nonblocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype 
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    struct pl_transfer t = { sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false };
+    struct pl_transfer t = {
+        sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false
+    };
     return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv), t, sendtype, recvtype, comm, status);
 }
 
-int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-        MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                   MPI_Status *status)
 {
-    struct pl_transfer t = { sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false };
+    struct pl_transfer t = {
+        sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false
+    };
     return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_c), t, sendtype, recvtype, comm, status);
 }
 
@@ -68,8 +76,8 @@ int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, 
     return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_replace), t, datatype, datatype, comm, status);
 }
 
-int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-        MPI_Comm comm, MPI_Status *status)
+int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                           int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
     return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_replace_c), t, datatype, datatype, comm, status);
@@ -78,14 +86,19 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
 int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
         int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
-    struct pl_transfer t = { sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false };
+    struct pl_transfer t = {
+        sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false
+    };
     return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv), t, sendtype, recvtype, comm, request);
 }
 
-int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-        MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                    MPI_Request *request)
 {
-    struct pl_transfer t = { sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false };
+    struct pl_transfer t = {
+        sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false
+    };
     return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_c), t, sendtype, recvtype, comm, request);
 }
 
@@ -96,8 +109,8 @@ int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
     return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace), t, datatype, datatype, comm, request);
 }
 
-int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-        MPI_Comm comm, MPI_Request *request)
+int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                            int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
     return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace_c), t, datatype, datatype, comm, request);

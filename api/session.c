@@ -13,7 +13,8 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     struct pl_call call = PL_CALL(MPI_Session_init);
     struct pl_instance *made;
     struct pl_info *i = pl_arg_info_or_null(&call, info);
-    struct pl_errhandler *e = errhandler == MPI_ERRHANDLER_NULL ? NULL : pl_arg_errhandler(&call, errhandler, PL_SESSION);
+    struct pl_errhandler *e =
+        errhandler == MPI_ERRHANDLER_NULL ? NULL : pl_arg_errhandler(&call, errhandler, PL_SESSION);
     struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
     pl_arg_output(&call, session, "session");
     call.handler = e;

@@ -54,7 +54,8 @@ static inline struct pl_object *pl_arena_find(enum pl_kind kind, const void *poi
     const struct pl_arena_chunk *chunk = (const struct pl_arena_chunk *)((uintptr_t)pointer - within);
     if (atomic_load_explicit(&chunk->kind, memory_order_acquire) != (int)kind)
         return NULL;
-    if (within < PL_CHUNK_HEAD || within + chunk->stride > PL_CHUNK || pl_arena_index(chunk, within) * chunk->stride != within - PL_CHUNK_HEAD)
+    if (within < PL_CHUNK_HEAD || within + chunk->stride > PL_CHUNK ||
+        pl_arena_index(chunk, within) * chunk->stride != within - PL_CHUNK_HEAD)
         return NULL;
     struct pl_object *object = (struct pl_object *)(uintptr_t)pointer;
     uint64_t stamp = atomic_load_explicit(&pl_arena_range.cookie, memory_order_relaxed) + (uint64_t)kind;

@@ -167,7 +167,8 @@ int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, v
 {
     const struct pl_job_card *from = &seat->job->ranks[rank].card[slot];
     if (rank != seat->rank && died(seat, rank))
-        return pl_seat_alive(seat, rank) ? pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has died", rank) : PL_AGAIN;
+        return pl_seat_alive(seat, rank) ? pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has died", rank)
+                                         : PL_AGAIN;
     if (atomic_load_explicit(&from->generation, memory_order_acquire) == 0)
         return PL_AGAIN;
     size_t bytes = from->length;
@@ -193,7 +194,8 @@ void pl_seat_leave(struct pl_seat *seat)
             atomic_store(&own->card[i].generation, 0);
         atomic_store(&own->owner, 0);
     }
-    if (seat->path && seat->removed_by_last && become_maker(seat->fd, seat->path) == MPI_SUCCESS && locked_by(seat->fd, 0, MAKER) == 0)
+    if (seat->path && seat->removed_by_last && become_maker(seat->fd, seat->path) == MPI_SUCCESS &&
+        locked_by(seat->fd, 0, MAKER) == 0)
         unlink(seat->path);
     if (seat->job)
         munmap(seat->job, seat->bytes);

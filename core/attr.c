@@ -77,7 +77,8 @@ static int find_slot_locked(int *slot)
         i++;
     if (i == keyval_room) {
         int room = keyval_room ? keyval_room * 2 : 16;
-        struct keyval **grown = room <= KEYVALS_MAX ? pl_realloc(keyvals, (size_t)room * sizeof(struct keyval *)) : NULL;
+        struct keyval **grown =
+            room <= KEYVALS_MAX ? pl_realloc(keyvals, (size_t)room * sizeof(struct keyval *)) : NULL;
         if (!grown)
             return pl_fail_memory("attribute keys");
         for (int k = keyval_room; k < room; k++)

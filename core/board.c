@@ -161,7 +161,8 @@ static void attach(struct pl_board *board, const struct notice *notice)
     if (notice->bytes < all_bytes(board->size))
         return;
     pl_engine_enter(board->engine);
-    int rc = owner->error ? owner->error : board->ops->attach(owner->endpoint, notice->place, all_bytes(board->size), &memory);
+    int rc = owner->error ? owner->error
+                          : board->ops->attach(owner->endpoint, notice->place, all_bytes(board->size), &memory);
     pl_engine_leave(board->engine);
     if (rc == MPI_SUCCESS)
         board->sheet = memory;
@@ -191,7 +192,9 @@ static struct pl_board *make(struct pl_comm *comm)
     const struct pl_transport_ops *ops = common_transport(comm);
     struct pl_board *board = ops ? pl_calloc(1, sizeof *board) : NULL;
     if (board) {
-        *board = (struct pl_board){ .comm = comm, .engine = &comm->instance->engine, .ops = ops, .size = comm->size, .rank = comm->rank };
+        *board = (struct pl_board){
+            .comm = comm, .engine = &comm->instance->engine, .ops = ops, .size = comm->size, .rank = comm->rank
+        };
         pl_list_init(&board->link);
         if (comm->rank == 0)
             share(board, &notice);
@@ -204,7 +207,9 @@ static struct pl_board *make(struct pl_comm *comm)
     if (board && comm->rank != 0)
         attach(board, &notice);
     int good = board && board->sheet, all = 0;
-    if (pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT), pl_op_predefined((uintptr_t)MPI_MIN)) == MPI_SUCCESS && all) {
+    if (pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
+                     pl_op_predefined((uintptr_t)MPI_MIN)) == MPI_SUCCESS &&
+        all) {
         board->far = (unsigned char *)board->sheet + near_bytes(board->size);
         return board;
     }
@@ -264,7 +269,9 @@ static int rank_of(const struct pl_board *board, const struct pl_awaited *awaite
 static int wait_longer(struct pl_board *board, const struct pl_awaited *awaited)
 {
     struct pl_engine *engine = board->engine;
-    const struct pl_waiting what = { .what = PL_WHAT_COLLECTIVE, .comm = board->comm, .peer = rank_of(board, awaited), .tag = PL_ANY };
+    const struct pl_waiting what = {
+        .what = PL_WHAT_COLLECTIVE, .comm = board->comm, .peer = rank_of(board, awaited), .tag = PL_ANY
+    };
     struct pl_wait wait = { .what = &what };
     while (!pl_awaited_is_there(awaited)) {
         pl_engine_enter(engine);

@@ -27,7 +27,8 @@ struct segment {
     size_t bytes;              /* with this header, rounded */
     _Alignas(16) unsigned char data[];
 };
-_Static_assert(sizeof(struct segment) + SEGMENT_ALIGN <= MPI_BSEND_OVERHEAD, "the overhead that users are told covers a segment");
+_Static_assert(sizeof(struct segment) + SEGMENT_ALIGN <= MPI_BSEND_OVERHEAD,
+               "the overhead that users are told covers a segment");
 
 struct pl_bsend {
     _Atomic int refs;          /* the place's, and one for each thread that is using it */
@@ -36,7 +37,7 @@ struct pl_bsend {
     MPI_Count size;
     unsigned char *start, *end;/* aligned */
     struct pl_list segments;
-    struct pl_list flushes;    /* of pl_request.link, retained; `count` is the number of messages when it was asked for */
+    struct pl_list flushes; /* of pl_request.link, retained; `count` is the number of messages when it was asked for */
     uint64_t messages;
     bool detached;             /* takes no more messages */
     _Atomic int active;        /* segments in use */
@@ -117,7 +118,9 @@ static struct segment *first_gap(struct pl_bsend *bsend, size_t bytes)
         at = (unsigned char *)segment + segment->bytes;
         before = node;
     }
-    unsigned char *limit = before->next == &bsend->segments ? bsend->end : (unsigned char *)PL_CONTAINER(before->next, struct segment, link);
+    unsigned char *limit = before->next == &bsend->segments
+                               ? bsend->end
+                               : (unsigned char *)PL_CONTAINER(before->next, struct segment, link);
     if (at > limit || (size_t)(limit - at) < bytes)
         return NULL;
     struct segment *segment = (struct segment *)at;
@@ -149,8 +152,10 @@ static int make_segment(struct pl_bsend *bsend, size_t data, struct segment **se
     }
     pl_lock_drop(&bsend->lock);
     if (!made)
-        return pl_fail(MPI_ERR_BUFFER, "the attached buffer of %lld bytes has no room for a message of %zu bytes (and MPI_BSEND_OVERHEAD)",
-                       (long long)bsend->size, data);
+        return pl_fail(
+            MPI_ERR_BUFFER,
+            "the attached buffer of %lld bytes has no room for a message of %zu bytes (and MPI_BSEND_OVERHEAD)",
+            (long long)bsend->size, data);
     *segment = made;
     return MPI_SUCCESS;
 }

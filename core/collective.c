@@ -14,8 +14,10 @@ int pl_coll_check_alike(const struct pl_comm *comm)
 {
     if (__builtin_expect(!comm->unlike, 1))
         return MPI_SUCCESS;
-    return pl_fail(MPI_ERR_OTHER, "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
-                   "must be the same on all", comm->unlike - 1, pl_comm_label(comm), comm->rank);
+    return pl_fail(MPI_ERR_OTHER,
+                   "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
+                   "must be the same on all",
+                   comm->unlike - 1, pl_comm_label(comm), comm->rank);
 }
 
 int pl_coll_run(const struct pl_coll *coll)

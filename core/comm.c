@@ -42,7 +42,8 @@ void pl_book_release(struct pl_book *book)
 }
 
 /* All but the id. What it holds when it fails is for pl_comm_destroy(). */
-static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote, struct pl_comm *made)
+static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+                struct pl_comm *made)
 {
     made->instance = pl_object_retain(instance);
     made->rank = group->rank;
@@ -90,7 +91,8 @@ static void enroll(struct pl_comm *comm, struct pl_comm_id id)
     pl_engine_leave(engine);
 }
 
-int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote, struct pl_comm **comm)
+int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+                  struct pl_comm **comm)
 {
     struct pl_comm *made = pl_object_create(PL_COMM);
     if (!made)
@@ -103,8 +105,8 @@ int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct p
     return rc;
 }
 
-int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
-                   struct pl_comm_id id, struct pl_comm **comm)
+int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
+                   struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm)
 {
     int rc = pl_comm_build(instance, parent, group, remote, comm);
     if (rc == MPI_SUCCESS)
@@ -112,7 +114,8 @@ int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct 
     return rc;
 }
 
-int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id, struct pl_comm *comm)
+int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id,
+                              struct pl_comm *comm)
 {
     *comm = (struct pl_comm){ .obj = comm->obj }; /* an initialization may have failed before */
     int rc = fill(instance, NULL, group, NULL, comm);

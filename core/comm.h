@@ -75,7 +75,7 @@ struct pl_comm {
     bool boardless;            /* there will be none */
     int board_waited;          /* collectives that would have used it so far */
     uint32_t collective;       /* number of collectives started: their tag */
-    _Atomic int unlike;        /* a rank, plus 1, that would do collectives otherwise (core/collectives/table.h); 0: none */
+    _Atomic int unlike; /* a rank, plus 1, that would do collectives otherwise (core/collectives/table.h); 0: none */
     struct pl_list channels;   /* of pl_channel.link: partitioned receives that expect pieces */
     uint32_t partitioned;      /* tags of partitioned sends used so far: engine's lock */
 
@@ -91,7 +91,7 @@ struct pl_comm {
     _Atomic int detached;      /* requests that the user freed while they were under way */
     _Atomic int lost;              /* a rank, plus 1, whose process has died: broken (lost.h) */
     bool orphan;               /* its instance is closed: nothing can be started */
-    const char *serves;        /* NULL: the user's own; what it belongs to: "window", "file", "": an intercommunicator */
+    const char *serves; /* NULL: the user's own; what it belongs to: "window", "file", "": an intercommunicator */
 };
 
 static inline bool pl_comm_is_inter(const struct pl_comm *comm)
@@ -111,8 +111,8 @@ int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct p
                   struct pl_comm **comm);
 
 /* The same with its id, and puts it into the engine (pl_engine_add_comm()): messages find it. */
-int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
-                   struct pl_comm_id id, struct pl_comm **comm);
+int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
+                   struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm);
 
 /* The peer of a rank, NULL when nothing was sent to it yet. Engine lock held. */
 struct pl_peer *pl_comm_peer_behind(const struct pl_comm *comm, int rank);
@@ -150,7 +150,8 @@ static inline int pl_comm_user_tag(int tag)
 struct pl_comm_id pl_comm_new_id(void);
 
 /* The World's own, in static memory: never freed, so that what outlives the World may still point at it. */
-int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id, struct pl_comm *comm);
+int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id,
+                              struct pl_comm *comm);
 
 /* Agrees on a new id among `group`, which is a part of `comm` to which the caller belongs: the group's first member
  * chooses. `tag` sets it apart from others at the same time (in the collectives' queues). Collective over the group. */
@@ -170,11 +171,14 @@ void pl_comm_orphan(struct pl_comm *comm);
  * Point to point for the library itself, in the collectives' queues: no argument checks, no handlers.
  * Blocking ones return an error class. Requests are hidden objects that the caller waits for and releases.
  */
-int pl_coll_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest, int tag, struct pl_request **request);
-int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source, int tag, struct pl_request **request);
+int pl_coll_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest, int tag,
+                  struct pl_request **request);
+int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source, int tag,
+                  struct pl_request **request);
 
 /* Point to point, as the user asks for it. `mode`: enum pl_send_mode. */
 int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag, int mode);
-int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag, MPI_Status *status);
+int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
+            MPI_Status *status);
 
 #endif

@@ -183,8 +183,8 @@ static int exchange_wishes(struct pl_comm *parent, const struct wish *own, int *
 /* --- all of them ------------------------------------------------------------------------------------------------------ */
 
 /* Who has the same color belongs together. An error may be of one process alone. */
-static int find_color(struct pl_comm *parent, int type, struct pl_info *info, const char *pset, const struct pl_group *members,
-                      int *color)
+static int find_color(struct pl_comm *parent, int type, struct pl_info *info, const char *pset,
+                      const struct pl_group *members, int *color)
 {
     struct wish wish = wish_of(parent, type, pset, members);
     int node = 0;

@@ -25,7 +25,8 @@ static int agree_dup(struct pl_comm *parent, int failed, struct pl_comm_id *id)
     int any = 0, ignored;
     if (parent->remote)
         return pl_intercomm_agree(parent, 0, failed, &ignored, id);
-    int rc = pl_allreduce(parent, &failed, &any, 1, pl_type_predefined((uintptr_t)MPI_INT), pl_op_predefined((uintptr_t)MPI_MAX));
+    int rc = pl_allreduce(parent, &failed, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
+                          pl_op_predefined((uintptr_t)MPI_MAX));
     if (rc == MPI_SUCCESS && any)
         rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "an attribute's copy function failed in another process");
     *id = pl_comm_new_id();
@@ -117,8 +118,12 @@ static void idup_destroyed(struct pl_request *request)
 static int prepare_reduction(struct idup *idup, struct pl_comm *comm, struct words *result, struct pl_request **request)
 {
     struct pl_coll reduction = {
-        .kind = PL_COLL_ALLREDUCE, .comm = comm, .sendbuf = comm->remote ? (void *)&idup->own : MPI_IN_PLACE, .recvbuf = result,
-        .recvcount = sizeof *result / sizeof(uint64_t), .recvtype = pl_type_predefined((uintptr_t)MPI_UINT64_T),
+        .kind = PL_COLL_ALLREDUCE,
+        .comm = comm,
+        .sendbuf = comm->remote ? (void *)&idup->own : MPI_IN_PLACE,
+        .recvbuf = result,
+        .recvcount = sizeof *result / sizeof(uint64_t),
+        .recvtype = pl_type_predefined((uintptr_t)MPI_UINT64_T),
         .op = pl_op_predefined((uintptr_t)MPI_MAX),
     };
     int rc = pl_coll_prepare(&reduction, request);

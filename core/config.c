@@ -27,8 +27,11 @@
 #include "core/memory.h"
 
 /* An algorithm of a collective to force, where it can do the call (core/collectives/select.c). */
-#define ALGORITHM(collective, names) \
-    { "coll_" collective, PL_CONFIG_TEXT, "auto", "auto|" names, 0, 0, "algorithm of " collective " where it can do the call" }
+#define ALGORITHM(collective, names)                                                                                   \
+    {                                                                                                                  \
+        "coll_" collective, PL_CONFIG_TEXT, "auto", "auto|" names, 0, 0,                                               \
+            "algorithm of " collective " where it can do the call"                                                     \
+    }
 
 const struct pl_config pl_config_table[] = {
     ALGORITHM("allgather", "recursive_doubling|bruck|ring"),
@@ -39,7 +42,8 @@ const struct pl_config pl_config_table[] = {
     ALGORITHM("alltoallw", "pairwise|linear|exchange"),
     ALGORITHM("barrier", "dissemination"),
     ALGORITHM("bcast", "binomial|scatter_allgather|chain"),
-    { "coll_board", PL_CONFIG_BOOL, "1", NULL, 0, 0, "short blocking collectives of ranks on one node go by shared memory" },
+    { "coll_board", PL_CONFIG_BOOL, "1", NULL, 0, 0,
+      "short blocking collectives of ranks on one node go by shared memory" },
     ALGORITHM("exscan", "doubling|linear"),
     ALGORITHM("gather", "linear|binomial"),
     ALGORITHM("gatherv", "linear"),
@@ -52,7 +56,8 @@ const struct pl_config pl_config_table[] = {
     { "coll_table", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "a JSON file that says which algorithms collectives use (docs/collectives.md); the same on all ranks" },
     { "config", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "the configuration file; not given: ~/.config/plenum.json or else /etc/plenum.json, if there is one; empty: none" },
+      "the configuration file; not given: ~/.config/plenum.json or else /etc/plenum.json, if there is one; empty: "
+      "none" },
     { "crash_report", PL_CONFIG_BOOL, "0", NULL, 0, 0,
       "a crash between MPI_Init and MPI_Finalize tells the launcher where it happened; mpiexec sets it to 1" },
     { "errhandlers", PL_CONFIG_TEXT, "", NULL, 0, 0,
@@ -67,10 +72,8 @@ const struct pl_config pl_config_table[] = {
       "kinds of memory asked for by the World, and by sessions whose info does not say: mpi_memory_alloc_kinds" },
     { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "where plugins are, as an absolute path; empty: beside the library" },
-    { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "plugins that provide process sets: a list, with commas" },
-    { "psets", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "a JSON file of process sets (docs/psets.md)" },
+    { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0, "plugins that provide process sets: a list, with commas" },
+    { "psets", PL_CONFIG_TEXT, "", NULL, 0, 0, "a JSON file of process sets (docs/psets.md)" },
     { "shm_bulk", PL_CONFIG_TEXT, "auto", "auto|copy|cma", 0, 0,
       "how long messages travel on the node: copied twice through shared memory, once by the kernel, or what suits" },
     { "shm_eager", PL_CONFIG_SIZE, "16384", NULL, 0, 1 << 20,
@@ -79,8 +82,7 @@ const struct pl_config pl_config_table[] = {
       "bytes of the ring to each peer on the node; rounded up to a power of 2" },
     { "strict", PL_CONFIG_BOOL, "0", NULL, 0, 0,
       "what is left alive at the end of a session, or of the World, is an error that names it" },
-    { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0,
-      "transports to use: auto, or a list" },
+    { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0, "transports to use: auto, or a list" },
     { "ucx_eager", PL_CONFIG_SIZE, "65536", NULL, 0, 1 << 20,
       "bytes of the longest message that UCX carries in one piece" },
     { "ucx_tls", PL_CONFIG_TEXT, "", NULL, 0, 0,
@@ -195,7 +197,8 @@ static int fail_unknown(const char *entry, size_t length)
         return pl_fail(MPI_ERR_ARG, "%.*s... in the environment is not a variable of Plenum", NAME_ROOM - 1, entry);
     snprintf(name, sizeof name, "%.*s", (int)length, entry);
     environment_name(&pl_config_table[nearest(name + strlen(PREFIX))], candidate);
-    return pl_fail(MPI_ERR_ARG, "%s in the environment is not a variable of Plenum; the nearest name is %s", name, candidate);
+    return pl_fail(MPI_ERR_ARG, "%s in the environment is not a variable of Plenum; the nearest name is %s", name,
+                   candidate);
 }
 
 /* --- values -------------------------------------------------------------------------------------------------- */
@@ -360,12 +363,14 @@ static int read_environment_locked(struct setting *settings)
 
 /* --- the file ------------------------------------------------------------------------------------------------ */
 
-static int take_value_locked(const struct pl_config_file *file, const char *name, const json_t *value, struct setting *settings)
+static int take_value_locked(const struct pl_config_file *file, const char *name, const json_t *value,
+                             struct setting *settings)
 {
     char text[PL_CONFIG_TEXT_ROOM], origin[PL_CONFIG_TEXT_ROOM], allowed[ALLOWED_ROOM];
     int i = nearest(name);
     if (strcmp(pl_config_table[i].name, name) != 0)
-        return pl_config_file_fail(file, name, "is not a variable of Plenum; the nearest name is %s", pl_config_table[i].name);
+        return pl_config_file_fail(file, name, "is not a variable of Plenum; the nearest name is %s",
+                                   pl_config_table[i].name);
     if (strcmp(name, "config") == 0)
         return pl_config_file_fail(file, name, "can only be set in the environment, as PLENUM_CONFIG");
     int err = pl_config_file_text(file, name, value, text, origin);

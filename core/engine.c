@@ -197,7 +197,8 @@ static void control_sent(struct pl_request *request)
     free(PL_CONTAINER(request, struct control, request));
 }
 
-int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data, size_t bytes)
+int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data,
+                      size_t bytes)
 {
     struct control *control = calloc(1, sizeof *control + bytes);
     if (!control)
@@ -221,7 +222,8 @@ static void host_sent(struct pl_engine *engine, struct pl_outgoing *message, int
 {
     (void)engine;
     struct pl_request *request = PL_CONTAINER(message, struct pl_request, out);
-    if (!error && (message->header.flags & PL_FLAG_SYNC) && !message->bulk && !request->acked && !request->outcome.cancelled) {
+    if (!error && (message->header.flags & PL_FLAG_SYNC) && !message->bulk && !request->acked &&
+        !request->outcome.cancelled) {
         request->state = PL_STATE_AWAITING;
         return;
     }

@@ -72,16 +72,18 @@ struct pl_engine {
     struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
     struct pl_list hooks;
     struct pl_list boards;         /* of struct pl_board: given up here, perhaps not yet elsewhere */
-    struct pl_list orphans;        /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
+    struct pl_list
+        orphans; /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
     /* handles PL_MSG_DOOR; NULL elsewhere */
-    void (*door_arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, const void *data);
+    void (*door_arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                         const void *data);
 
     struct pl_list siblings;       /* in the process's list of engines */
     _Atomic unsigned turns;        /* rounds of progress */
     unsigned turns_seen;           /* when another engine's thread looked last; with `siblings` */
     pthread_t thread;              /* the one that opened it: below MPI_THREAD_SERIALIZED the only one that may enter */
-    _Atomic int sleepers;          /* threads that sleep in wait.c: whoever completes something for them wakes the engine */
-    _Atomic unsigned activity;     /* how often it was woken: the futex word of sleepers beside the one in the transports */
+    _Atomic int sleepers;      /* threads that sleep in wait.c: whoever completes something for them wakes the engine */
+    _Atomic unsigned activity; /* how often it was woken: the futex word of sleepers beside the one in the transports */
     bool asleep;                   /* one sleeps in the transports */
     _Atomic int crowd;             /* above 0: the peer, below 0: strangers ran when a waiting thread yielded lately */
     struct pl_lost *lost;          /* looks who lives (lost.h); NULL: nobody does */
@@ -169,7 +171,8 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
 void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer);
 
 /* Sends a control message (no data, or `bytes` of it, copied). Lock held. */
-int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data, size_t bytes);
+int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data,
+                      size_t bytes);
 
 /* Starts a send; the request is completed by the engine. Lock held. */
 int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request);

@@ -85,7 +85,8 @@ static int write_card(struct pl_engine *engine)
         const struct pl_transport_ops *ops = engine->transport[i].ops;
         size_t name = strlen(ops->name), length = 0;
         if ((size_t)(end - at) < name + 3)
-            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for transport %s", sizeof engine->card, ops->name);
+            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for transport %s",
+                           sizeof engine->card, ops->name);
         *at++ = (unsigned char)name;
         memcpy(at, ops->name, name);
         at += name;
@@ -100,7 +101,8 @@ static int write_card(struct pl_engine *engine)
     if (settings) {
         unsigned char entry[] = { 4, 'c', 'o', 'l', 'l', sizeof settings, 0 };
         if ((size_t)(end - at) < sizeof entry + sizeof settings)
-            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for settings", sizeof engine->card);
+            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for settings",
+                           sizeof engine->card);
         memcpy(at, entry, sizeof entry);
         memcpy(at + sizeof entry, &settings, sizeof settings);
         at += sizeof entry + sizeof settings;
@@ -158,7 +160,9 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_DOOR, thread_level > MPI_THREAD_FUNNELED);
     engine->instance = instance;
     engine->thread = pthread_self();
-    struct pl_list *lists[] = { &engine->busy, &engine->awaiting, &engine->graveyard, &engine->chores, &engine->unresolved, &engine->hooks, &engine->boards, &engine->orphans, &engine->siblings };
+    struct pl_list *lists[] = { &engine->busy,   &engine->awaiting,   &engine->graveyard,
+                                &engine->chores, &engine->unresolved, &engine->hooks,
+                                &engine->boards, &engine->orphans,    &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
     const struct pl_place *place = &pl_process.place;
@@ -369,7 +373,8 @@ static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *le
         return pl_process_lookup(proc, PL_CARD_WORLD, card, length);
     int member = pl_group_find(comm->book->group, proc);
     if (member == MPI_UNDEFINED)
-        return pl_fail(MPI_ERR_INTERN, "rank %d of the job has no address in %s", PL_PROC_RANK(proc), pl_comm_label(comm));
+        return pl_fail(MPI_ERR_INTERN, "rank %d of the job has no address in %s", PL_PROC_RANK(proc),
+                       pl_comm_label(comm));
     *length = comm->book->cards[member].length;
     memcpy(card, comm->book->cards[member].data, *length);
     return MPI_SUCCESS;

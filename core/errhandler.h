@@ -65,7 +65,8 @@ void pl_errhandler_invoke(struct pl_errhandler *handler, const struct pl_raised 
 void pl_errhandler_invoke_named(const struct pl_named *named, const struct pl_raised *raised);
 
 /* The error as data. `name` is room for the object's name and must live as long as `error`. */
-void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OBJECT_NAME], struct plenum_error_report *error);
+void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OBJECT_NAME],
+                            struct plenum_error_report *error);
 
 /* The handler to invoke for an error on an object: its own; for files without an object that of MPI_FILE_NULL; else
  * MPI_COMM_SELF's while the World is initialized; else the initial one. Retained for the caller. */

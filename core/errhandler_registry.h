@@ -18,8 +18,9 @@ struct pl_named {
 bool pl_named_valid(const char *name);
 
 /* What is allowed, for messages. */
-#define PL_NAMED_ALLOWED \
-    "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log, plenum://backtrace, plenum://callback or " \
+#define PL_NAMED_ALLOWED                                                                                               \
+    "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log, plenum://backtrace, plenum://callback "  \
+    "or "                                                                                                              \
     "plugin://NAME"
 
 /* MPI_ERR_ARG: no such name; MPI_ERR_OTHER: the plugin cannot be loaded, or refuses. Any thread; code of a plugin runs. */

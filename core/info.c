@@ -54,8 +54,8 @@ int pl_info_check_key(const char *key)
     if (!*key)
         return pl_fail(MPI_ERR_INFO_KEY, "key is empty");
     if (strlen(key) >= MPI_MAX_INFO_KEY)
-        return pl_fail(MPI_ERR_INFO_KEY, "key \"%.32s...\" has %zu characters; at most %d are allowed", key, strlen(key),
-                       MPI_MAX_INFO_KEY - 1);
+        return pl_fail(MPI_ERR_INFO_KEY, "key \"%.32s...\" has %zu characters; at most %d are allowed", key,
+                       strlen(key), MPI_MAX_INFO_KEY - 1);
     return MPI_SUCCESS;
 }
 

@@ -87,7 +87,8 @@ static struct pl_group *group_of(struct pl_instance *instance, const struct memb
 }
 
 /* The addresses of the remote group's members, where the World's do not do. */
-static int remote_book(struct pl_comm *local, struct pl_group *remote, const struct member *members, struct pl_book **book)
+static int remote_book(struct pl_comm *local, struct pl_group *remote, const struct member *members,
+                       struct pl_book **book)
 {
     *book = NULL;
     if (!local->book)
@@ -111,27 +112,33 @@ static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *pee
     struct offer offers[2] = { { .id = pl_comm_new_id(), .members = local->size }, { .error = MPI_ERR_NO_MEM } };
     *remote = NULL;
     if (leads && members) {
-        offers[1].error = swap(peer, remote_leader, pl_comm_user_tag(tag), &offers[0], sizeof offers[0], &offers[1], sizeof offers[1]);
+        offers[1].error = swap(peer, remote_leader, pl_comm_user_tag(tag), &offers[0], sizeof offers[0], &offers[1],
+                               sizeof offers[1]);
         if (!offers[1].error && !(*remote = pl_calloc((size_t)offers[1].members, sizeof **remote)))
             offers[1].error = MPI_ERR_NO_MEM;
         if (!offers[1].error)
-            offers[1].error = swap(peer, remote_leader, pl_comm_user_tag(tag), members, (size_t)local->size * sizeof *members, *remote, (size_t)offers[1].members * sizeof **remote);
+            offers[1].error =
+                swap(peer, remote_leader, pl_comm_user_tag(tag), members, (size_t)local->size * sizeof *members,
+                     *remote, (size_t)offers[1].members * sizeof **remote);
     }
     free(members);
     int rc = pl_bcast(local, offers, sizeof offers, PL_TYPE_BYTE, local_leader);
     if (rc == MPI_SUCCESS && offers[1].error)
-        rc = leads ? offers[1].error : pl_fail(offers[1].error, "the leader, rank %d, could not meet the remote leader", local_leader);
+        rc = leads ? offers[1].error
+                   : pl_fail(offers[1].error, "the leader, rank %d, could not meet the remote leader", local_leader);
     if (rc == MPI_SUCCESS && !leads && !(*remote = pl_calloc((size_t)offers[1].members, sizeof **remote)))
         rc = pl_fail_memory("the remote group");
     if (rc == MPI_SUCCESS)
-        rc = pl_bcast(local, *remote, (MPI_Count)((size_t)offers[1].members * sizeof **remote), PL_TYPE_BYTE, local_leader);
+        rc = pl_bcast(local, *remote, (MPI_Count)((size_t)offers[1].members * sizeof **remote), PL_TYPE_BYTE,
+                      local_leader);
     *mine = offers[0];
     *theirs = offers[1];
     return rc;
 }
 
 /* The communicator of the local group, that the user does not see. */
-static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_comm_id id, struct pl_comm **made)
+static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
+                        struct pl_comm_id id, struct pl_comm **made)
 {
     int rc = pl_comm_create(instance, parent, group, NULL, id, made);
     if (rc == MPI_SUCCESS) {
@@ -152,11 +159,13 @@ static int disjoint(const struct pl_group *a, const struct pl_group *b)
 {
     for (int i = 0; i < b->size; i++)
         if (pl_group_find(a, pl_group_proc(b, i)) != MPI_UNDEFINED)
-            return pl_fail(MPI_ERR_COMM, "the groups are not disjoint: rank %d of the remote group is in the local one too", i);
+            return pl_fail(MPI_ERR_COMM,
+                           "the groups are not disjoint: rank %d of the remote group is in the local one too", i);
     return MPI_SUCCESS;
 }
 
-int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag, struct pl_comm **comm)
+int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
+                        struct pl_comm **comm)
 {
     struct offer mine, theirs;
     struct member *members;
@@ -206,7 +215,8 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
 {
     struct word own = { pl_comm_new_id(), value, 0 };
     int any = failed;
-    int rc = pl_allreduce(comm->local, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT), pl_op_predefined((uintptr_t)MPI_MAX));
+    int rc = pl_allreduce(comm->local, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
+                          pl_op_predefined((uintptr_t)MPI_MAX));
     if (rc == MPI_SUCCESS)
         rc = pl_bcast(comm->local, &own, sizeof own, PL_TYPE_BYTE, 0);
     struct word *theirs = pl_calloc((size_t)comm->remote->size, sizeof *theirs);
@@ -214,8 +224,14 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
         return pl_fail_memory("an agreement of two groups");
     own.failed = any;
     if (rc == MPI_SUCCESS)
-        rc = pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_ALLGATHER, .comm = comm, .sendbuf = &own, .sendcount = sizeof own,
-                                            .sendtype = PL_TYPE_BYTE, .recvbuf = theirs, .recvcount = sizeof own, .recvtype = PL_TYPE_BYTE });
+        rc = pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_ALLGATHER,
+                                            .comm = comm,
+                                            .sendbuf = &own,
+                                            .sendcount = sizeof own,
+                                            .sendtype = PL_TYPE_BYTE,
+                                            .recvbuf = theirs,
+                                            .recvcount = sizeof own,
+                                            .recvtype = PL_TYPE_BYTE });
     if (rc == MPI_SUCCESS && (any || theirs[0].failed))
         rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "another process failed to take part");
     *remote_value = theirs[0].value;
@@ -270,7 +286,8 @@ static int of_color(struct vote *votes, int size, int color)
     return members;
 }
 
-static struct pl_group *chosen(struct pl_instance *instance, const struct pl_group *from, const struct vote *votes, int members)
+static struct pl_group *chosen(struct pl_instance *instance, const struct pl_group *from, const struct vote *votes,
+                               int members)
 {
     uint64_t *procs = pl_malloc((size_t)members * sizeof *procs);
     if (!procs) {
@@ -284,7 +301,8 @@ static struct pl_group *chosen(struct pl_instance *instance, const struct pl_gro
     return group;
 }
 
-static int part(struct pl_comm *parent, const struct vote *ours, int our_count, const struct vote *theirs, int their_count, struct pl_comm **comm)
+static int part(struct pl_comm *parent, const struct vote *ours, int our_count, const struct vote *theirs,
+                int their_count, struct pl_comm **comm)
 {
     struct pl_group *local = chosen(parent->instance, parent->group, ours, our_count);
     struct pl_group *remote = chosen(parent->instance, parent->remote, theirs, their_count);
@@ -292,10 +310,12 @@ static int part(struct pl_comm *parent, const struct vote *ours, int our_count, 
     const struct vote *head = parent->first_group ? ours : theirs;
     int rc = local && remote ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (rc == MPI_SUCCESS)
-        rc = pl_comm_create(parent->instance, parent, local, remote, (struct pl_comm_id){ head->home, head->serial }, &made);
+        rc = pl_comm_create(parent->instance, parent, local, remote, (struct pl_comm_id){ head->home, head->serial },
+                            &made);
     if (rc == MPI_SUCCESS) {
         made->first_group = parent->first_group;
-        rc = hidden_local(parent->instance, parent->local, local, (struct pl_comm_id){ ours->home, ours->local_serial }, &made->local);
+        rc = hidden_local(parent->instance, parent->local, local, (struct pl_comm_id){ ours->home, ours->local_serial },
+                          &made->local);
         if (rc)
             pl_comm_free(made);
     }
@@ -312,16 +332,24 @@ int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_com
 {
     struct pl_comm_id id = pl_comm_new_id(), local_id = pl_comm_new_id();
     struct vote own = { color, key, parent->rank, id.serial, local_id.serial, id.home };
-    struct vote *ours = pl_malloc((size_t)parent->size * sizeof own), *theirs = pl_malloc((size_t)parent->remote->size * sizeof own);
+    struct vote *ours = pl_malloc((size_t)parent->size * sizeof own),
+                *theirs = pl_malloc((size_t)parent->remote->size * sizeof own);
     *comm = NULL;
     int rc = ours && theirs ? MPI_SUCCESS : pl_fail_memory("the colors of a split");
     if (rc == MPI_SUCCESS)
         rc = pl_allgather(parent->local, &own, sizeof own, PL_TYPE_BYTE, ours, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS)
-        rc = pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_ALLGATHER, .comm = parent, .sendbuf = &own, .sendcount = sizeof own,
-                                            .sendtype = PL_TYPE_BYTE, .recvbuf = theirs, .recvcount = sizeof own, .recvtype = PL_TYPE_BYTE });
+        rc = pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_ALLGATHER,
+                                            .comm = parent,
+                                            .sendbuf = &own,
+                                            .sendcount = sizeof own,
+                                            .sendtype = PL_TYPE_BYTE,
+                                            .recvbuf = theirs,
+                                            .recvcount = sizeof own,
+                                            .recvtype = PL_TYPE_BYTE });
     if (rc == MPI_SUCCESS && color != MPI_UNDEFINED) {
-        int our_count = of_color(ours, parent->size, color), their_count = of_color(theirs, parent->remote->size, color);
+        int our_count = of_color(ours, parent->size, color),
+            their_count = of_color(theirs, parent->remote->size, color);
         if (their_count > 0)
             rc = part(parent, ours, our_count, theirs, their_count, comm);
     }

@@ -6,7 +6,8 @@
 #include "core/comm.h"
 
 /* From the local group of `local` and that behind rank `remote_leader` of `peer`, which only the leader uses. */
-int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag, struct pl_comm **comm);
+int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
+                        struct pl_comm **comm);
 
 /* The two groups as one; the one with `high` comes second. */
 int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged);

@@ -80,7 +80,8 @@ static const char *check_cpus(const struct pl_job *job, size_t bytes)
 
 static const char *check_pages(const struct pl_job *job, size_t bytes)
 {
-    bool whole = !job->pages || (job->pages % 64 == 0 && job->pages <= bytes && job->size <= (bytes - job->pages) / PL_PAGE_BYTES);
+    bool whole = !job->pages ||
+                 (job->pages % 64 == 0 && job->pages <= bytes && job->size <= (bytes - job->pages) / PL_PAGE_BYTES);
     return whole ? NULL : "the pages of its ranks lie outside";
 }
 

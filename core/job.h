@@ -85,10 +85,10 @@ struct pl_job {
     uint32_t appnum;          /* offset of int32_t[size]: MPI_APPNUM by rank */
     uint32_t apps;            /* offset and number of struct pl_job_app, for MPI_INFO_ENV */
     uint32_t app_count;
-    uint32_t cpus;            /* offset of uint64_t[size][cpu_words], bits of the processors that each rank was given; */
+    uint32_t cpus; /* offset of uint64_t[size][cpu_words], bits of the processors that each rank was given; */
     uint32_t cpu_words;       /* 0: not known */
-    uint32_t table;           /* offset of the struct pl_job_table (core/job_sets.h) of sets that are published; 0: none */
-    int32_t bell;             /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
+    uint32_t table; /* offset of the struct pl_job_table (core/job_sets.h) of sets that are published; 0: none */
+    int32_t bell;   /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
     uint64_t bell_inode;      /* changed; 0: there is none */
     uint64_t pages;           /* offset of the ranks' pages (core/job_report.h); 0: none */
     _Atomic uint32_t report;  /* how often the runtime has asked the processes what they are in */

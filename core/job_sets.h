@@ -63,6 +63,7 @@ const struct pl_job_set *pl_job_sets_find(const struct pl_job_sets *sets, const 
 /* Publishes a set or changes it; one that is as it was already is left alone. Withdraws it with ranges NULL; one that is
  * not there is an error. The name and the ranges have been checked. NULL, or what went wrong. `version`: the table's
  * afterwards. */
-const char *pl_job_sets_change(struct pl_job_table *table, const char *name, const uint32_t *ranges, uint32_t count, uint64_t *version);
+const char *pl_job_sets_change(struct pl_job_table *table, const char *name, const uint32_t *ranges, uint32_t count,
+                               uint64_t *version);
 
 #endif

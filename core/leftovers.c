@@ -61,7 +61,8 @@ static void add(struct line *line, const char *format, ...)
     int length = vsnprintf(line->text + line->used, sizeof line->text - line->used, format, arguments);
     va_end(arguments);
     if (length > 0)
-        line->used += (size_t)length < sizeof line->text - line->used ? (size_t)length : sizeof line->text - line->used - 1;
+        line->used +=
+            (size_t)length < sizeof line->text - line->used ? (size_t)length : sizeof line->text - line->used - 1;
 }
 
 static void add_reason(struct line *line)
@@ -104,7 +105,8 @@ static bool describe(struct pl_comm *comm, struct line *line)
     }
     if (left.others && !part) {
         add_reason(line);
-        add(line, "%d %srequest%s or matched message%s", left.others, left.posted ? "more " : "", plural(left.others), plural(left.others));
+        add(line, "%d %srequest%s or matched message%s", left.others, left.posted ? "more " : "", plural(left.others),
+            plural(left.others));
     }
     if (left.unreceived) {
         add_reason(line);

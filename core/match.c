@@ -25,10 +25,13 @@ static void *transport_self(struct pl_engine *engine, const struct pl_transport_
 }
 
 /* Sends an answer to whoever sent `header`. A sender that cannot be reached any more needs none. */
-static void answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, int kind, int tag)
+static void answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, int kind,
+                   int tag)
 {
     struct pl_peer *peer;
-    struct pl_header reply = { .home = header->home, .serial = header->serial, .kind = (uint8_t)kind, .tag = tag, .token = header->token };
+    struct pl_header reply = {
+        .home = header->home, .serial = header->serial, .kind = (uint8_t)kind, .tag = tag, .token = header->token
+    };
     if (pl_engine_peer(engine, from->card, from->card_length, UINT64_MAX, &peer) == MPI_SUCCESS)
         pl_engine_control(engine, peer, &reply, NULL, 0);
 }
@@ -74,7 +77,8 @@ void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, b
     free(unexpected);
 }
 
-static struct pl_unexpected *keep(const struct pl_origin *from, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+static struct pl_unexpected *keep(const struct pl_origin *from, const struct pl_header *header, const void *data,
+                                  struct pl_bulk *bulk)
 {
     size_t bytes = bulk ? 0 : header->size;
     struct pl_unexpected *unexpected = malloc(sizeof *unexpected + bytes);
@@ -226,7 +230,8 @@ void pl_match_post(struct pl_request *request)
 }
 
 /* A peer asks to withdraw the message with this token. It may sit in any communicator's queue, or among the orphans. */
-static struct pl_unexpected *find_token(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header)
+static struct pl_unexpected *find_token(struct pl_engine *engine, const struct pl_origin *from,
+                                        const struct pl_header *header)
 {
     struct pl_comm *comm = find_comm(engine, header);
     struct pl_list *queues[] = { &engine->orphans, comm ? &comm->queues[PL_MSG_P2P].unexpected : NULL,
@@ -309,7 +314,8 @@ static void arrived_door(struct pl_engine *engine, const struct pl_origin *from,
             engine->door_arrived(engine, from, header, data);
         return;
     }
-    struct door_fetch *fetch = engine->door_arrived && header->size < PL_DOOR_MAX ? calloc(1, sizeof *fetch + header->size) : NULL;
+    struct door_fetch *fetch =
+        engine->door_arrived && header->size < PL_DOOR_MAX ? calloc(1, sizeof *fetch + header->size) : NULL;
     if (!fetch) {
         bulk->ops->drop(transport_self(engine, bulk->ops), bulk, false);
         return;

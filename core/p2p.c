@@ -47,7 +47,8 @@ void pl_send_locked(struct pl_request *request)
 static const struct pl_outcome outcome_of_nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
 
 /* A request on the stack of a blocking call: only what is read is set. */
-static inline void on_stack(struct pl_request *request, int kind, int context, struct pl_comm *comm, const void *buf, MPI_Count count, int rank, int tag)
+static inline void on_stack(struct pl_request *request, int kind, int context, struct pl_comm *comm, const void *buf,
+                            MPI_Count count, int rank, int tag)
 {
     atomic_init(&request->done, 0);
     request->kind = (uint8_t)kind;
@@ -85,7 +86,8 @@ int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_ty
     return pl_request_wait(&request);
 }
 
-int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag, MPI_Status *status)
+int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
+            MPI_Status *status)
 {
     if (source == MPI_PROC_NULL) {
         pl_status_set(status, &outcome_of_nobody);
@@ -103,8 +105,8 @@ int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *ty
 
 /* --- prepared, then started --------------------------------------------------------------------------------------- */
 
-static int prepare(enum pl_request_kind kind, struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type,
-                   int rank, int tag, struct pl_request **request)
+static int prepare(enum pl_request_kind kind, struct pl_comm *comm, const void *buf, MPI_Count count,
+                   struct pl_type *type, int rank, int tag, struct pl_request **request)
 {
     struct pl_request *made = pl_request_create(kind, comm, type, false);
     if (!made)
@@ -118,7 +120,8 @@ static int prepare(enum pl_request_kind kind, struct pl_comm *comm, const void *
     return MPI_SUCCESS;
 }
 
-int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag, int mode, struct pl_request **request)
+int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag,
+                    int mode, struct pl_request **request)
 {
     int rc = prepare(PL_REQ_SEND, comm, buf, count, type, dest, tag, request);
     if (rc == MPI_SUCCESS)
@@ -126,7 +129,8 @@ int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, stru
     return rc;
 }
 
-int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag, struct pl_request **request)
+int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
+                    struct pl_request **request)
 {
     return prepare(PL_REQ_RECV, comm, buf, count, type, source, tag, request);
 }
@@ -147,7 +151,8 @@ int pl_p2p_start(struct pl_request *request)
         return MPI_SUCCESS;
     }
     if (request->mode == PL_SEND_BUFFERED) { /* of a send: no receive has it */
-        int rc = pl_bsend(request->comm, request->buf, request->count, request->datatype, request->peer_rank, request->tag);
+        int rc =
+            pl_bsend(request->comm, request->buf, request->count, request->datatype, request->peer_rank, request->tag);
         request->active = rc == MPI_SUCCESS; /* else nothing was started, and a persistent one may be again */
         atomic_store_explicit(&request->done, 1, memory_order_release);
         return rc;
@@ -164,7 +169,8 @@ int pl_p2p_start(struct pl_request *request)
 
 /* --- for the library itself ------------------------------------------------------------------------------------------ */
 
-int pl_coll_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest, int tag, struct pl_request **request)
+int pl_coll_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest, int tag,
+                  struct pl_request **request)
 {
     struct pl_request *made = pl_request_create(PL_REQ_SEND, comm, type, true);
     if (!made)
@@ -179,7 +185,8 @@ int pl_coll_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const 
     return pl_p2p_start(made);
 }
 
-int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source, int tag, struct pl_request **request)
+int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source, int tag,
+                  struct pl_request **request)
 {
     struct pl_request *made = pl_request_create(PL_REQ_RECV, comm, type, true);
     if (!made)
@@ -247,7 +254,8 @@ static void start_child(struct pair *pair, struct pl_request *child)
     }
 }
 
-static int describe_child(struct pl_comm *comm, enum pl_request_kind kind, const void *buf, MPI_Count count, const struct pl_type *type, int rank, int tag, struct pl_request **child)
+static int describe_child(struct pl_comm *comm, enum pl_request_kind kind, const void *buf, MPI_Count count,
+                          const struct pl_type *type, int rank, int tag, struct pl_request **child)
 {
     struct pl_request *made = pl_request_create(kind, comm, type, true);
     if (!made)
@@ -283,9 +291,11 @@ int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, 
         sendtype = PL_TYPE_BYTE;
         sendbuf = pair->copy;
     }
-    rc = describe_child(comm, PL_REQ_RECV, transfer->recvbuf, transfer->recvcount, transfer->recvtype, transfer->source, transfer->recvtag, &pair->child[0]);
+    rc = describe_child(comm, PL_REQ_RECV, transfer->recvbuf, transfer->recvcount, transfer->recvtype, transfer->source,
+                        transfer->recvtag, &pair->child[0]);
     if (rc == MPI_SUCCESS)
-        rc = describe_child(comm, PL_REQ_SEND, sendbuf, sendcount, sendtype, transfer->dest, transfer->sendtag, &pair->child[1]);
+        rc = describe_child(comm, PL_REQ_SEND, sendbuf, sendcount, sendtype, transfer->dest, transfer->sendtag,
+                            &pair->child[1]);
     if (rc)
         goto children;
     pair->parent = parent;
@@ -314,10 +324,13 @@ nothing:
 
 static void outcome_of(const struct pl_unexpected *unexpected, struct pl_outcome *outcome)
 {
-    *outcome = (struct pl_outcome){ .source = unexpected->header.source, .tag = unexpected->header.tag, .bytes = (MPI_Count)unexpected->header.size };
+    *outcome = (struct pl_outcome){ .source = unexpected->header.source,
+                                    .tag = unexpected->header.tag,
+                                    .bytes = (MPI_Count)unexpected->header.size };
 }
 
-int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, struct pl_outcome *outcome, struct pl_message **message)
+int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, struct pl_outcome *outcome,
+             struct pl_message **message)
 {
     struct pl_engine *engine = &comm->instance->engine;
     struct pl_message *made = NULL;
@@ -327,7 +340,9 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
             return MPI_ERR_NO_MEM;
         made->comm = pl_object_retain(comm);
     }
-    const struct pl_waiting what = { .what = PL_WHAT_PROBE, .comm = comm, .peer = source, .tag = tag == MPI_ANY_TAG ? PL_ANY : tag };
+    const struct pl_waiting what = {
+        .what = PL_WHAT_PROBE, .comm = comm, .peer = source, .tag = tag == MPI_ANY_TAG ? PL_ANY : tag
+    };
     struct pl_wait idling = { .what = &what };
     for (bool tried = false;; tried = true) {
         pl_engine_enter(engine);
@@ -365,12 +380,14 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
     return !*found && comm->lost ? pl_lost_fail(comm) : MPI_SUCCESS;
 }
 
-int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type, struct pl_request **request)
+int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type,
+                   struct pl_request **request)
 {
     struct pl_request *made;
     if (message->comm->orphan)
         return fail_orphan();
-    int rc = prepare(PL_REQ_RECV, message->comm, buf, count, type, message->unexpected->header.source, message->unexpected->header.tag, &made);
+    int rc = prepare(PL_REQ_RECV, message->comm, buf, count, type, message->unexpected->header.source,
+                     message->unexpected->header.tag, &made);
     if (rc)
         return rc;
     struct pl_unexpected *unexpected = message->unexpected;

@@ -11,8 +11,10 @@
 #include "core/request.h"
 
 /* A send or receive that is described and not started. One handle. */
-int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag, int mode, struct pl_request **request);
-int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag, struct pl_request **request);
+int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag,
+                    int mode, struct pl_request **request);
+int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
+                    struct pl_request **request);
 
 /* Starts it: once for a nonblocking operation, again and again for a persistent one. */
 int pl_p2p_start(struct pl_request *request);
@@ -34,10 +36,12 @@ int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, 
 
 /* Looks for a message. `take`: out of the queue, as *message (PL_MESSAGE, one handle). Found: true. One round of
  * progress when it is not there. */
-int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, struct pl_outcome *outcome, struct pl_message **message);
+int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, struct pl_outcome *outcome,
+             struct pl_message **message);
 
 /* Receives a matched message; consumes its handle. */
-int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type, struct pl_request **request);
+int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type,
+                   struct pl_request **request);
 
 /* Tries to cancel; never waits. */
 int pl_cancel(struct pl_request *request);

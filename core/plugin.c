@@ -73,11 +73,13 @@ static int find_directory(char *path, size_t room)
     char file[PATH_MAX];
     const char *own = own_file();
     if (!own || !realpath(own, file))
-        return pl_fail(MPI_ERR_OTHER, "cannot tell which file this library was loaded from, so plugins cannot be found");
+        return pl_fail(MPI_ERR_OTHER,
+                       "cannot tell which file this library was loaded from, so plugins cannot be found");
     *strrchr(file, '/') = '\0';
     int length = snprintf(path, room, "%s/plenum", file);
     size_t end = strlen(file);
-    if (end >= 4 && strcmp(file + end - 4, "/bin") == 0 && access(path, F_OK) != 0) /* a program that holds the library itself */
+    if (end >= 4 && strcmp(file + end - 4, "/bin") == 0 &&
+        access(path, F_OK) != 0) /* a program that holds the library itself */
         length = snprintf(path, room, "%s/../lib/plenum", file);
     if ((size_t)length >= room)
         return pl_fail(MPI_ERR_OTHER, "the path of the library is longer than %zu bytes", room - 1);
@@ -188,7 +190,8 @@ const void *pl_plugin_load(const char *name, const char *symbol)
     if (!ops)
         pl_fail(MPI_ERR_OTHER, "plugin %s does not export %s", path, symbol);
     else if (*ops != abi_of(symbol)) {
-        pl_fail(MPI_ERR_OTHER, "plugin %s is of version %u, this library needs %u", path, (unsigned)*ops, (unsigned)abi_of(symbol));
+        pl_fail(MPI_ERR_OTHER, "plugin %s is of version %u, this library needs %u", path, (unsigned)*ops,
+                (unsigned)abi_of(symbol));
         ops = NULL;
     }
     dlclose(handle);

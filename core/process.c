@@ -99,7 +99,8 @@ static int open_first(void)
         }
     atomic_store(&pl_process.serial, 16);
     pl_process.pid = getpid();
-    pl_log("process", 3, "rank %d of %d in %s, by %s", pl_process.place.rank, pl_process.place.size, pl_process.place.nspace, pl_process.bootstrap->name);
+    pl_log("process", 3, "rank %d of %d in %s, by %s", pl_process.place.rank, pl_process.place.size,
+           pl_process.place.nspace, pl_process.bootstrap->name);
     return MPI_SUCCESS;
 }
 
@@ -112,7 +113,9 @@ int pl_process_check_forked(void)
 {
     if (!forked())
         return MPI_SUCCESS;
-    return pl_fail(MPI_ERR_OTHER, "this process was forked from process %d, which was using MPI, and has executed no program since: it cannot use MPI",
+    return pl_fail(MPI_ERR_OTHER,
+                   "this process was forked from process %d, which was using MPI, and has executed no program since: "
+                   "it cannot use MPI",
                    (int)pl_process.pid);
 }
 

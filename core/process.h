@@ -27,7 +27,7 @@ struct pl_place {
     uint32_t generation;      /* how often this rank was claimed: peers of one World have the same */
     const char *local_ranks;  /* of this node, "0,1,4", when they are not all of the job; NULL: not known */
     const struct pl_job *job; /* the job segment when inherited, the pool's when attached, else NULL */
-    bool watched;             /* nobody ends this process when another of the job dies: the engines look (core/lost.h) */
+    bool watched; /* nobody ends this process when another of the job dies: the engines look (core/lost.h) */
 };
 
 /* What the library offers to a bootstrap that lives in a shared object. */

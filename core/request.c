@@ -32,7 +32,8 @@ static bool keep_spare(struct pl_request *request)
 {
     struct pl_comm *comm = request->comm;
     pl_engine_enter(request->engine);
-    bool kept = !comm->orphan && comm->spare_count < SPARES_MAX && atomic_load_explicit(&comm->obj.handles, memory_order_relaxed) > 0;
+    bool kept = !comm->orphan && comm->spare_count < SPARES_MAX &&
+                atomic_load_explicit(&comm->obj.handles, memory_order_relaxed) > 0;
     if (kept) {
         atomic_store_explicit(&request->obj.handles, 0, memory_order_release);
         pl_list_push(&comm->spares, &request->link);
@@ -73,7 +74,8 @@ void pl_request_recycle(struct pl_request *request)
         pl_object_release(request);
 }
 
-static struct pl_request *renewed(struct pl_request *request, enum pl_request_kind kind, const struct pl_type *type, bool hidden)
+static struct pl_request *renewed(struct pl_request *request, enum pl_request_kind kind, const struct pl_type *type,
+                                  bool hidden)
 {
     atomic_store_explicit(&request->obj.handles, !hidden, memory_order_relaxed);
     request->obj.abi = 0;
@@ -90,7 +92,8 @@ static struct pl_request *renewed(struct pl_request *request, enum pl_request_ki
     return request;
 }
 
-struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type, bool hidden)
+struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type,
+                                     bool hidden)
 {
     struct pl_request *request = kind <= PL_REQ_RECV && comm ? take_spare(comm) : NULL;
     if (request)
@@ -181,8 +184,10 @@ int pl_request_report(const struct pl_request *request)
 {
     int error = request->outcome.error;
     if (error == MPI_ERR_TRUNCATE && (request->kind == PL_REQ_RECV || request->kind == PL_REQ_PAIR))
-        return pl_fail(error, "the message of %llu bytes from rank %d with tag %d is longer than the receive buffer of %zu bytes",
-                       (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag, request->in.data.total);
+        return pl_fail(
+            error, "the message of %llu bytes from rank %d with tag %d is longer than the receive buffer of %zu bytes",
+            (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag,
+            request->in.data.total);
     if (error == MPI_ERR_PROC_ABORTED && request->comm->lost)
         return pl_lost_fail(request->comm);
     if (error == MPI_ERR_PROC_ABORTED)

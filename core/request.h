@@ -68,7 +68,7 @@ struct pl_request {
     struct pl_type *type;     /* retained, NULL for predefined */
     struct pl_outcome outcome;
     struct pl_list link;      /* in the list of its state */
-    struct pl_list index;     /* of a posted receive: in the index of its communicator, if there is one (match_index.h) */
+    struct pl_list index; /* of a posted receive: in the index of its communicator, if there is one (match_index.h) */
 
     /* what was asked for, kept for persistent requests */
     const void *buf;
@@ -104,7 +104,8 @@ struct pl_request {
 void pl_request_complete(struct pl_request *request, int error);
 
 /* A request of this kind with one handle (or hidden: one reference). Retains comm and type. NULL: out of memory. */
-struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type, bool hidden);
+struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type,
+                                     bool hidden);
 
 /* The user has waited for it: takes the handle back, and keeps a send or receive for the communicator's next one. No lock
  * held. */

@@ -41,7 +41,8 @@ struct pl_topology_ops {
      * and index as in `places`, and its processors as the bits of `cpus` [words], which is borrowed for the call. A result
      * of `found` other than 0 ends it and is returned. -1: the topology of the machine cannot be read.
      */
-    int (*each)(int (*found)(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words), void *to);
+    int (*each)(int (*found)(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words),
+                void *to);
 };
 
 #endif

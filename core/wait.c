@@ -36,16 +36,16 @@ enum {
     SPINS_STRANGERS = 20000, /* most of the time for which the scheduler lets a stranger run instead of the peer */
     YIELDS = 500,            /* each a microsecond, or as long as the others want to run */
     YIELDS_PATIENT = 100,
-    CROWDED_NS = 5000,       /* a yield that takes longer has let somebody run */
-    STARVED_NS = 1000000,    /* one that takes longer has let somebody run who computes: better to sleep, and be woken */
-    CROWD_MEMORY = 32,       /* short yields before it is forgotten */
-    NUDGE_SPINS = 64,        /* rounds between looks at the other engines */
+    CROWDED_NS = 5000,    /* a yield that takes longer has let somebody run */
+    STARVED_NS = 1000000, /* one that takes longer has let somebody run who computes: better to sleep, and be woken */
+    CROWD_MEMORY = 32,    /* short yields before it is forgotten */
+    NUDGE_SPINS = 64,     /* rounds between looks at the other engines */
     NUDGE_YIELDS = 8,
-    POLLS = 2046,            /* polls in vain between yields, as a mask of turns; some calls make two */
+    POLLS = 2046, /* polls in vain between yields, as a mask of turns; some calls make two */
     POLLS_PATIENT = 14,
-    NAP_FIRST = 100,         /* microseconds; every further nap is twice as long ... */
-    NAP_DOUBLINGS = 7,       /* ... until here: 12.8 ms */
-    NAP_BLIND = 500,         /* at most, when events may come where nobody listens */
+    NAP_FIRST = 100,   /* microseconds; every further nap is twice as long ... */
+    NAP_DOUBLINGS = 7, /* ... until here: 12.8 ms */
+    NAP_BLIND = 500,   /* at most, when events may come where nobody listens */
 };
 
 static inline void relax(void)
@@ -194,13 +194,17 @@ static void be_asked(struct pl_engine *engine, const struct pl_request *request,
     pl_report_look(engine, request, wait);
 }
 
-static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, const struct pl_request *request, struct pl_wait *wait)
+static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, const struct pl_request *request,
+                 struct pl_wait *wait)
 {
     if (wait->yielded) /* for long, and it has brought nothing */
         atomic_store_explicit(&engine->crowd, -CROWD_MEMORY, memory_order_relaxed);
     wait->yielded = false;
     int crowd = atomic_load_explicit(&engine->crowd, memory_order_relaxed);
-    unsigned round = wait->rounds, spins = engine->patient ? 0 : crowd > 0 ? SPINS_CROWDED : crowd < 0 ? SPINS_STRANGERS : SPINS;
+    unsigned round = wait->rounds, spins = engine->patient ? 0
+                                           : crowd > 0     ? SPINS_CROWDED
+                                           : crowd < 0     ? SPINS_STRANGERS
+                                                           : SPINS;
     unsigned yields = engine->patient || crowd > 0 ? YIELDS_PATIENT : YIELDS;
     if (round < UINT_MAX)
         wait->rounds++;

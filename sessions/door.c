@@ -19,7 +19,8 @@ static void close_door(void)
     door_is_open = false;
 }
 
-int pl_door_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *, const void *), struct pl_engine **door)
+int pl_door_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *, const void *),
+                 struct pl_engine **door)
 {
     int rc = MPI_SUCCESS;
     pl_lock_take(&door_lock);

@@ -51,8 +51,12 @@ static int level_wanted(struct pl_info *info, int *level)
     if (!text)
         return MPI_SUCCESS;
     *level = pl_thread_level_from(text);
-    int rc = *level != MPI_UNDEFINED ? MPI_SUCCESS
-             : pl_fail(MPI_ERR_INFO_VALUE, "info key mpi_thread_support_level is \"%s\", allowed are MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE", text);
+    int rc = *level != MPI_UNDEFINED
+                 ? MPI_SUCCESS
+                 : pl_fail(MPI_ERR_INFO_VALUE,
+                           "info key mpi_thread_support_level is \"%s\", allowed are MPI_THREAD_SINGLE, "
+                           "MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE",
+                           text);
     free(text);
     return rc;
 }
@@ -72,7 +76,10 @@ static int strict_wanted(struct pl_info *info, bool *strict)
 /* A key with our prefix, or MPI's, that means nothing here is a mistake of spelling. */
 static int check_keys(struct pl_info *info)
 {
-    static const char *const keys[] = { LEVEL_KEY, STRICT_KEY, PL_ALLOC_KINDS_KEY, PL_ALLOC_KINDS_ASSERT_KEY, "mpi_initial_errhandler", "plenum_errhandler" };
+    static const char *const keys[] = {
+        LEVEL_KEY,          STRICT_KEY, PL_ALLOC_KINDS_KEY, PL_ALLOC_KINDS_ASSERT_KEY, "mpi_initial_errhandler",
+        "plenum_errhandler"
+    };
     char key[MPI_MAX_INFO_KEY];
     for (int n = 0; info && pl_info_nth(info, n, key); n++) {
         size_t i = 0;

@@ -27,8 +27,8 @@ static int level_of(int required)
     return MPI_THREAD_MULTIPLE;
 }
 
-static int make_comm(struct pl_instance *world, int size, uint64_t first, uint32_t serial, const char *name, struct pl_comm *comm,
-                     struct pl_comm **made)
+static int make_comm(struct pl_instance *world, int size, uint64_t first, uint32_t serial, const char *name,
+                     struct pl_comm *comm, struct pl_comm **made)
 {
     struct pl_group *group = pl_group_create_range(world, size, first, 1);
     if (!group)
@@ -61,14 +61,18 @@ int pl_world_init(int required, int *provided)
 {
     struct pl_instance *world;
     if (atomic_load(&pl_world_state) != PL_WORLD_BEFORE)
-        return pl_fail(MPI_ERR_OTHER, "MPI is initialized already%s", atomic_load(&pl_world_state) == PL_WORLD_FINALIZED ? ", and finalized: the World Model has one life" : "");
+        return pl_fail(MPI_ERR_OTHER, "MPI is initialized already%s",
+                       atomic_load(&pl_world_state) == PL_WORLD_FINALIZED
+                           ? ", and finalized: the World Model has one life"
+                           : "");
     int rc = pl_instance_open(true, level_of(required), NULL, &world);
     if (rc)
         return rc;
     const struct pl_place *place = &pl_process.place;
     rc = make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, "MPI_COMM_SELF", &comm_self, &pl_self_comm);
     if (rc == MPI_SUCCESS)
-        rc = make_comm(world, place->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world, &pl_world_comm);
+        rc = make_comm(world, place->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world,
+                       &pl_world_comm);
     if (rc == MPI_SUCCESS)
         rc = pl_process_publish(PL_CARD_WORLD, world->engine.card, world->engine.card_length);
     if (rc) {
@@ -90,7 +94,8 @@ int pl_world_finalize(void)
     MPI_Count size;
     char left[PL_DETAIL_MAX - 64];
     if (atomic_load(&pl_world_state) != PL_WORLD_INITIALIZED)
-        return pl_fail(MPI_ERR_OTHER, "MPI is %s", atomic_load(&pl_world_state) == PL_WORLD_BEFORE ? "not initialized" : "finalized already");
+        return pl_fail(MPI_ERR_OTHER, "MPI is %s",
+                       atomic_load(&pl_world_state) == PL_WORLD_BEFORE ? "not initialized" : "finalized already");
     int rc = pl_process_check_forked();
     if (rc == MPI_SUCCESS)
         rc = pl_attrs_delete(&pl_self_comm->attrs, MPI_COMM_SELF);
@@ -103,7 +108,8 @@ int pl_world_finalize(void)
     bool strict = count > 0 && world->strict;
     close_world(world);
     atomic_store(&pl_world_state, PL_WORLD_FINALIZED);
-    return strict ? pl_fail(MPI_ERR_OTHER, "the World is finalized; left alive in it, %d: %s", count, left) : MPI_SUCCESS;
+    return strict ? pl_fail(MPI_ERR_OTHER, "the World is finalized; left alive in it, %d: %s", count, left)
+                  : MPI_SUCCESS;
 }
 
 bool pl_world_main_thread(void)

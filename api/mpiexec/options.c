@@ -103,7 +103,8 @@ static const struct option table[] = {
     { "initial-errhandler", CALL, 0, apply_errhandler, "NAME",
       "mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return" },
     { "initial_errhandler", CALL, 0, apply_errhandler, NULL, NULL },
-    { "memory-alloc-kinds", CALL, 0, apply_alloc_kinds, "KINDS", "kinds of memory that the program asks MPI to support" },
+    { "memory-alloc-kinds", CALL, 0, apply_alloc_kinds, "KINDS",
+      "kinds of memory that the program asks MPI to support" },
 
     TITLE("Where and how to run it"),
     { "bind-to", CALL, 0, apply_bind, "WHAT", "bind each process to a core, hwthread, socket or numa; none (default)" },

@@ -44,7 +44,8 @@ static int usage(FILE *to)
     fprintf(to, "usage: plenum-info [--json] [COMMAND]\n       plenum-info --version | --help\n\n");
     for (int i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-11s %s\n", commands[i].name, commands[i].help);
-    fprintf(to, "Without a command: version, parts and config; as JSON: version and config. With --json, before or after it, one JSON object.\n");
+    fprintf(to, "Without a command: version, parts and config; as JSON: version and config. With --json, before or "
+                "after it, one JSON object.\n");
     return to == stdout ? EXIT_SUCCESS : EXIT_USAGE;
 }
 

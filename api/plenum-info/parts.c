@@ -114,16 +114,16 @@ static void try_all(void)
 static void print_text(void)
 {
     for (int i = 0; i < PARTS; i++)
-        printf("%-9s %-5s %s; %s%s%s\n", parts[i].kind, parts[i].name, *parts[i].why ? "does not work here" : "works", parts[i].use,
-               *parts[i].why ? ": " : "", parts[i].why);
+        printf("%-9s %-5s %s; %s%s%s\n", parts[i].kind, parts[i].name, *parts[i].why ? "does not work here" : "works",
+               parts[i].use, *parts[i].why ? ": " : "", parts[i].why);
 }
 
 static void print_json(void)
 {
     json_t *all = json_array();
     for (int i = 0; i < PARTS; i++)
-        json_array_append_new(all, json_pack("{ss ss ss sb ss}", "kind", parts[i].kind, "name", parts[i].name, "use", parts[i].use,
-                                             "works", *parts[i].why == '\0', "why", parts[i].why));
+        json_array_append_new(all, json_pack("{ss ss ss sb ss}", "kind", parts[i].kind, "name", parts[i].name, "use",
+                                             parts[i].use, "works", *parts[i].why == '\0', "why", parts[i].why));
     json_t *top = json_pack("{so}", "parts", all);
     json_dumpf(top, stdout, JSON_INDENT(2));
     putchar('\n');

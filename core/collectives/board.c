@@ -32,7 +32,8 @@ static size_t reduction_bytes(const struct pl_coll *coll)
 
 static size_t block_bytes(MPI_Count count, const struct pl_type *type, int times)
 {
-    return count > PL_BOARD_BYTES || type->size > PL_BOARD_BYTES ? SIZE_MAX : (size_t)count * (size_t)type->size * (size_t)times;
+    return count > PL_BOARD_BYTES || type->size > PL_BOARD_BYTES ? SIZE_MAX
+                                                                 : (size_t)count * (size_t)type->size * (size_t)times;
 }
 
 static size_t cell_bytes(const struct pl_coll *coll)
@@ -45,7 +46,8 @@ static size_t cell_bytes(const struct pl_coll *coll)
     case PL_COLL_GATHER:
         return root ? block_bytes(coll->recvcount, coll->recvtype, 1) : block_bytes(coll->sendcount, coll->sendtype, 1);
     case PL_COLL_SCATTER:
-        return root ? block_bytes(coll->sendcount, coll->sendtype, comm->size) : block_bytes(coll->recvcount, coll->recvtype, comm->size);
+        return root ? block_bytes(coll->sendcount, coll->sendtype, comm->size)
+                    : block_bytes(coll->recvcount, coll->recvtype, comm->size);
     case PL_COLL_ALLGATHER: return block_bytes(coll->recvcount, coll->recvtype, 1);
     case PL_COLL_ALLTOALL: return block_bytes(coll->recvcount, coll->recvtype, comm->size);
     case PL_COLL_REDUCE:
@@ -87,7 +89,8 @@ static inline void unpack(const void *from, size_t bytes, struct pl_block block)
 }
 
 /* Combines `count` elements from `offset` on of the cells of ranks 0 to `last`. */
-static void combine(struct pl_board *board, const struct pl_coll *coll, size_t bytes, int last, size_t offset, MPI_Count count, void *result)
+static void combine(struct pl_board *board, const struct pl_coll *coll, size_t bytes, int last, size_t offset,
+                    MPI_Count count, void *result)
 {
     if (count == 0)
         return;
@@ -129,7 +132,8 @@ static int scatter(struct pl_board *board, const struct pl_coll *coll, size_t by
         pl_board_show(board, -1);
     }
     if (rc == MPI_SUCCESS && coll->recvbuf != MPI_IN_PLACE)
-        unpack((const char *)cell + each * (size_t)rank, bytes == each * (size_t)size ? each : 0, pl_coll_received(coll));
+        unpack((const char *)cell + each * (size_t)rank, bytes == each * (size_t)size ? each : 0,
+               pl_coll_received(coll));
     return rc;
 }
 
@@ -194,7 +198,8 @@ static void say(const struct pl_coll *coll, void *cell)
 static void hear(struct pl_board *board, const struct pl_coll *coll, size_t bytes)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
-    size_t each = coll->kind == PL_COLL_ALLTOALL ? bytes / (size_t)size : bytes, offset = each == bytes ? 0 : each * (size_t)rank;
+    size_t each = coll->kind == PL_COLL_ALLTOALL ? bytes / (size_t)size : bytes,
+           offset = each == bytes ? 0 : each * (size_t)rank;
     for (int i = 0; coll->kind != PL_COLL_BARRIER && i < size; i++)
         unpack((const char *)pl_board_read(board, i, bytes) + offset, each, pl_recv_block(coll, i));
 }

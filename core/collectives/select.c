@@ -146,7 +146,8 @@ static inline bool fits(const struct pl_algorithm *algorithm, const struct pl_co
 }
 
 /* The first that applies; NULL: none. */
-static const struct pl_algorithm *first_of(const struct pl_coll_rule *table, int count, const struct pl_coll *coll, size_t bytes)
+static const struct pl_algorithm *first_of(const struct pl_coll_rule *table, int count, const struct pl_coll *coll,
+                                           size_t bytes)
 {
     for (int i = 0; i < count; i++)
         if (table[i].algorithm->kind == coll->kind && coll->comm->size <= table[i].ranks && bytes <= table[i].bytes &&

@@ -117,8 +117,9 @@ static int read_rule(const struct pl_json *json, const char *where, enum pl_coll
     if (ranks)
         rule->ranks = (int)json_integer_value(ranks);
     if (bytes && !parse_bytes(bytes, &rule->bytes))
-        return fail_at(json, where, "bytes",
-                       "must be a whole number from 0 on, as a text with K, M or G: the most bytes that the rule is for");
+        return fail_at(
+            json, where, "bytes",
+            "must be a whole number from 0 on, as a text with K, M or G: the most bytes that the rule is for");
     if (json_is_string(algorithm))
         rule->algorithm = pl_coll_named(kind, json_string_value(algorithm));
     return rule->algorithm ? MPI_SUCCESS : fail_algorithm(json, where, kind, algorithm);

@@ -31,6 +31,7 @@ static int handle(void *state, const struct plenum_error_report *error)
 extern const struct plenum_errhandler_ops pl_errhandler_callback;
 const struct plenum_errhandler_ops pl_errhandler_callback = {
     .abi = PLENUM_ERRHANDLER_ABI,
-    .help = "hands the error to the callback of MPIX_Errhandler_set_callback, or else to the engine that launched the job, then the function returns the error code",
+    .help = "hands the error to the callback of MPIX_Errhandler_set_callback, or else to the engine that launched the "
+            "job, then the function returns the error code",
     .handle = handle,
 };

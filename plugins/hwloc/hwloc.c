@@ -127,7 +127,8 @@ static int words_of(hwloc_const_cpuset_t cpuset, uint64_t *words)
     return count;
 }
 
-static int for_each(int (*found)(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words), void *to)
+static int for_each(int (*found)(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words),
+                    void *to)
 {
     hwloc_topology_t topology;
     hwloc_cpuset_t where;

@@ -30,7 +30,8 @@ static uint32_t generation;
 
 static int bad(const char *text, const char *why)
 {
-    return pl_fail(MPI_ERR_OTHER, "%s=%s does not lead to this process's job: %s; unset it to start alone", PL_JOB_ENV, text, why);
+    return pl_fail(MPI_ERR_OTHER, "%s=%s does not lead to this process's job: %s; unset it to start alone", PL_JOB_ENV,
+                   text, why);
 }
 
 static int map(int fd, const char *text)
@@ -122,7 +123,8 @@ static int inherited_open(struct pl_place *place)
         return rc;
     own = &job->ranks[rank];
     if (!claim(own)) {
-        pl_log("process", 1, "rank %d of %s belongs to process %d; starting alone", rank, job->nspace, abs((int)atomic_load(&own->owner)));
+        pl_log("process", 1, "rank %d of %s belongs to process %d; starting alone", rank, job->nspace,
+               abs((int)atomic_load(&own->owner)));
         unmap();
         return PL_UNREACHABLE;
     }

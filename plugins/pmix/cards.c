@@ -230,7 +230,8 @@ static int judge(struct query *query, void *card, size_t *length)
     case PMIX_ERR_PROC_ABORTING:
         return host->fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", query->rank);
     default:
-        return host->fail(MPI_ERR_OTHER, "the address of rank %d cannot be had: PMIx says %s", query->rank, PMIx_Error_string(query->status));
+        return host->fail(MPI_ERR_OTHER, "the address of rank %d cannot be had: PMIx says %s", query->rank,
+                          PMIx_Error_string(query->status));
     }
     query->rest_ms = query->rest_ms ? query->rest_ms * 2 : RETRY_FIRST_MS;
     if (query->rest_ms > RETRY_LAST_MS)

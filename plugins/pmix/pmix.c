@@ -157,8 +157,10 @@ static int check_slurm(void)
     const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
     if (!tasks || !getenv("SLURM_PROCID") || getenv(PL_JOB_ENV) || strtol(tasks, NULL, 10) <= 1)
         return PL_UNREACHABLE;
-    return host->fail(MPI_ERR_OTHER, "srun started %s tasks without PMIx, so they cannot find each other: use `srun --mpi=pmix` "
-                      "(for independent processes unset SLURM_STEP_NUM_TASKS)", tasks);
+    return host->fail(MPI_ERR_OTHER,
+                      "srun started %s tasks without PMIx, so they cannot find each other: use `srun --mpi=pmix` "
+                      "(for independent processes unset SLURM_STEP_NUM_TASKS)",
+                      tasks);
 }
 
 /* Launchers take a process that ends without this for a failed one. Not for children made by fork(). */

@@ -35,7 +35,9 @@ int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count
     uint64_t version;
     char shown[80];
     if (!t)
-        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "process sets can be published in jobs of Plenum's mpiexec or runtime only, not under this launcher");
+        return pl_fail(
+            MPI_ERR_UNSUPPORTED_OPERATION,
+            "process sets can be published in jobs of Plenum's mpiexec or runtime only, not under this launcher");
     const char *wrong = pl_job_sets_change(t, name, ranges, count, &version);
     if (wrong)
         return pl_fail(ranges ? MPI_ERR_OTHER : MPI_ERR_ARG, "process set \"%s\" cannot be %s: %s",

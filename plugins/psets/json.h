@@ -31,6 +31,7 @@ struct pl_psets_json_set *pl_psets_file_find(const struct pl_psets_file *file, c
 int pl_psets_file_check(const struct pl_psets_file *file, struct pl_psets_json_set *set);
 
 /* Says its members; some of them may come twice. */
-int pl_psets_file_members(const struct pl_psets_file *file, struct pl_psets_json_set *set, plenum_pset_range_function *range, void *to);
+int pl_psets_file_members(const struct pl_psets_file *file, struct pl_psets_json_set *set,
+                          plenum_pset_range_function *range, void *to);
 
 #endif

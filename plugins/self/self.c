@@ -85,7 +85,8 @@ static int self_address(void *self, void *buffer, size_t room, size_t *length)
     return MPI_SUCCESS;
 }
 
-static int self_connect(void *self, const void *address, size_t length, struct pl_peer *peer, struct pl_endpoint **endpoint)
+static int self_connect(void *self, const void *address, size_t length, struct pl_peer *peer,
+                        struct pl_endpoint **endpoint)
 {
     struct self *s = self;
     if (length != sizeof s->origin.engine || memcmp(address, &s->origin.engine, length) != 0)

@@ -96,7 +96,8 @@ void pl_shm_notify_slowly(struct pl_shm_peer *peer, bool record)
     if (record) {
         uint32_t bell = atomic_load_explicit(&peer->out.ring->bell, memory_order_relaxed);
         if (bell > 0 && bell <= PL_SHM_BELLS)
-            atomic_fetch_or_explicit(&head->rung[(bell - 1) / 64], (uint64_t)1 << (bell - 1) % 64, memory_order_seq_cst);
+            atomic_fetch_or_explicit(&head->rung[(bell - 1) / 64], (uint64_t)1 << (bell - 1) % 64,
+                                     memory_order_seq_cst);
     }
     uint32_t attention = atomic_load_explicit(&head->attention, memory_order_acquire);
     if (pl_shm_unlikely(attention & PL_SHM_CLOSED)) {

@@ -65,7 +65,8 @@ static bool granted(struct pl_shm_peer *peer, const struct pl_shm_control *grant
     if (grant->bytes == 0 || grant->start > size || grant->bytes > size - grant->start)
         return false;
     if (pl_shm_lane_get(peer) != MPI_SUCCESS)
-        return pl_shm_control_send(peer, PL_SHM_GONE, &(struct pl_shm_control){ .token = grant->reply, .bytes = grant->bytes });
+        return pl_shm_control_send(peer, PL_SHM_GONE,
+                                   &(struct pl_shm_control){ .token = grant->reply, .bytes = grant->bytes });
     pl_list_remove(&sending->link);
     forget_token(shm, &sending->token);
     if (grant->start > 0)
@@ -112,7 +113,9 @@ void pl_shm_bulk_give_up(struct pl_shm_peer *peer)
     if (pl_list_empty(&peer->streaming))
         return;
     while ((node = pl_list_pop(&peer->streaming)) != NULL)
-        pl_shm_control_send(peer, PL_SHM_GONE, &(struct pl_shm_control){ .token = PL_CONTAINER(node, struct pl_shm_sending, link)->reply });
+        pl_shm_control_send(peer, PL_SHM_GONE,
+                            &(struct pl_shm_control){ .token =
+                                                          PL_CONTAINER(node, struct pl_shm_sending, link)->reply });
     pl_shm_lane_put(peer, false);
 }
 
@@ -162,13 +165,16 @@ static bool ask(struct pl_shm_bulk *bulk)
         return false;
     pl_list_remove(&bulk->link);
     pl_list_append(&peer->granted, &bulk->link);
-    struct pl_shm_control grant = { .token = bulk->theirs, .reply = bulk->ours, .start = bulk->done, .bytes = bulk->wanted - bulk->done };
+    struct pl_shm_control grant = {
+        .token = bulk->theirs, .reply = bulk->ours, .start = bulk->done, .bytes = bulk->wanted - bulk->done
+    };
     return pl_shm_control_send(peer, PL_SHM_GRANT, &grant);
 }
 
 static int gone(const struct pl_shm_peer *peer)
 {
-    return peer->shm->host->fail(MPI_ERR_PROC_ABORTED, "process %d has gone, and with it the data of its message", (int)peer->address.pid);
+    return peer->shm->host->fail(MPI_ERR_PROC_ABORTED, "process %d has gone, and with it the data of its message",
+                                 (int)peer->address.pid);
 }
 
 /* Reads a slice. False: to be continued; else `*error` says how it ended. */
@@ -262,7 +268,8 @@ static bool stream_never_begins(struct pl_shm_peer *peer, const struct pl_shm_co
         return true;
     }
     bool answered = answer_done(bulk);
-    pl_shm_bulk_finish(bulk, shm->host->fail(MPI_ERR_OTHER, "process %d could not send the data of its message", (int)peer->address.pid));
+    pl_shm_bulk_finish(bulk, shm->host->fail(MPI_ERR_OTHER, "process %d could not send the data of its message",
+                                             (int)peer->address.pid));
     return answered;
 }
 

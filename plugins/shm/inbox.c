@@ -76,8 +76,10 @@ int pl_shm_request_follow(struct pl_shm_peer *peer)
     }
     _Atomic uint64_t *slot = &peer->head->slot[out->slot];
     uint64_t refused = PL_SHM_SLOT(peer->shm->address.pid, PL_SHM_SLOT_REFUSED);
-    if (atomic_compare_exchange_strong_explicit(slot, &refused, PL_SHM_SLOT(0, PL_SHM_SLOT_FREE), memory_order_acq_rel, memory_order_relaxed)) {
-        peer->shm->host->fail(MPI_ERR_OTHER, "process %d cannot read the shared memory of this one", (int)peer->address.pid);
+    if (atomic_compare_exchange_strong_explicit(slot, &refused, PL_SHM_SLOT(0, PL_SHM_SLOT_FREE), memory_order_acq_rel,
+                                                memory_order_relaxed)) {
+        peer->shm->host->fail(MPI_ERR_OTHER, "process %d cannot read the shared memory of this one",
+                              (int)peer->address.pid);
         pl_shm_peer_leave(peer, MPI_ERR_OTHER);
         return 1;
     }
@@ -88,8 +90,8 @@ int pl_shm_request_follow(struct pl_shm_peer *peer)
 
 static bool request_is_sound(const struct pl_shm_request *request)
 {
-    return request->card_length <= PL_CARD_MAX && request->lines >= 4 && request->lines <= PL_SHM_MAX_RECORD / PL_SHM_LINE &&
-           (request->lines & (request->lines - 1)) == 0;
+    return request->card_length <= PL_CARD_MAX && request->lines >= 4 &&
+           request->lines <= PL_SHM_MAX_RECORD / PL_SHM_LINE && (request->lines & (request->lines - 1)) == 0;
 }
 
 /* Maps the caller's ring and begins to read it. */
@@ -115,12 +117,14 @@ static int take(struct pl_shm *shm, const struct pl_shm_request *request)
         goto release_card;
     struct pl_shm_ring *ring = memory;
     if (ring->cookie != shm->address.cookie || ring->lines != request->lines) {
-        rc = shm->host->fail(PL_UNREACHABLE, "transport shm: what process %d calls its ring is none", (int)request->from.pid);
+        rc = shm->host->fail(PL_UNREACHABLE, "transport shm: what process %d calls its ring is none",
+                             (int)request->from.pid);
         goto unmap_ring;
     }
     peer->in.ring = ring;
     peer->in.mask = request->lines - 1;
-    peer->origin = (struct pl_origin){ .engine = request->from.engine, .card = card, .card_length = request->card_length };
+    peer->origin =
+        (struct pl_origin){ .engine = request->from.engine, .card = card, .card_length = request->card_length };
     pl_shm_in_add(peer);
     atomic_store_explicit(&ring->stand, PL_SHM_TAKEN, memory_order_release);
     return MPI_SUCCESS;
@@ -146,7 +150,8 @@ int pl_shm_requests_take(struct pl_shm *shm)
         int rc = take(shm, &request);
         if (rc)
             shm->host->log("shm", 1, "refused a connection from process %d", (int)request.from.pid);
-        atomic_store_explicit(&head->slot[i], rc ? PL_SHM_SLOT(slot_pid(slot), PL_SHM_SLOT_REFUSED) : PL_SHM_SLOT(0, PL_SHM_SLOT_FREE),
+        atomic_store_explicit(&head->slot[i],
+                              rc ? PL_SHM_SLOT(slot_pid(slot), PL_SHM_SLOT_REFUSED) : PL_SHM_SLOT(0, PL_SHM_SLOT_FREE),
                               memory_order_release);
         taken++;
     }
@@ -163,6 +168,7 @@ void pl_shm_inbox_clean(struct pl_shm *shm)
             continue;
         if (slot_pid(slot) > 0 && (kill(slot_pid(slot), 0) == 0 || errno != ESRCH))
             continue;
-        atomic_compare_exchange_strong_explicit(&shm->head->slot[i], &slot, PL_SHM_SLOT(0, PL_SHM_SLOT_FREE), memory_order_acq_rel, memory_order_relaxed);
+        atomic_compare_exchange_strong_explicit(&shm->head->slot[i], &slot, PL_SHM_SLOT(0, PL_SHM_SLOT_FREE),
+                                                memory_order_acq_rel, memory_order_relaxed);
     }
 }

@@ -31,7 +31,8 @@ static uint64_t whole_lines(uint64_t position)
 
 static bool is_empty(const struct pl_shm_lane_out *lane)
 {
-    return lane->filled == lane->end && atomic_load_explicit(&lane->shared->drained, memory_order_acquire) == lane->filled;
+    return lane->filled == lane->end &&
+           atomic_load_explicit(&lane->shared->drained, memory_order_acquire) == lane->filled;
 }
 
 static struct pl_shm_lane_out *find_free(struct pl_shm *shm, int *count)

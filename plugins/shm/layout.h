@@ -97,7 +97,7 @@ struct pl_shm_offer {
 struct pl_shm_control {
     uint64_t token;        /* the receiver's own: what kind of record it answers is the receiver's to know */
     uint64_t reply;        /* GRANT: the token for STREAM and GONE */
-    uint64_t bytes;        /* GRANT, STREAM: how many; GONE: 0, or how many may still be read from the sender's memory */
+    uint64_t bytes; /* GRANT, STREAM: how many; GONE: 0, or how many may still be read from the sender's memory */
     uint64_t lane;         /* STREAM: offset of the lane in the sender's segment */
     uint64_t start;        /* STREAM: position in the lane's stream where the data begins */
 };
@@ -113,7 +113,8 @@ struct pl_shm_record {
 };
 
 enum { PL_SHM_RECORD = 48, PL_SHM_MAX_RECORD = 1 << 24 };
-_Static_assert(sizeof(struct pl_header) == 40 && sizeof(struct pl_shm_control) == 40, "a header and 16 bytes fit into a line");
+_Static_assert(sizeof(struct pl_header) == 40 && sizeof(struct pl_shm_control) == 40,
+               "a header and 16 bytes fit into a line");
 _Static_assert(offsetof(struct pl_shm_record, data) == PL_SHM_RECORD, "the data begins there");
 _Static_assert(sizeof(struct pl_shm_offer) <= PL_SHM_INLINE, "an offer is one line");
 
@@ -125,7 +126,7 @@ struct pl_shm_ring {
     uint32_t lines;
     PL_SHM_APART _Atomic uint32_t wants_room;                  /* by the writer: ring my bell when you have read on */
     PL_SHM_APART _Atomic uint32_t read;                        /* by the reader: lines that may be used again */
-    PL_SHM_APART _Atomic uint32_t bell;                        /* by the reader: 0, or 1 + the bit to set in head.rung */
+    PL_SHM_APART _Atomic uint32_t bell; /* by the reader: 0, or 1 + the bit to set in head.rung */
     _Atomic uint32_t stand;                                    /* by the reader: enum pl_shm_stand */
     PL_SHM_APART unsigned char line[];
 };

@@ -74,7 +74,8 @@ int pl_shm_peer_open_out(struct pl_shm_peer *peer)
     uint64_t *stale = calloc((shm->lines + 63) / 64, sizeof *stale);
     if (!stale)
         return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a ring");
-    int rc = pl_shm_area_create(&shm->segment, shm->host, sizeof *out->ring + (size_t)shm->lines * PL_SHM_LINE, &out->area);
+    int rc =
+        pl_shm_area_create(&shm->segment, shm->host, sizeof *out->ring + (size_t)shm->lines * PL_SHM_LINE, &out->area);
     if (rc) {
         free(stale);
         return rc;

@@ -45,7 +45,8 @@ enum pl_shm_pulled pl_shm_pull(struct pl_shm_bulk *bulk)
     if (got < 0 || (size_t)got < from.iov_len) {
         if (got <= 0) {
             bulk->peer->no_cma = true;
-            host->log("shm", 2, "no kernel copy from process %d (errno %d): using lanes", (int)bulk->peer->address.pid, errno);
+            host->log("shm", 2, "no kernel copy from process %d (errno %d): using lanes", (int)bulk->peer->address.pid,
+                      errno);
         }
         if (got > 0)
             bulk->done += (size_t)got;

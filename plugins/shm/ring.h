@@ -55,7 +55,8 @@ static inline bool pl_shm_is_stale(const struct pl_shm_out *out, uint32_t positi
 }
 
 /* Shows the reserved record to the reader. */
-static inline void pl_shm_publish(struct pl_shm_out *out, struct pl_shm_record *record, enum pl_shm_kind kind, size_t bytes)
+static inline void pl_shm_publish(struct pl_shm_out *out, struct pl_shm_record *record, enum pl_shm_kind kind,
+                                  size_t bytes)
 {
     uint32_t lines = pl_shm_record_lines(bytes), tail = out->tail;
     if (lines > 1)

@@ -36,7 +36,8 @@ int pl_shm_segment_open(struct pl_shm_segment *segment, const struct pl_host *ho
 {
     *segment = (struct pl_shm_segment){ .fd = -1 };
     if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 1 && geteuid() != 0)
-        return host->fail(PL_UNREACHABLE, "transport shm: the process is not dumpable, so that others cannot open its memory");
+        return host->fail(PL_UNREACHABLE,
+                          "transport shm: the process is not dumpable, so that others cannot open its memory");
     int fd = memfd_create(MEMFD_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return host->fail(PL_UNREACHABLE, "transport shm: no anonymous memory: %s", strerror(errno));
@@ -80,7 +81,8 @@ static void make_vacant(struct pl_shm_segment *segment, const struct pl_shm_area
     segment->vacant[segment->vacancies++] = (struct pl_shm_area){ .offset = area->offset, .bytes = area->bytes };
 }
 
-int pl_shm_area_create(struct pl_shm_segment *segment, const struct pl_host *host, size_t bytes, struct pl_shm_area *area)
+int pl_shm_area_create(struct pl_shm_segment *segment, const struct pl_host *host, size_t bytes,
+                       struct pl_shm_area *area)
 {
     bytes = whole_pages(bytes);
     uint64_t offset = take_vacant(segment, bytes);
@@ -108,7 +110,8 @@ void pl_shm_area_release(struct pl_shm_segment *segment, struct pl_shm_area *are
         return;
     munmap(area->memory, area->bytes);
     area->memory = NULL;
-    if (reuse && fallocate(segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)area->offset, (off_t)area->bytes) == 0)
+    if (reuse && fallocate(segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)area->offset,
+                           (off_t)area->bytes) == 0)
         make_vacant(segment, area);
 }
 
@@ -138,22 +141,27 @@ static const char *check(int fd, uint64_t bytes, ino_t *inode)
     return NULL;
 }
 
-int pl_shm_map(const struct pl_host *host, const struct pl_shm_address *from, uint64_t offset, size_t bytes, ino_t *inode, void **memory)
+int pl_shm_map(const struct pl_host *host, const struct pl_shm_address *from, uint64_t offset, size_t bytes,
+               ino_t *inode, void **memory)
 {
     char path[PATH_ROOM], target[sizeof MEMFD_LINK];
     const char *wrong = NULL;
     descriptor_path(from, path);
     if (offset % PAGE || offset + bytes < offset || offset > INT64_MAX - bytes)
-        return host->fail(PL_UNREACHABLE, "transport shm: process %d names memory at %llu", (int)from->pid, (unsigned long long)offset);
+        return host->fail(PL_UNREACHABLE, "transport shm: process %d names memory at %llu", (int)from->pid,
+                          (unsigned long long)offset);
 
     ssize_t length = readlink(path, target, sizeof target - 1);
     if (length < 0)
-        return host->fail(PL_UNREACHABLE, "transport shm: cannot open the memory of process %d: %s", (int)from->pid, strerror(errno));
+        return host->fail(PL_UNREACHABLE, "transport shm: cannot open the memory of process %d: %s", (int)from->pid,
+                          strerror(errno));
     if ((size_t)length < sizeof MEMFD_LINK - 1 || memcmp(target, MEMFD_LINK, sizeof MEMFD_LINK - 1) != 0)
-        return host->fail(PL_UNREACHABLE, "transport shm: descriptor %d of process %d is no shared memory", (int)from->fd, (int)from->pid);
+        return host->fail(PL_UNREACHABLE, "transport shm: descriptor %d of process %d is no shared memory",
+                          (int)from->fd, (int)from->pid);
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
-        return host->fail(PL_UNREACHABLE, "transport shm: cannot open the memory of process %d: %s", (int)from->pid, strerror(errno));
+        return host->fail(PL_UNREACHABLE, "transport shm: cannot open the memory of process %d: %s", (int)from->pid,
+                          strerror(errno));
     wrong = check(fd, offset + bytes, inode);
     if (!wrong) {
         *memory = mmap(NULL, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
@@ -162,7 +170,8 @@ int pl_shm_map(const struct pl_host *host, const struct pl_shm_address *from, ui
     }
     close(fd);
     if (wrong)
-        return host->fail(PL_UNREACHABLE, "transport shm: cannot use the memory of process %d: %s", (int)from->pid, wrong);
+        return host->fail(PL_UNREACHABLE, "transport shm: cannot use the memory of process %d: %s", (int)from->pid,
+                          wrong);
     return MPI_SUCCESS;
 }
 

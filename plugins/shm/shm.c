@@ -36,7 +36,9 @@ static void configure(struct pl_shm *shm)
         bytes *= 2;
     shm->lines = bytes / PL_SHM_LINE;
     shm->eager = eager < 0 ? 0 : eager < bytes / 4 ? (uint32_t)eager : bytes / 4;
-    shm->bulk = strcmp(bulk, "copy") == 0 ? PL_SHM_BULK_COPY : strcmp(bulk, "cma") == 0 ? PL_SHM_BULK_CMA : PL_SHM_BULK_AUTO;
+    shm->bulk = strcmp(bulk, "copy") == 0  ? PL_SHM_BULK_COPY
+                : strcmp(bulk, "cma") == 0 ? PL_SHM_BULK_CMA
+                                           : PL_SHM_BULK_AUTO;
 }
 
 static int make_head(struct pl_shm *shm)
@@ -53,7 +55,9 @@ static int make_head(struct pl_shm *shm)
         rc = host->fail(PL_UNREACHABLE, "transport shm: no random numbers: %s", strerror(errno));
         goto close_segment;
     }
-    shm->address = (struct pl_shm_address){ .cookie = cookie, .engine = host->engine_id(shm->engine), .pid = getpid(), .fd = shm->segment.fd };
+    shm->address = (struct pl_shm_address){
+        .cookie = cookie, .engine = host->engine_id(shm->engine), .pid = getpid(), .fd = shm->segment.fd
+    };
     shm->head = shm->area.memory;
     shm->head->magic = PL_SHM_MAGIC;
     shm->head->version = PL_SHM_VERSION;
@@ -117,7 +121,8 @@ static int shm_address(void *self, void *buffer, size_t room, size_t *length)
     return MPI_SUCCESS;
 }
 
-static int shm_connect(void *self, const void *address, size_t length, struct pl_peer *engine_peer, struct pl_endpoint **endpoint)
+static int shm_connect(void *self, const void *address, size_t length, struct pl_peer *engine_peer,
+                       struct pl_endpoint **endpoint)
 {
     struct pl_shm *shm = self;
     struct pl_shm_address to;

@@ -53,13 +53,15 @@ int pl_shm_segment_open(struct pl_shm_segment *segment, const struct pl_host *ho
 void pl_shm_segment_close(struct pl_shm_segment *segment);
 
 /* Zeroed memory of the segment. */
-int pl_shm_area_create(struct pl_shm_segment *segment, const struct pl_host *host, size_t bytes, struct pl_shm_area *area);
+int pl_shm_area_create(struct pl_shm_segment *segment, const struct pl_host *host, size_t bytes,
+                       struct pl_shm_area *area);
 /* Gives it back. `reuse`: no other process uses it any more; else what is in it stays for them to read. */
 void pl_shm_area_release(struct pl_shm_segment *segment, struct pl_shm_area *area, bool reuse);
 
 /* Maps a part of another engine's segment, after proof that it is one and of this user, that it is long enough and can
  * never get shorter. `inode`: 0, or what must be found there; gets what was found. PL_UNREACHABLE: no (recorded). */
-int pl_shm_map(const struct pl_host *host, const struct pl_shm_address *from, uint64_t offset, size_t bytes, ino_t *inode, void **memory);
+int pl_shm_map(const struct pl_host *host, const struct pl_shm_address *from, uint64_t offset, size_t bytes,
+               ino_t *inode, void **memory);
 void pl_shm_unmap(void *memory, size_t bytes);
 
 /* Is the process still there, with that descriptor still open on that memory? */
@@ -84,9 +86,11 @@ struct pl_shm_tokens {
 };
 
 /* 0: out of memory. */
-uint64_t pl_shm_token_create(struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer, void *item);
+uint64_t pl_shm_token_create(struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer,
+                             void *item);
 /* What it stands for with that peer; NULL: nothing (any more). */
-void *pl_shm_token_find(const struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer, uint64_t token);
+void *pl_shm_token_find(const struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer,
+                        uint64_t token);
 void pl_shm_token_release(struct pl_shm_tokens *tokens, uint64_t token);
 void pl_shm_tokens_fini(struct pl_shm_tokens *tokens);
 

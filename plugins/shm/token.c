@@ -22,7 +22,8 @@ static bool grow(struct pl_shm_tokens *tokens)
     return true;
 }
 
-uint64_t pl_shm_token_create(struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer, void *item)
+uint64_t pl_shm_token_create(struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer,
+                             void *item)
 {
     if (tokens->count == tokens->room && (!tokens->entry || tokens->free == NONE_FREE) && !grow(tokens))
         return 0;
@@ -42,7 +43,8 @@ uint64_t pl_shm_token_create(struct pl_shm_tokens *tokens, enum pl_shm_token_kin
     return (uint64_t)entry->serial << 32 | index;
 }
 
-void *pl_shm_token_find(const struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer, uint64_t token)
+void *pl_shm_token_find(const struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer,
+                        uint64_t token)
 {
     uint32_t index = (uint32_t)token;
     if (index >= tokens->count)

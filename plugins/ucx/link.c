@@ -118,7 +118,8 @@ int ucx_link_open(struct ucx_link *link)
     memcpy(&head, link->address, sizeof head);
     link->watched = !(ucx->shared_memory && head.node == ucx->node);
     ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .field_mask =
+            UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .address = (const ucp_address_t *)((const char *)link->address + sizeof head),
         .err_mode = link->watched ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE,
         .err_handler = { .cb = on_error, .arg = link },
@@ -209,7 +210,8 @@ int ucx_link_report(struct ucx *ucx)
         events++;
         if (give_up(link) == 0 && link->left)
             continue; /* it went in good order and owes nothing */
-        ucx->host->lost(ucx->engine, link->endpoint.peer ? &link->endpoint : NULL, link->origin.card ? &link->origin : NULL);
+        ucx->host->lost(ucx->engine, link->endpoint.peer ? &link->endpoint : NULL,
+                        link->origin.card ? &link->origin : NULL);
     }
     return events;
 }

@@ -95,7 +95,8 @@ static void fetched(void *request, ucs_status_t status, size_t length, void *arg
         return;
     struct pl_incoming *message = bulk->message;
     if (message)
-        ucx->host->fetched(ucx->engine, message, status == UCS_OK ? MPI_SUCCESS : ucx_error(ucx, status, "cannot receive"));
+        ucx->host->fetched(ucx->engine, message,
+                           status == UCS_OK ? MPI_SUCCESS : ucx_error(ucx, status, "cannot receive"));
     free_bulk(bulk);
 }
 
@@ -172,7 +173,8 @@ static int hold(struct ucx_link *link, const struct ucx_wire *wire, const void *
     if (bytes)
         memcpy(early->data, data, bytes);
     struct pl_list *after = link->early.prev;
-    while (after != &link->early && (int32_t)(PL_CONTAINER(after, struct ucx_early, entry)->wire.number - wire->number) > 0)
+    while (after != &link->early &&
+           (int32_t)(PL_CONTAINER(after, struct ucx_early, entry)->wire.number - wire->number) > 0)
         after = after->prev;
     pl_list_append(after->next, &early->entry);
     return MPI_SUCCESS;
@@ -215,7 +217,10 @@ static ucs_status_t receive(void *argument, const void *header, size_t header_le
     const char *wrong = check(ucx, &wire, length, waiting);
     struct ucx_link *link = wrong ? NULL : ucx_link_make(ucx, wire.from);
     if (!link || link->error || (int32_t)(wire.number - link->next_in) < 0) {
-        ucx->host->log("ucx", 1, "a message was thrown away: %s", wrong ? wrong : link ? "its link has failed" : "out of memory");
+        ucx->host->log("ucx", 1, "a message was thrown away: %s",
+                       wrong  ? wrong
+                       : link ? "its link has failed"
+                              : "out of memory");
         return UCS_OK;
     }
 

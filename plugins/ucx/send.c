@@ -120,7 +120,8 @@ static int start(struct ucx_send *send, const void *data, size_t count, ucp_data
     struct ucx_link *link = send->link;
     struct ucx *ucx = link->ucx;
     ucp_request_param_t params = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS,
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE |
+                        UCP_OP_ATTR_FIELD_FLAGS,
         .cb.send = sent,
         .user_data = send,
         .datatype = type,

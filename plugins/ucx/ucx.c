@@ -57,7 +57,8 @@ static void choose_transports(struct ucx *ucx, ucp_config_t *config)
         set(config, "TLS", "^sm");
     else
         wanted = getenv("UCX_TLS");
-    ucx->shared_memory = wanted && *wanted ? strstr(wanted, "posix") || strstr(wanted, "sysv") || strstr(wanted, "sm") || strstr(wanted, "all")
+    ucx->shared_memory = wanted && *wanted ? strstr(wanted, "posix") || strstr(wanted, "sysv") ||
+                                                 strstr(wanted, "sm") || strstr(wanted, "all")
                                            : !network_only;
 }
 
@@ -78,8 +79,9 @@ static int open_context(struct ucx *ucx)
     };
     status = ucp_init(&params, config, &ucx->context);
     ucp_config_release(config);
-    return status == UCS_OK ? MPI_SUCCESS : ucx->host->fail(PL_UNREACHABLE, "UCX finds no transport that works here: %s",
-                                                            ucs_status_string(status));
+    return status == UCS_OK ? MPI_SUCCESS
+                            : ucx->host->fail(PL_UNREACHABLE, "UCX finds no transport that works here: %s",
+                                              ucs_status_string(status));
 }
 
 /* SERIALIZED whatever the thread level: the engine's lock lets one thread in at a time, but any. */
@@ -250,7 +252,8 @@ static int get_address(void *self, void *buffer, size_t room, size_t *length)
     return err;
 }
 
-static int connect_endpoint(void *self, const void *address, size_t length, struct pl_peer *peer, struct pl_endpoint **endpoint)
+static int connect_endpoint(void *self, const void *address, size_t length, struct pl_peer *peer,
+                            struct pl_endpoint **endpoint)
 {
     struct ucx *ucx = self;
     struct ucx_address head;

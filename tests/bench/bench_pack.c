@@ -219,7 +219,8 @@ static MPI_Datatype indexed_type(void)
 static MPI_Datatype struct_type(void)
 {
     const int ones[] = { 1, 3, 1 };
-    const MPI_Aint at[] = { offsetof(struct particle, id), offsetof(struct particle, x), offsetof(struct particle, kind) };
+    const MPI_Aint at[] = { offsetof(struct particle, id), offsetof(struct particle, x),
+                            offsetof(struct particle, kind) };
     const MPI_Datatype types[] = { MPI_INT, MPI_DOUBLE, MPI_CHAR };
     MPI_Datatype type;
     MPI_Type_create_struct(3, ones, at, types, &type);

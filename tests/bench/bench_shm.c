@@ -87,7 +87,8 @@ static struct pl_cursor cursor_at(void *data, size_t bytes)
     return (struct pl_cursor){ .type = &bytes_type, .base = data, .count = (MPI_Count)bytes, .total = bytes };
 }
 
-static void host_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+static void host_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                         const void *data, struct pl_bulk *bulk)
 {
     struct end *end = (struct end *)engine;
     (void)from;
@@ -206,7 +207,8 @@ static struct end *end_open(const char *mode)
     struct end *end = calloc(1, sizeof *end);
     bulk_mode = mode;
     end->id = (uint64_t)me + 1;
-    if (OPS->open((struct pl_engine *)end, &host, &end->self) || OPS->address(end->self, end->card, sizeof end->card, &end->card_length))
+    if (OPS->open((struct pl_engine *)end, &host, &end->self) ||
+        OPS->address(end->self, end->card, sizeof end->card, &end->card_length))
         _exit(2);
     memcpy(board->side[me].data, end->card, end->card_length);
     board->side[me].length = end->card_length;
@@ -443,7 +445,8 @@ static void print(int rounds)
         if (one_core ? !tests[t].one : tests[t].run == sleepy_pings)
             continue;
         double median = quantile(times[t], rounds, 0.5), best = quantile(times[t], rounds, 0);
-        printf("%-26s %10.3f %10.3f %10.2f", tests[t].name, median * 1e6, best * 1e6, (double)tests[t].bytes / median * 1e-9);
+        printf("%-26s %10.3f %10.3f %10.2f", tests[t].name, median * 1e6, best * 1e6,
+               (double)tests[t].bytes / median * 1e-9);
         if (tests[t].limit) {
             double ratio[ROUNDS_MAX];
             for (int r = 0; r < rounds; r++)

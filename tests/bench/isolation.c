@@ -78,7 +78,8 @@ int main(int argc, char **argv)
         pthread_create(&thread[i], NULL, live, NULL);
     for (int i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
-    printf("%d threads%s: %.2f million messages a second\n", threads, blocked ? " beside a blocked one" : "", (double)messages / 1e6);
+    printf("%d threads%s: %.2f million messages a second\n", threads, blocked ? " beside a blocked one" : "",
+           (double)messages / 1e6);
     if (blocked) {
         MPI_Send(&threads, 1, MPI_INT, 0, 1, comm);
         pthread_join(waiter, NULL);

@@ -55,7 +55,8 @@ static void *live(void *number)
             best = took;
     }
     if (own == 0 && *(int *)number == 0) {
-        printf("rate, %d thread%s\t%.6g\tM/s\n", threads, threads > 1 ? "s" : "", 1e-6 * threads * WINDOW * WINDOWS / best);
+        printf("rate, %d thread%s\t%.6g\tM/s\n", threads, threads > 1 ? "s" : "",
+               1e-6 * threads * WINDOW * WINDOWS / best);
         fflush(stdout);
     }
     MPI_Comm_free(&comm);

@@ -175,7 +175,8 @@ int main(int argc, char **argv)
     session();
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
-        printf("%d ranks on %d hosts, %s the network: all data intact\n", size, count, uses_network() ? "with" : "without");
+        printf("%d ranks on %d hosts, %s the network: all data intact\n", size, count,
+               uses_network() ? "with" : "without");
     MPI_Finalize();
     return 0;
 }

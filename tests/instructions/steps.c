@@ -148,7 +148,8 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < WARM; i++) {
-        MPI_Sendrecv(&out, 1, MPI_DOUBLE, 1 - rank, 1, &in, 1, MPI_DOUBLE, 1 - rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&out, 1, MPI_DOUBLE, 1 - rank, 1, &in, 1, MPI_DOUBLE, 1 - rank, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Allreduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     }

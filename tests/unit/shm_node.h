@@ -42,7 +42,8 @@ static inline void look(struct node *node)
     progress(node, 3);
 }
 
-static inline void exchange_one(struct node *from, struct pl_endpoint *endpoint, struct node *to, size_t bytes, unsigned seed)
+static inline void exchange_one(struct node *from, struct pl_endpoint *endpoint, struct node *to, size_t bytes,
+                                unsigned seed)
 {
     static unsigned char room[LARGE];
     struct message *message = message_send(from, endpoint, seed, bytes, &node_solid);

@@ -175,7 +175,8 @@ START_TEST(failing_callbacks)
     fail_code = MPI_ERR_OTHER;
     ck_assert_int_eq(MPI_Comm_delete_attr(comm, a), MPI_ERR_OTHER);
     char expected[200];
-    snprintf(expected, sizeof expected, "MPI_Comm_delete_attr: the delete callback of keyval %d returned 16 (MPI_ERR_OTHER)", a);
+    snprintf(expected, sizeof expected,
+             "MPI_Comm_delete_attr: the delete callback of keyval %d returned 16 (MPI_ERR_OTHER)", a);
     ck_assert_str_eq(fake_string(MPI_ERR_OTHER), expected);
     ck_assert_int_eq(value_of(comm, a), 1);
     ck_assert_int_eq(MPI_Comm_set_attr(comm, a, &cells[3]), MPI_ERR_OTHER);
@@ -381,7 +382,8 @@ START_TEST(datatypes)
     fake_returning_errors();
     int key, flag;
     void *value;
-    ck_assert_int_eq(MPI_Type_create_keyval(MPI_TYPE_DUP_FN, on_type_delete, &key, (void *)(uintptr_t)"t"), MPI_SUCCESS);
+    ck_assert_int_eq(MPI_Type_create_keyval(MPI_TYPE_DUP_FN, on_type_delete, &key, (void *)(uintptr_t) "t"),
+                     MPI_SUCCESS);
     ck_assert_int_eq(MPI_Type_set_attr(MPI_INT, key, &cells[5]), MPI_SUCCESS);
     ck_assert_int_eq(MPI_Type_get_attr(MPI_INT, key, &value, &flag), MPI_SUCCESS);
     ck_assert(flag && value == &cells[5]);

@@ -28,8 +28,10 @@ START_TEST(communicators)
     ACCEPT(ck_assert_ptr_eq(pl_arg_comm(&call, handle), comm));
     ACCEPT(ck_assert_ptr_eq(pl_arg_intracomm(&call, handle), comm));
     EXPECT(ck_assert_ptr_null(pl_arg_comm(&call, MPI_COMM_NULL)), MPI_ERR_COMM, "comm is MPI_COMM_NULL (MPI_ERR_COMM)");
-    EXPECT(pl_arg_comm(&call, MPI_COMM_WORLD), MPI_ERR_COMM, "MPI_COMM_WORLD does not exist before MPI_Init (MPI_ERR_COMM)");
-    EXPECT(pl_arg_comm(&call, MPI_COMM_SELF), MPI_ERR_COMM, "MPI_COMM_SELF does not exist before MPI_Init (MPI_ERR_COMM)");
+    EXPECT(pl_arg_comm(&call, MPI_COMM_WORLD), MPI_ERR_COMM,
+           "MPI_COMM_WORLD does not exist before MPI_Init (MPI_ERR_COMM)");
+    EXPECT(pl_arg_comm(&call, MPI_COMM_SELF), MPI_ERR_COMM,
+           "MPI_COMM_SELF does not exist before MPI_Init (MPI_ERR_COMM)");
     pl_world_state = PL_WORLD_FINALIZED;
     EXPECT(pl_arg_comm(&call, MPI_COMM_WORLD), MPI_ERR_COMM,
            "MPI_COMM_WORLD does not exist any more after MPI_Finalize (MPI_ERR_COMM)");
@@ -43,7 +45,8 @@ START_TEST(communicators)
     EXPECT(ck_assert_ptr_null(pl_arg_intracomm(&call, handle)), MPI_ERR_COMM,
            "comm is an intercommunicator; an intracommunicator is needed (MPI_ERR_COMM)");
     ACCEPT(pl_arg_dest(&call, comm, 8)); /* of the remote group */
-    EXPECT(pl_arg_dest(&call, comm, 9), MPI_ERR_RANK, "rank 9 is not in communicator \"ocean\" of 9 processes (MPI_ERR_RANK)");
+    EXPECT(pl_arg_dest(&call, comm, 9), MPI_ERR_RANK,
+           "rank 9 is not in communicator \"ocean\" of 9 processes (MPI_ERR_RANK)");
     comm->remote = NULL;
     fake_comm_free(comm);
 }
@@ -84,7 +87,8 @@ START_TEST(values)
     ACCEPT(pl_arg_dest(&call, comm, 0));
     ACCEPT(pl_arg_dest(&call, comm, 3));
     ACCEPT(pl_arg_dest(&call, comm, MPI_PROC_NULL));
-    EXPECT(pl_arg_dest(&call, comm, 4), MPI_ERR_RANK, "rank 4 is not in communicator \"ocean\" of 4 processes (MPI_ERR_RANK)");
+    EXPECT(pl_arg_dest(&call, comm, 4), MPI_ERR_RANK,
+           "rank 4 is not in communicator \"ocean\" of 4 processes (MPI_ERR_RANK)");
     EXPECT(pl_arg_dest(&call, comm, MPI_ANY_SOURCE), MPI_ERR_RANK,
            "rank -1 is not in communicator \"ocean\" of 4 processes (MPI_ERR_RANK)");
     EXPECT(pl_arg_dest(&call, lone, 7), MPI_ERR_RANK,
@@ -98,7 +102,8 @@ START_TEST(values)
     ACCEPT(pl_arg_tag(&call, INT_MAX));
     EXPECT(pl_arg_tag(&call, MPI_ANY_TAG), MPI_ERR_TAG, "tag is -2; it must not be negative (MPI_ERR_TAG)");
     ACCEPT(pl_arg_recv_tag(&call, comm, MPI_ANY_TAG));
-    EXPECT(pl_arg_recv_tag(&call, comm, -7), MPI_ERR_TAG, "tag is -7; it must not be negative unless it is MPI_ANY_TAG (MPI_ERR_TAG)");
+    EXPECT(pl_arg_recv_tag(&call, comm, -7), MPI_ERR_TAG,
+           "tag is -7; it must not be negative unless it is MPI_ANY_TAG (MPI_ERR_TAG)");
     EXPECT(pl_arg_output(&call, NULL, "flag"), MPI_ERR_ARG, "flag is NULL (MPI_ERR_ARG)");
     fake_comm_free(comm);
     fake_comm_free(lone);
@@ -113,7 +118,8 @@ START_TEST(buffers)
     ACCEPT(pl_arg_buffer(&call, &data, 1, type));
     ACCEPT(pl_arg_buffer(&call, NULL, 0, type));
     ACCEPT(pl_arg_buffer(&call, NULL, 5, NULL));
-    EXPECT(pl_arg_buffer(&call, NULL, 5, type), MPI_ERR_BUFFER, "the buffer is NULL, with 5 elements of data (MPI_ERR_BUFFER)");
+    EXPECT(pl_arg_buffer(&call, NULL, 5, type), MPI_ERR_BUFFER,
+           "the buffer is NULL, with 5 elements of data (MPI_ERR_BUFFER)");
     /* MPI_BOTTOM with addresses in the type. */
     MPI_Datatype absolute;
     MPI_Aint address;

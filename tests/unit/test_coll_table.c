@@ -42,8 +42,13 @@ static void teardown(void)
 static const char *chosen(enum pl_coll_kind kind, int size, MPI_Count bytes)
 {
     static struct pl_comm comm;
-    struct pl_coll coll = { .kind = kind, .comm = &comm, .recvcount = bytes, .recvtype = PL_TYPE_BYTE, .sendcount = bytes,
-                            .sendtype = PL_TYPE_BYTE, .op = pl_op_predefined((uintptr_t)MPI_BOR) };
+    struct pl_coll coll = { .kind = kind,
+                            .comm = &comm,
+                            .recvcount = bytes,
+                            .recvtype = PL_TYPE_BYTE,
+                            .sendcount = bytes,
+                            .sendtype = PL_TYPE_BYTE,
+                            .op = pl_op_predefined((uintptr_t)MPI_BOR) };
     comm.size = size;
     return pl_coll_select(&coll)->name;
 }

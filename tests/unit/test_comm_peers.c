@@ -117,8 +117,9 @@ START_TEST(a_million_processes)
     size_t of_some = in_use() - before;
 
     size_t objects = sizeof(struct pl_comm) + sizeof(struct pl_group); /* in an arena of their own */
-    printf("bytes: group and communicator of %d %zu, of every third %zu, 20 peers %zu, a group in no order of 1000 %zu\n",
-           MANY, of_world + objects, of_split + objects, of_peers, of_some + sizeof(struct pl_group));
+    printf(
+        "bytes: group and communicator of %d %zu, of every third %zu, 20 peers %zu, a group in no order of 1000 %zu\n",
+        MANY, of_world + objects, of_split + objects, of_peers, of_some + sizeof(struct pl_group));
     UNIT_CHECK(of_world < 8192 && of_split < 8192 && of_peers < 8192 && of_some < 1000 * 16);
     UNIT_CHECK(pl_group_find(all, PL_PROC(0, 999999)) == 999999 && pl_group_find(third, PL_PROC(0, 999)) == 333);
 

@@ -78,10 +78,12 @@ END_TEST
 START_TEST(unknown_names)
 {
     clean();
-    expect_error("PLENUM_TRANSPRT", "shm",
-                 "PLENUM_TRANSPRT in the environment is not a variable of Plenum; the nearest name is PLENUM_TRANSPORT");
-    expect_error("PLENUM_Transport", "shm",
-                 "PLENUM_Transport in the environment is not a variable of Plenum; the nearest name is PLENUM_TRANSPORT");
+    expect_error(
+        "PLENUM_TRANSPRT", "shm",
+        "PLENUM_TRANSPRT in the environment is not a variable of Plenum; the nearest name is PLENUM_TRANSPORT");
+    expect_error(
+        "PLENUM_Transport", "shm",
+        "PLENUM_Transport in the environment is not a variable of Plenum; the nearest name is PLENUM_TRANSPORT");
     expect_error("PLENUM_LOGG", "",
                  "PLENUM_LOGG in the environment is not a variable of Plenum; the nearest name is PLENUM_LOG");
     char name[300] = "PLENUM_";
@@ -106,9 +108,11 @@ START_TEST(bad_values)
     clean();
     expect_error("PLENUM_INITIAL_ERRHANDLER", "mpi_errors",
                  "PLENUM_INITIAL_ERRHANDLER is \"mpi_errors\": it must be "
-                 "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log, plenum://backtrace, plenum://callback or plugin://NAME");
+                 "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log, plenum://backtrace, "
+                 "plenum://callback or plugin://NAME");
     expect_error("PLENUM_INITIAL_ERRHANDLER", "",
-                 "PLENUM_INITIAL_ERRHANDLER is \"\": it must be mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log, plenum://backtrace, plenum://callback or plugin://NAME");
+                 "PLENUM_INITIAL_ERRHANDLER is \"\": it must be mpi_errors_are_fatal, mpi_errors_abort, "
+                 "mpi_errors_return, plenum://log, plenum://backtrace, plenum://callback or plugin://NAME");
     expect_error("PLENUM_TRANSPORT", "shm,tcp",
                  "PLENUM_TRANSPORT is \"shm,tcp\": it must be a list, with commas, of auto|self|shm|ucx");
     expect_error("PLENUM_LOG", "match:loud",
@@ -312,9 +316,11 @@ static const struct {
 } wrong[] = {
     { "{ \"transport\": \"shm\"\n \"log\": \"\" }", 2, "column" },
     { "[ ]", 1, "the top must be an object" },
-    { "{ \"shm_eager\": 5,\n \"transprot\": \"shm\" }", 2, "transprot: is not a variable of Plenum; the nearest name is transport" },
+    { "{ \"shm_eager\": 5,\n \"transprot\": \"shm\" }", 2,
+      "transprot: is not a variable of Plenum; the nearest name is transport" },
     { "{ \"\": 5 }", 1, "is not a variable of Plenum" },
-    { "{\n\n\"transport\": \"tcp\" }", 3, "transport: is \"tcp\": it must be a list, with commas, of auto|self|shm|ucx" },
+    { "{\n\n\"transport\": \"tcp\" }", 3,
+      "transport: is \"tcp\": it must be a list, with commas, of auto|self|shm|ucx" },
     { "{ \"transport\": [\"self\", [\"shm\"]] }", 1, "transport: must be a text, a whole number" },
     { "{ \"transport\": [] }", 1, "transport: is \"\": it must be a list" },
     { "{ \"transport\": null }", 1, "transport: must be a text" },
@@ -336,11 +342,13 @@ START_TEST(wrong_files)
         ck_assert_int_eq(pl_config_load(), MPI_ERR_ARG);
         snprintf(place, sizeof place, "%s:%d: ", file, wrong[i].line);
         const char *detail = pl_error_detail(NULL);
-        ck_assert_msg(strncmp(detail, place, strlen(place)) == 0 && strstr(detail, wrong[i].why), "%s: %s", wrong[i].text, detail);
+        ck_assert_msg(strncmp(detail, place, strlen(place)) == 0 && strstr(detail, wrong[i].why), "%s: %s",
+                      wrong[i].text, detail);
         ck_assert_str_eq(pl_config_text("transport"), "auto");
         remove_file();
     }
-    expect_error("PLENUM_CONFIG", "/nowhere/plenum.json", "/nowhere/plenum.json: cannot be opened: No such file or directory");
+    expect_error("PLENUM_CONFIG", "/nowhere/plenum.json",
+                 "/nowhere/plenum.json: cannot be opened: No such file or directory");
 }
 END_TEST
 
@@ -423,7 +431,8 @@ START_TEST(documented)
             ck_assert(fprintf(out, "%.*s%s%s", (int)(begin - text), text, rows, end) > 0 && fclose(out) == 0);
         } else {
             *end = '\0';
-            ck_assert_msg(strcmp(begin, rows) == 0, "the table of %s is not that of core/config.c; PLENUM_TEST_WRITE=1 puts it right", document);
+            ck_assert_msg(strcmp(begin, rows) == 0,
+                          "the table of %s is not that of core/config.c; PLENUM_TEST_WRITE=1 puts it right", document);
         }
     }
     free(text);
@@ -431,5 +440,5 @@ START_TEST(documented)
 }
 END_TEST
 
-UNIT_MAIN("config", table, from_environment, unknown_names, bad_values, broken_at_first_use, initial_errhandler, log_filters,
-          log_lines, log_long, from_file, default_files, wrong_files, long_values, documented)
+UNIT_MAIN("config", table, from_environment, unknown_names, bad_values, broken_at_first_use, initial_errhandler,
+          log_filters, log_lines, log_long, from_file, default_files, wrong_files, long_values, documented)

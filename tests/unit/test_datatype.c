@@ -177,7 +177,8 @@ static void check_copy(const struct sample *sample, int count, const struct aren
     MPI_Type_vector((int)arena->total, 1, 2, MPI_BYTE, &spread);
     unsigned char *dense = calloc(1, arena->total + 1), *gaps = calloc(2, arena->total + 1);
     unsigned char *back = calloc(1, arena->length);
-    unsigned char *back_buffer = (unsigned char *)((uintptr_t)back + (uintptr_t)arena->buffer - (uintptr_t)arena->memory);
+    unsigned char *back_buffer =
+        (unsigned char *)((uintptr_t)back + (uintptr_t)arena->buffer - (uintptr_t)arena->memory);
     pl_type_copy(arena->buffer, count, type, gaps, 1, pl_type_from(spread));
     pl_type_copy(gaps, 1, pl_type_from(spread), dense, 1, pl_type_from(bytes));
     pl_type_copy(dense, 1, pl_type_from(bytes), back_buffer, count, type);
@@ -235,7 +236,8 @@ struct contents {
 static struct contents contents_of(MPI_Datatype type)
 {
     struct contents k;
-    ck_assert_int_eq(MPI_Type_get_envelope_c(type, &k.ints, &k.addresses, &k.counts, &k.types, &k.combiner), MPI_SUCCESS);
+    ck_assert_int_eq(MPI_Type_get_envelope_c(type, &k.ints, &k.addresses, &k.counts, &k.types, &k.combiner),
+                     MPI_SUCCESS);
     k.i = calloc((size_t)k.ints + 1, sizeof *k.i);
     k.a = calloc((size_t)k.addresses + 1, sizeof *k.a);
     k.c = calloc((size_t)k.counts + 1, sizeof *k.c);

@@ -359,8 +359,9 @@ START_TEST(bad_arrays)
     ck_assert_int_eq(SUBARRAY(1, 4, 2, 3, MPI_ORDER_C), MPI_ERR_ARG);
     ck_assert_int_eq(SUBARRAY(1, 4, 2, -1, MPI_ORDER_C), MPI_ERR_ARG);
     ck_assert_int_eq(SUBARRAY(1, 4, 2, 1, 99), MPI_ERR_ARG);
-#define DARRAY(size, rank, gsize, distrib, darg, psize, order) \
-    MPI_Type_create_darray(size, rank, 1, (int[]){ gsize }, (int[]){ distrib }, (int[]){ darg }, (int[]){ psize }, order, MPI_INT, &type)
+#define DARRAY(size, rank, gsize, distrib, darg, psize, order)                                                         \
+    MPI_Type_create_darray(size, rank, 1, (int[]){ gsize }, (int[]){ distrib }, (int[]){ darg }, (int[]){ psize },     \
+                           order, MPI_INT, &type)
     ck_assert_int_eq(DARRAY(0, 0, 8, MPI_DISTRIBUTE_BLOCK, 4, 2, MPI_ORDER_C), MPI_ERR_ARG);
     ck_assert_int_eq(DARRAY(2, 2, 8, MPI_DISTRIBUTE_BLOCK, 4, 2, MPI_ORDER_C), MPI_ERR_RANK);
     ck_assert_int_eq(DARRAY(2, 0, 0, MPI_DISTRIBUTE_BLOCK, 4, 2, MPI_ORDER_C), MPI_ERR_ARG);

@@ -158,9 +158,11 @@ START_TEST(wrong_kinds)
     MPI_Comm_create_errhandler(on_comm, &for_comm);
     MPI_Session_create_errhandler(on_session, &for_session);
     FAKE_EXPECT(MPI_Comm_set_errhandler((MPI_Comm)comm, for_session), MPI_ERR_ERRHANDLER,
-                "MPI_Comm_set_errhandler: errhandler was made for a session and cannot be attached to a communicator (MPI_ERR_ERRHANDLER)");
+                "MPI_Comm_set_errhandler: errhandler was made for a session and cannot be attached to a communicator "
+                "(MPI_ERR_ERRHANDLER)");
     FAKE_EXPECT(MPI_Session_set_errhandler((MPI_Session)session, for_comm), MPI_ERR_ERRHANDLER,
-                "MPI_Session_set_errhandler: errhandler was made for a communicator and cannot be attached to a session (MPI_ERR_ERRHANDLER)");
+                "MPI_Session_set_errhandler: errhandler was made for a communicator and cannot be attached to a "
+                "session (MPI_ERR_ERRHANDLER)");
     ck_assert_int_eq(MPI_File_set_errhandler(MPI_FILE_NULL, for_comm), MPI_ERR_ERRHANDLER);
     FAKE_EXPECT(MPI_Comm_set_errhandler((MPI_Comm)comm, MPI_ERRHANDLER_NULL), MPI_ERR_ERRHANDLER,
                 "MPI_Comm_set_errhandler: errhandler is MPI_ERRHANDLER_NULL (MPI_ERR_ERRHANDLER)");
@@ -230,7 +232,8 @@ static int die(MPI_Errhandler handler, int where, char *output, size_t room)
             MPI_Session_set_errhandler((MPI_Session)session, handler);
             MPI_Session_call_errhandler((MPI_Session)session, MPI_ERR_TAG);
         } else {
-            setenv("PLENUM_INITIAL_ERRHANDLER", handler == MPI_ERRORS_ABORT ? "mpi_errors_abort" : "mpi_errors_are_fatal", 1);
+            setenv("PLENUM_INITIAL_ERRHANDLER",
+                   handler == MPI_ERRORS_ABORT ? "mpi_errors_abort" : "mpi_errors_are_fatal", 1);
             pl_config_load();
             MPI_Info_free(NULL);
         }

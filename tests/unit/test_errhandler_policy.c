@@ -74,13 +74,16 @@ START_TEST(first_match)
 {
     struct pl_comm *ocean = make_comm("ocean surface"), *air = make_comm("air");
     int class, code;
-    ck_assert_int_eq(policy("{ \"rules\": [\n"
-                            "  { \"kind\": \"session\", \"handler\": \"plenum://callback\" },\n"
-                            "  { \"name\": \"ocean*\", \"class\": \"MPI_ERR_TAG\", \"handler\": \"mpi_errors_return\" },\n"
-                            "  { \"kind\": [\"window\", \"communicator\"], \"name\": \"ocean*\", \"class\": [\"MPI_ERR_RANK\", \"MPI_ERR_TAG\"],"
-                            "    \"handler\": [\"plenum://callback\", \"own\", \"plenum://callback\"] },\n"
-                            "  { \"kind\": \"none\", \"handler\": \"plenum://callback\" },\n"
-                            "  { \"name\": \"\", \"handler\": \"plenum://callback\" } ] }"), MPI_SUCCESS);
+    ck_assert_int_eq(policy(
+                         "{ \"rules\": [\n"
+                         "  { \"kind\": \"session\", \"handler\": \"plenum://callback\" },\n"
+                         "  { \"name\": \"ocean*\", \"class\": \"MPI_ERR_TAG\", \"handler\": \"mpi_errors_return\" },\n"
+                         "  { \"kind\": [\"window\", \"communicator\"], \"name\": \"ocean*\", \"class\": "
+                         "[\"MPI_ERR_RANK\", \"MPI_ERR_TAG\"],"
+                         "    \"handler\": [\"plenum://callback\", \"own\", \"plenum://callback\"] },\n"
+                         "  { \"kind\": \"none\", \"handler\": \"plenum://callback\" },\n"
+                         "  { \"name\": \"\", \"handler\": \"plenum://callback\" } ] }"),
+                     MPI_SUCCESS);
     expect(ocean, MPI_ERR_TAG, 0, 0);
     expect(ocean, MPI_ERR_RANK, 2, 2);
     ck_assert_str_eq(heard_class, "MPI_ERR_RANK");
@@ -140,15 +143,20 @@ static const struct {
     { "{ \"rules\": [],\n \"extra\": 1 }", 2, "extra: this key is not known, allowed are rules" },
     { "{ \"rules\": [\n\n 5 ] }", 3, "rules/0: a rule must be an object" },
     { "{ \"rules\": [\n {} ] }", 2, "rules/0: the rule has no \"handler\"" },
-    { "{ \"rules\": [ { \"handler\": \"own\" },\n { \"handler\": \"own\",\n \"kin\": \"session\" } ] }", 3, "rules/1/kin: this key is not known" },
-    { "{ \"rules\": [ { \"handler\":\n \"plenum://lgo\" } ] }", 2, "rules/0/handler: \"plenum://lgo\" is not a handler: own, mpi_errors_are_fatal" },
+    { "{ \"rules\": [ { \"handler\": \"own\" },\n { \"handler\": \"own\",\n \"kin\": \"session\" } ] }", 3,
+      "rules/1/kin: this key is not known" },
+    { "{ \"rules\": [ { \"handler\":\n \"plenum://lgo\" } ] }", 2,
+      "rules/0/handler: \"plenum://lgo\" is not a handler: own, mpi_errors_are_fatal" },
     { "{ \"rules\": [ { \"handler\":\n [] } ] }", 2, "rules/0/handler: the list is empty" },
     { "{ \"rules\": [ { \"handler\":\n [ \"own\",\n 3 ] } ] }", 3, "rules/0/handler/1: must be a text" },
-    { "{ \"rules\": [ { \"handler\":\n [\"own\",\"own\",\"own\",\"own\",\"own\",\"own\",\"own\",\"own\",\"own\"] } ] }", 2, "9 handlers, at most 8" },
+    { "{ \"rules\": [ { \"handler\":\n [\"own\",\"own\",\"own\",\"own\",\"own\",\"own\",\"own\",\"own\",\"own\"] } ] }",
+      2, "9 handlers, at most 8" },
     { "{ \"rules\": [ { \"handler\":\n \"plugin://not-there\" } ] }", 2, "rules/0/handler: " },
-    { "{ \"rules\": [ { \"handler\": \"own\",\n \"kind\": \"comm\" } ] }", 2, "rules/0/kind: \"comm\" is not communicator, session, window, file or none" },
+    { "{ \"rules\": [ { \"handler\": \"own\",\n \"kind\": \"comm\" } ] }", 2,
+      "rules/0/kind: \"comm\" is not communicator, session, window, file or none" },
     { "{ \"rules\": [ { \"handler\": \"own\",\n \"kind\": { } } ] }", 2, "rules/0/kind: must be a text" },
-    { "{ \"rules\": [ { \"handler\": \"own\",\n \"class\": \"MPI_ERR_RANG\" } ] }", 2, "rules/0/class: \"MPI_ERR_RANG\" is not the name of an error class" },
+    { "{ \"rules\": [ { \"handler\": \"own\",\n \"class\": \"MPI_ERR_RANG\" } ] }", 2,
+      "rules/0/class: \"MPI_ERR_RANG\" is not the name of an error class" },
     { "{ \"rules\": [ { \"handler\": \"own\",\n \"class\": 6 } ] }", 2, "rules/0/class: must be a text" },
     { "{ \"rules\": [ { \"handler\": \"own\",\n \"name\": [\"a\"] } ] }", 2, "rules/0/name: must be a text" },
     { "{ \"rules\": [ { \"handler\": \"own\",\n \"handler\": \"own\" } ] }", 2, "duplicate" },

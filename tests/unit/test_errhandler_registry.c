@@ -49,10 +49,22 @@ static int lines(const char *text)
 
 START_TEST(names)
 {
-    const char *good[] = { "mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return", "plenum://log", "plenum://backtrace",
-                           "plenum://callback", "plugin://x", "plugin://a-b_C9", "plugin://x/", "plugin://x/any/../thing" };
-    const char *bad[] = { "", "log", "plenum://", "plenum://nothing", "plenum://log/", "MPI_ERRORS_RETURN", "plugin://", "plugin:///x",
-                          "plugin://..", "plugin://../x", "plugin://a.b", "plugin://x y", "own",
+    const char *good[] = { "mpi_errors_are_fatal", "mpi_errors_abort",       "mpi_errors_return", "plenum://log",
+                           "plenum://backtrace",   "plenum://callback",      "plugin://x",        "plugin://a-b_C9",
+                           "plugin://x/",          "plugin://x/any/../thing" };
+    const char *bad[] = { "",
+                          "log",
+                          "plenum://",
+                          "plenum://nothing",
+                          "plenum://log/",
+                          "MPI_ERRORS_RETURN",
+                          "plugin://",
+                          "plugin:///x",
+                          "plugin://..",
+                          "plugin://../x",
+                          "plugin://a.b",
+                          "plugin://x y",
+                          "own",
                           "plugin://0123456789012345678901234567890123456789012345678901234567890123" };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         ck_assert_msg(pl_named_valid(good[i]), "%s", good[i]);
@@ -82,12 +94,14 @@ START_TEST(get)
     ck_assert_int_eq(plenum_errhandler_get("mpi_errors_return", &handler), MPI_SUCCESS);
     ck_assert_ptr_eq(handler, MPI_ERRORS_RETURN);
     FAKE_EXPECT(plenum_errhandler_get("plenum://lgo", &handler), MPI_ERR_ARG,
-                "plenum_errhandler_get: \"plenum://lgo\" is no error handler; there are " PL_NAMED_ALLOWED " (MPI_ERR_ARG)");
+                "plenum_errhandler_get: \"plenum://lgo\" is no error handler; there are " PL_NAMED_ALLOWED
+                " (MPI_ERR_ARG)");
     ck_assert_int_eq(plenum_errhandler_get(NULL, &handler), MPI_ERR_ARG);
     ck_assert_int_eq(plenum_errhandler_get("plenum://log", NULL), MPI_ERR_ARG);
     ck_assert_int_eq(plenum_errhandler_get("plugin://not_there", &handler), MPI_ERR_OTHER);
     ck_assert_ptr_nonnull(strstr(fake_string(MPI_ERR_OTHER), "plugin"));
-    ck_assert_int_eq(plenum_errhandler_get("plugin://hwloc", &handler), MPI_ERR_OTHER); /* no error handler, if it is there */
+    ck_assert_int_eq(plenum_errhandler_get("plugin://hwloc", &handler),
+                     MPI_ERR_OTHER); /* no error handler, if it is there */
     ck_assert_ptr_eq(handler, MPI_ERRORS_RETURN);
 
     ck_assert_int_eq(plenum_errhandler_get("plenum://log", &handler), MPI_SUCCESS);
@@ -155,11 +169,15 @@ START_TEST(log_lines)
 
     capture();
     make_error(comm);
-    expect_line(release(), "kind=communicator name=\"ocean \\\"\\x01\\x0a\\\\\" function=MPI_Send class=MPI_ERR_RANK code=6 rank=-1 "
-                "message=\"MPI_Send: rank 7 is not in communicator \\\"ocean \\\"\\x01\\x0a\\\\\\\" of 4 processes (MPI_ERR_RANK)\"");
+    expect_line(
+        release(),
+        "kind=communicator name=\"ocean \\\"\\x01\\x0a\\\\\" function=MPI_Send class=MPI_ERR_RANK code=6 rank=-1 "
+        "message=\"MPI_Send: rank 7 is not in communicator \\\"ocean \\\"\\x01\\x0a\\\\\\\" of 4 processes "
+        "(MPI_ERR_RANK)\"");
     capture();
     ck_assert_int_eq(MPI_Session_call_errhandler((MPI_Session)session, MPI_ERR_TAG), MPI_SUCCESS);
-    expect_line(release(), "kind=session name=\"\" function=MPI_Session_call_errhandler class=MPI_ERR_TAG code=4 rank=-1 "
+    expect_line(release(),
+                "kind=session name=\"\" function=MPI_Session_call_errhandler class=MPI_ERR_TAG code=4 rank=-1 "
                 "message=\"the tag is out of range (MPI_ERR_TAG)\"");
     capture();
     ck_assert_int_eq(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_IO), MPI_SUCCESS);
@@ -479,7 +497,8 @@ START_TEST(chosen_by_info)
     pl_object_release(handler);
     pl_info_set(info, "plenum_errhandler", "mpi_errors");
     ck_assert_int_eq(pl_errhandler_from_info(info, &handler), MPI_ERR_INFO_VALUE);
-    ck_assert_str_eq(pl_error_detail(NULL), "info key plenum_errhandler: \"mpi_errors\" is no error handler; there are " PL_NAMED_ALLOWED);
+    ck_assert_str_eq(pl_error_detail(NULL),
+                     "info key plenum_errhandler: \"mpi_errors\" is no error handler; there are " PL_NAMED_ALLOWED);
     pl_info_set(info, "plenum_errhandler", "plugin://not_there");
     ck_assert_int_eq(pl_errhandler_from_info(info, &handler), MPI_ERR_OTHER);
     pl_handle_drop(info);
@@ -493,10 +512,11 @@ START_TEST(initial)
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
     capture();
     ck_assert_int_eq(MPI_Info_set(MPI_INFO_NULL, "a", "b"), MPI_ERR_INFO);
-    ck_assert_ptr_nonnull(strstr(release(), "kind=none name=\"\" function=MPI_Info_set class=MPI_ERR_INFO code=34 rank=-1 "));
+    ck_assert_ptr_nonnull(
+        strstr(release(), "kind=none name=\"\" function=MPI_Info_set class=MPI_ERR_INFO code=34 rank=-1 "));
     ck_assert_int_eq(pl_object_count(PL_ERRHANDLER), 0);
 }
 END_TEST
 
-UNIT_MAIN("errhandler_registry", names, get, out_of_memory, log_lines, backtraces, callbacks, callback_threads, contexts, own_actions,
-          jumping, chosen_by_info, initial)
+UNIT_MAIN("errhandler_registry", names, get, out_of_memory, log_lines, backtraces, callbacks, callback_threads,
+          contexts, own_actions, jumping, chosen_by_info, initial)

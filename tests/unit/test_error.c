@@ -32,7 +32,8 @@ START_TEST(class_table)
     int named = 0;
     for (int class = -2; class < 20000; class++) {
         const char *name = pl_error_class_name(class);
-        bool expected = (class >= 0 && class <= MPI_ERR_ABI) || (class >= MPI_T_ERR_CANNOT_INIT && class <= MPI_T_ERR_PVAR_NO_ATOMIC) ||
+        bool expected = (class >= 0 && class <= MPI_ERR_ABI) ||
+                        (class >= MPI_T_ERR_CANNOT_INIT && class <= MPI_T_ERR_PVAR_NO_ATOMIC) ||
                         class == MPIX_ERR_TIMEOUT;
         UNIT_CHECK((name != NULL) == expected);
         UNIT_CHECK(pl_error_code_valid(class) == expected);
@@ -89,7 +90,8 @@ START_TEST(published)
 {
     pl_fail(MPI_ERR_RANK, "rank 7 is not in communicator \"ocean\" of 4 processes");
     publish("MPI_Send", MPI_ERR_RANK);
-    ck_assert_str_eq(string_of(MPI_ERR_RANK), "MPI_Send: rank 7 is not in communicator \"ocean\" of 4 processes (MPI_ERR_RANK)");
+    ck_assert_str_eq(string_of(MPI_ERR_RANK),
+                     "MPI_Send: rank 7 is not in communicator \"ocean\" of 4 processes (MPI_ERR_RANK)");
     ck_assert_str_eq(string_of(MPI_ERR_TAG), "the tag is out of range (MPI_ERR_TAG)");
     /* Without a detail, or with one of another class, the function's name and the general text. */
     publish("MPI_Recv", MPI_ERR_RANK);
@@ -99,7 +101,8 @@ START_TEST(published)
     ck_assert_str_eq(string_of(MPI_ERR_TAG), "MPI_Recv: the tag is out of range (MPI_ERR_TAG)");
     ck_assert_str_eq(pl_error_detail(NULL), "");
     publish("MPI_Comm_dup", 4711);
-    ck_assert_str_eq(string_of(4711), "MPI_Comm_dup: an error that has no class of its own (code 4711 of MPI_ERR_UNKNOWN)");
+    ck_assert_str_eq(string_of(4711),
+                     "MPI_Comm_dup: an error that has no class of its own (code 4711 of MPI_ERR_UNKNOWN)");
 }
 END_TEST
 
@@ -241,5 +244,5 @@ START_TEST(user_threads)
 }
 END_TEST
 
-UNIT_MAIN("error", class_table, detail, long_detail, published, detail_of_thread, user_classes, user_mistakes, user_for_ever,
-          user_threads)
+UNIT_MAIN("error", class_table, detail, long_detail, published, detail_of_thread, user_classes, user_mistakes,
+          user_for_ever, user_threads)

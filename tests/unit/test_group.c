@@ -371,4 +371,5 @@ START_TEST(threads)
 }
 END_TEST
 
-UNIT_MAIN("group", set_operations, by_rank, by_range, translate, mistakes, empty, two_sessions, out_of_memory, large, threads)
+UNIT_MAIN("group", set_operations, by_rank, by_range, translate, mistakes, empty, two_sessions, out_of_memory, large,
+          threads)

@@ -119,8 +119,9 @@ START_TEST(limits)
     key[MPI_MAX_INFO_KEY] = value[MPI_MAX_INFO_VAL] = '\0';
     ck_assert_int_eq(MPI_Info_set(info, key, "v"), MPI_ERR_INFO_KEY);
     ck_assert_int_eq(MPI_Info_delete(info, key), MPI_ERR_INFO_KEY);
-    FAKE_EXPECT(MPI_Info_set(info, "k", value), MPI_ERR_INFO_VALUE,
-                "MPI_Info_set: the value of key \"k\" has 1024 characters; at most 1023 are allowed (MPI_ERR_INFO_VALUE)");
+    FAKE_EXPECT(
+        MPI_Info_set(info, "k", value), MPI_ERR_INFO_VALUE,
+        "MPI_Info_set: the value of key \"k\" has 1024 characters; at most 1023 are allowed (MPI_ERR_INFO_VALUE)");
     key[MPI_MAX_INFO_KEY - 1] = value[MPI_MAX_INFO_VAL - 1] = '\0';
     ck_assert_int_eq(MPI_Info_set(info, key, value), MPI_SUCCESS);
     ck_assert_str_eq(value_of(info, key), value);
@@ -140,7 +141,8 @@ START_TEST(mistakes)
     FAKE_EXPECT(MPI_Info_set(info, "", "x"), MPI_ERR_INFO_KEY, "MPI_Info_set: key is empty (MPI_ERR_INFO_KEY)");
     FAKE_EXPECT(MPI_Info_set(info, NULL, "x"), MPI_ERR_INFO_KEY, "MPI_Info_set: key is NULL (MPI_ERR_INFO_KEY)");
     ck_assert_int_eq(MPI_Info_set(info, "x", NULL), MPI_ERR_INFO_VALUE);
-    FAKE_EXPECT(MPI_Info_set(MPI_INFO_NULL, "a", "b"), MPI_ERR_INFO, "MPI_Info_set: info is MPI_INFO_NULL (MPI_ERR_INFO)");
+    FAKE_EXPECT(MPI_Info_set(MPI_INFO_NULL, "a", "b"), MPI_ERR_INFO,
+                "MPI_Info_set: info is MPI_INFO_NULL (MPI_ERR_INFO)");
     ck_assert_int_eq(MPI_Info_set(stale, "a", "b"), MPI_ERR_INFO);
     ck_assert_int_eq(MPI_Info_free(&stale), MPI_ERR_INFO);
     ck_assert_int_eq(MPI_Info_free(&null), MPI_ERR_INFO);
@@ -278,7 +280,8 @@ START_TEST(environment_of_job)
     segment.job.apps = offsetof(__typeof__(segment), apps);
     segment.job.app_count = 2;
     segment.apps[0] = (struct pl_job_app){ .command = text + 8, .first = 0, .count = 2 };
-    segment.apps[1] = (struct pl_job_app){ .command = text + 1, .argv = text + 8, .wdir = text + 18, .first = 2, .count = 3 };
+    segment.apps[1] =
+        (struct pl_job_app){ .command = text + 1, .argv = text + 8, .wdir = text + 18, .first = 2, .count = 3 };
     ck_assert_ptr_nonnull(value_of(MPI_INFO_ENV, "wdir"));
 
     pl_process.place = (struct pl_place){ .rank = 4, .size = 5, .job = &segment.job };

@@ -217,5 +217,5 @@ START_TEST(random_damage)
 }
 END_TEST
 
-UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, pages, offsets, texts_without_end,
-          members_outside, random_damage)
+UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, pages, offsets,
+          texts_without_end, members_outside, random_damage)

@@ -282,4 +282,5 @@ START_TEST(short_of_memory)
 }
 END_TEST
 
-UNIT_MAIN("job_sets", life_of_a_set, full, killed_in_the_middle, stopped_in_the_middle, threads, damaged, short_of_memory)
+UNIT_MAIN("job_sets", life_of_a_set, full, killed_in_the_middle, stopped_in_the_middle, threads, damaged,
+          short_of_memory)

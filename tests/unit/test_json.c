@@ -27,7 +27,8 @@ static void refused(const char *text, const char *said)
     put(text);
     ck_assert_int_eq(pl_json_open(path, &json), MPI_ERR_ARG);
     snprintf(want, sizeof want, "%s:%s", path, said);
-    ck_assert_msg(strncmp(pl_error_detail(NULL), want, strlen(want)) == 0, "said \"%s\", not \"%s\"", pl_error_detail(NULL), want);
+    ck_assert_msg(strncmp(pl_error_detail(NULL), want, strlen(want)) == 0, "said \"%s\", not \"%s\"",
+                  pl_error_detail(NULL), want);
     pl_json_close(&json);
     unlink(path);
 }
@@ -62,11 +63,13 @@ START_TEST(line_of_a_value)
     };
     struct pl_json json;
     char want[128];
-    put("{\n \"one\": \"}{]\\\"\",\n\"two\" :\t[\n 1e3 ,\n {\n \"x]\": [[], {}]\n }\n,true],\n\"a/b\": { \"c\": null },\n\"quoted\\u0022\": 1}");
+    put("{\n \"one\": \"}{]\\\"\",\n\"two\" :\t[\n 1e3 ,\n {\n \"x]\": [[], {}]\n }\n,true],\n\"a/b\": { \"c\": null "
+        "},\n\"quoted\\u0022\": 1}");
     ck_assert_int_eq(pl_json_open(path, &json), MPI_SUCCESS);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ck_assert_int_eq(pl_json_fail(&json, MPI_ERR_ARG, cases[i].where, "is %d", 7), MPI_ERR_ARG);
-        snprintf(want, sizeof want, "%s:%d: %s%sis 7", path, cases[i].line, cases[i].where, *cases[i].where ? ": " : "");
+        snprintf(want, sizeof want, "%s:%d: %s%sis 7", path, cases[i].line, cases[i].where,
+                 *cases[i].where ? ": " : "");
         ck_assert_str_eq(pl_error_detail(NULL), want);
     }
     pl_json_close(&json);

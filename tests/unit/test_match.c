@@ -21,7 +21,9 @@ static void arrive_int(struct pl_comm *comm, int source, int tag, int value)
 static struct pl_request *post(struct pl_comm *comm, void *buf, size_t bytes, int source, int tag)
 {
     struct pl_request *request;
-    ck_assert_int_eq(pl_recv_prepare(comm, buf, (MPI_Count)bytes, (struct pl_type *)PL_TYPE_BYTE, source, tag, &request), MPI_SUCCESS);
+    ck_assert_int_eq(pl_recv_prepare(comm, buf, (MPI_Count)bytes, (struct pl_type *)PL_TYPE_BYTE, source, tag,
+                                     &request),
+                     MPI_SUCCESS);
     ck_assert_int_eq(pl_p2p_start(request), MPI_SUCCESS);
     return request;
 }
@@ -29,7 +31,9 @@ static struct pl_request *post(struct pl_comm *comm, void *buf, size_t bytes, in
 static struct pl_request *start_send(const void *buf, size_t bytes, int tag, int mode)
 {
     struct pl_request *request;
-    ck_assert_int_eq(pl_send_prepare(comms[0], buf, (MPI_Count)bytes, (struct pl_type *)PL_TYPE_BYTE, 1, tag, mode, &request), MPI_SUCCESS);
+    ck_assert_int_eq(pl_send_prepare(comms[0], buf, (MPI_Count)bytes, (struct pl_type *)PL_TYPE_BYTE, 1, tag, mode,
+                                     &request),
+                     MPI_SUCCESS);
     ck_assert_int_eq(pl_p2p_start(request), MPI_SUCCESS);
     return request;
 }
@@ -294,7 +298,8 @@ START_TEST(a_peer_takes_back_what_is_not_matched)
     cancel.token = 2;
     for (int again = 0; again < 2; again++) {
         arrive(&cancel, NULL, NULL);
-        UNIT_CHECK(wire.header[again].kind == PL_MSG_CANCELLED && wire.header[again].tag == !again && wire.header[again].token == 2);
+        UNIT_CHECK(wire.header[again].kind == PL_MSG_CANCELLED && wire.header[again].tag == !again &&
+                   wire.header[again].token == 2);
     }
     finish(post(comms[0], &got, sizeof got, 1, 1), MPI_SUCCESS);
     ck_assert_int_eq(got, 1);
@@ -316,7 +321,8 @@ START_TEST(a_send_is_cancelled_by_the_answer)
         wire.result = MPI_SUCCESS;
         pl_cancel(request);
         pl_cancel(request);
-        UNIT_CHECK(wire.sent == 2 && wire.header[1].kind == PL_MSG_CANCEL && wire.header[1].token == wire.header[0].token);
+        UNIT_CHECK(wire.sent == 2 && wire.header[1].kind == PL_MSG_CANCEL &&
+                   wire.header[1].token == wire.header[0].token);
         UNIT_CHECK(!pl_request_done(request));
         arrive(&answer, NULL, NULL);
         UNIT_CHECK(pl_request_done(request) == withdrawn);
@@ -368,8 +374,8 @@ START_TEST(a_lost_peer_ends_its_sends)
 }
 END_TEST
 
-UNIT_MAIN("match", order_is_that_of_a_plain_model, communicators_and_contexts_do_not_mix, early_messages_find_their_communicator,
-          a_long_message_is_cut_and_reported, bulk_is_fetched_or_dropped, queued_sends_keep_their_order,
-          synchronous_sends_wait_for_the_receiver, a_synchronous_message_is_acknowledged_when_it_is_matched,
-          a_peer_takes_back_what_is_not_matched, a_send_is_cancelled_by_the_answer, a_peers_word_is_not_followed,
-          a_lost_peer_ends_its_sends)
+UNIT_MAIN("match", order_is_that_of_a_plain_model, communicators_and_contexts_do_not_mix,
+          early_messages_find_their_communicator, a_long_message_is_cut_and_reported, bulk_is_fetched_or_dropped,
+          queued_sends_keep_their_order, synchronous_sends_wait_for_the_receiver,
+          a_synchronous_message_is_acknowledged_when_it_is_matched, a_peer_takes_back_what_is_not_matched,
+          a_send_is_cancelled_by_the_answer, a_peers_word_is_not_followed, a_lost_peer_ends_its_sends)

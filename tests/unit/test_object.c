@@ -367,5 +367,5 @@ START_TEST(shared_counts)
 }
 END_TEST
 
-UNIT_MAIN("object", counts, hidden, zeroed, predefined, messages, wild_handles, small_integers, many, trim, out_of_memory,
-          little_address_space, threads, shared_counts)
+UNIT_MAIN("object", counts, hidden, zeroed, predefined, messages, wild_handles, small_integers, many, trim,
+          out_of_memory, little_address_space, threads, shared_counts)

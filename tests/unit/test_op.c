@@ -193,7 +193,8 @@ START_TEST(pairs)
         for (int t = 0; t < TYPES; t++) {
             const struct pl_type *type = pl_type_from(types[t].type);
             bool allowed = (ops[o].classes & types[t].class) && available(type);
-            ck_assert_int_eq(pl_op_check(pl_op_predefined((uintptr_t)ops[o].op), type), allowed ? MPI_SUCCESS : MPI_ERR_OP);
+            ck_assert_int_eq(pl_op_check(pl_op_predefined((uintptr_t)ops[o].op), type),
+                             allowed ? MPI_SUCCESS : MPI_ERR_OP);
             for (int count = 0; count <= COUNT_MAX && allowed; count += 1 + count / 3) {
                 memset(inout, 0xa5, sizeof inout);
                 if (types[t].class == COMPLEX)
@@ -253,7 +254,8 @@ END_TEST
 
 /* --- MINLOC, MAXLOC ---------------------------------------------------------------------------------------------- */
 
-static void check_loc(MPI_Op op, MPI_Datatype pair, const struct pl_type *value, const struct pl_type *index, uint64_t *seed)
+static void check_loc(MPI_Op op, MPI_Datatype pair, const struct pl_type *value, const struct pl_type *index,
+                      uint64_t *seed)
 {
     const struct pl_type *type = pl_type_from(pair);
     size_t extent = (size_t)type->extent, place = (size_t)(type->true_extent - index->size);
@@ -314,11 +316,17 @@ END_TEST
 
 START_TEST(named_pairs)
 {
-    static const struct { MPI_Datatype pair, value, index; } named[] = {
-        { MPI_FLOAT_INT, MPI_FLOAT, MPI_INT }, { MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT }, { MPI_LONG_INT, MPI_LONG, MPI_INT },
-        { MPI_2INT, MPI_INT, MPI_INT }, { MPI_SHORT_INT, MPI_SHORT, MPI_INT },
-        { MPI_LONG_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_INT }, { MPI_2REAL, MPI_REAL, MPI_REAL },
-        { MPI_2DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION }, { MPI_2INTEGER, MPI_INTEGER, MPI_INTEGER },
+    static const struct { MPI_Datatype pair, value, index;
+    } named[] = {
+        { MPI_FLOAT_INT, MPI_FLOAT, MPI_INT },
+        { MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT },
+        { MPI_LONG_INT, MPI_LONG, MPI_INT },
+        { MPI_2INT, MPI_INT, MPI_INT },
+        { MPI_SHORT_INT, MPI_SHORT, MPI_INT },
+        { MPI_LONG_DOUBLE_INT, MPI_LONG_DOUBLE, MPI_INT },
+        { MPI_2REAL, MPI_REAL, MPI_REAL },
+        { MPI_2DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION },
+        { MPI_2INTEGER, MPI_INTEGER, MPI_INTEGER },
     };
     uint64_t seed = 10;
     typemap_errors_return();

@@ -122,8 +122,9 @@ static void check_round_trip(const struct sample *sample, uint64_t *seed)
     unsigned char *packed = malloc(bytes + 6);
     ck_assert_int_eq(MPI_Pack_external_size_c("external32", COUNT, sample->type, &size), MPI_SUCCESS);
     ck_assert_int_eq(size, (MPI_Count)bytes);
-    ck_assert_int_eq(MPI_Pack_external_c("external32", (void *)((uintptr_t)memory + origin), COUNT, sample->type, packed,
-                                         size + 5, &position), MPI_SUCCESS);
+    ck_assert_int_eq(MPI_Pack_external_c("external32", (void *)((uintptr_t)memory + origin), COUNT, sample->type,
+                                         packed, size + 5, &position),
+                     MPI_SUCCESS);
     ck_assert_int_eq(position, size + 5);
     ck_assert_int_eq(memcmp(packed + 5, expected, bytes), 0);
     position = 5;

@@ -79,7 +79,8 @@ static void refused(const char *name, const char *symbol, const char *why)
 {
     int class;
     ck_assert_ptr_null(pl_plugin_load(name, symbol));
-    ck_assert_msg(strstr(pl_error_detail(&class), why) != NULL, "\"%s\" does not say \"%s\"", pl_error_detail(&class), why);
+    ck_assert_msg(strstr(pl_error_detail(&class), why) != NULL, "\"%s\" does not say \"%s\"", pl_error_detail(&class),
+                  why);
 }
 
 START_TEST(test_real_ones)

@@ -19,12 +19,13 @@
 #include "core/error.h"
 #include "core/process.h"
 
-#define CHECK(condition)                                                                                \
-    do {                                                                                                \
-        if (!(condition)) {                                                                             \
-            fprintf(stderr, "%s:%d: rank %d: %s failed; last error: %s\n", __FILE__, __LINE__, place.rank, #condition, detail); \
-            exit(1);                                                                                    \
-        }                                                                                               \
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: rank %d: %s failed; last error: %s\n", __FILE__, __LINE__, place.rank, #condition, \
+                    detail);                                                                                           \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 static const struct pl_bootstrap_ops *ops;
@@ -203,7 +204,8 @@ static const char *find_mpirun(void)
 /* What a process that no PMIx server has launched is told. */
 static void check_without_server(void)
 {
-    static const char *const names[] = { "PMIX_NAMESPACE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "PLENUM_JOB" };
+    static const char *const names[] = { "PMIX_NAMESPACE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",
+                                         "PLENUM_JOB" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unsetenv(names[i]);
     load();
@@ -234,6 +236,7 @@ int main(int argc, char **argv)
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
     /* Two programs one after the other in the same ranks. */
-    int failed = run("timeout 200 %s --oversubscribe -n 3 sh -c '\"%s\" rank 1 && \"%s\" rank 2'", mpirun, own_path(), own_path());
+    int failed = run("timeout 200 %s --oversubscribe -n 3 sh -c '\"%s\" rank 1 && \"%s\" rank 2'", mpirun, own_path(),
+                     own_path());
     return failed != 0;
 }

@@ -9,7 +9,8 @@
 START_TEST(good_names)
 {
     static const char *const names[] = {
-        "mpi://WORLD", "a://b", "app://mesh/fine?level=3#x", "a+b-c.d9://x", "x://[::1]:80/~u;v=1,2", "x://%20%C3%a4", "file:///x", "x:////",
+        "mpi://WORLD", "a://b",  "app://mesh/fine?level=3#x", "a+b-c.d9://x", "x://[::1]:80/~u;v=1,2", "x://%20%C3%a4",
+        "file:///x",   "x:////",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         ck_assert_msg(!pl_pset_name_check(names[i]), "%s: %s", names[i], pl_pset_name_check(names[i]));
@@ -27,10 +28,23 @@ START_TEST(bad_names)
     static const struct {
         const char *name, *why;
     } cases[] = {
-        { "", "empty" }, { "world", "scheme" }, { "://x", "scheme" }, { "1a://x", "scheme" }, { "a b://x", "scheme" },
-        { "app:/x", "scheme" }, { "app://", "nothing" }, { "app://a b", "character" }, { "app://a\nb", "character" },
-        { "app://\xc3\xa4", "character" }, { "app://%2", "character" }, { "app://%zz", "character" }, { "app://a\"b", "character" },
-        { "app://<x>", "character" }, { "app://a\\b", "character" }, { "app://{x}", "character" }, { "a\x01://x", "scheme" },
+        { "", "empty" },
+        { "world", "scheme" },
+        { "://x", "scheme" },
+        { "1a://x", "scheme" },
+        { "a b://x", "scheme" },
+        { "app:/x", "scheme" },
+        { "app://", "nothing" },
+        { "app://a b", "character" },
+        { "app://a\nb", "character" },
+        { "app://\xc3\xa4", "character" },
+        { "app://%2", "character" },
+        { "app://%zz", "character" },
+        { "app://a\"b", "character" },
+        { "app://<x>", "character" },
+        { "app://a\\b", "character" },
+        { "app://{x}", "character" },
+        { "a\x01://x", "scheme" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *said = pl_pset_name_check(cases[i].name);
@@ -45,9 +59,16 @@ START_TEST(same_names)
         const char *a, *b;
         bool same;
     } cases[] = {
-        { "mpi://WORLD", "MPI://world", true }, { "app://Mesh/A", "APP://mESH/A", true }, { "app://mesh/A", "app://mesh/a", false },
-        { "app://mesh?A", "app://mesh?a", false }, { "app://mesh", "app://mesh/", false }, { "app://mesh", "apx://mesh", false },
-        { "plain", "PLAIN", false }, { "plain", "plain", true }, { "", "", true }, { "app://a", "app://ab", false },
+        { "mpi://WORLD", "MPI://world", true },
+        { "app://Mesh/A", "APP://mESH/A", true },
+        { "app://mesh/A", "app://mesh/a", false },
+        { "app://mesh?A", "app://mesh?a", false },
+        { "app://mesh", "app://mesh/", false },
+        { "app://mesh", "apx://mesh", false },
+        { "plain", "PLAIN", false },
+        { "plain", "plain", true },
+        { "", "", true },
+        { "app://a", "app://ab", false },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ck_assert_msg(pl_pset_name_same(cases[i].a, cases[i].b) == cases[i].same, "%s, %s", cases[i].a, cases[i].b);

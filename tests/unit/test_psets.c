@@ -66,7 +66,8 @@ static void expect_error(const char *name, int class, const char *said)
 {
     struct pl_group *group;
     int rc = pl_psets_group(session, name, &group);
-    ck_assert_msg(rc == class && strstr(pl_error_detail(NULL), said), "%.60s: %d, %s", name, rc, rc ? pl_error_detail(NULL) : "");
+    ck_assert_msg(rc == class && strstr(pl_error_detail(NULL), said), "%.60s: %d, %s", name, rc,
+                  rc ? pl_error_detail(NULL) : "");
 }
 
 START_TEST(without_a_file)
@@ -97,8 +98,10 @@ END_TEST
 
 START_TEST(expressions)
 {
-    begin("{ \"psets\": { \"a://low\": {\"ranks\": [3, \"0-1\", \"1,2\"]}, \"a://high\": {\"difference\": [\"mpi://WORLD\", \"A://low\"]},\n"
-          " \"a://nest\": {\"union\": [{\"intersection\": [\"a://high\", {\"ranks\": \"5-\"}]}, \"mpi://SELF\", {\"ranks\": 7}]},\n"
+    begin("{ \"psets\": { \"a://low\": {\"ranks\": [3, \"0-1\", \"1,2\"]}, \"a://high\": {\"difference\": "
+          "[\"mpi://WORLD\", \"A://low\"]},\n"
+          " \"a://nest\": {\"union\": [{\"intersection\": [\"a://high\", {\"ranks\": \"5-\"}]}, \"mpi://SELF\", "
+          "{\"ranks\": 7}]},\n"
           " \"a://minus\": {\"difference\": [{\"ranks\":\"0-\"}, {\"ranks\":[0]}, {\"ranks\":\"6-7\"}]},\n"
           " \"a://one\": {\"union\": [\"a://low\"]}, \"a://alias\": \"a://one\", \"a://empty\": {\"ranks\": []},\n"
           " \"a://here\": {\"hosts\": \"localhost\"}, \"a://there\": {\"hosts\": [\"localhost\", \"no.such.host\"]},\n"
@@ -111,7 +114,8 @@ START_TEST(expressions)
     expect("A://ALIAS", "3012");
     expect("a://empty", "");
     expect("a://here", "01234567");
-    expect_error("a://there", MPI_ERR_ARG, ":5: psets/a:~1~1there/hosts/1: no process of the job runs on host \"no.such.host\"");
+    expect_error("a://there", MPI_ERR_ARG,
+                 ":5: psets/a:~1~1there/hosts/1: no process of the job runs on host \"no.such.host\"");
     expect_error("a://lost", MPI_ERR_ARG, ":7: psets/a:~1~1lost/union/1: there is no process set \"a://nobody\"");
     expect("a://low", "3012");
     end();
@@ -128,7 +132,8 @@ static const struct {
     { "{ \"psets\": {},\n\"more\": 1 }", ":2: more: this key is not known, allowed are psets" },
     { "{ \"psets\": {\n\"ocean\": {\"ranks\": 0} } }", ":2: psets/ocean: \"ocean\" is no name of a process set" },
     { "{ \"psets\": {\n\"a://b c\": {\"ranks\": 0} } }", "character" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": 0},\n\"A://X\": {\"ranks\": 0} } }", ":2: psets/A:~1~1X: the set is here already, as \"a://x\"" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": 0},\n\"A://X\": {\"ranks\": 0} } }",
+      ":2: psets/A:~1~1X: the set is here already, as \"a://x\"" },
     { "{ \"psets\": { \"mpi://WORLD\": {\"ranks\": 0} } }", "the name belongs to the provider builtin" },
     { "{ \"psets\": { \"mpi://new\": {\"ranks\": 0} } }", "the name belongs to the provider builtin" },
     { "{ \"psets\": { \"hwloc://PU/0\": {\"ranks\": 0} } }", "the name belongs to the provider hwloc" },
@@ -137,7 +142,8 @@ static const struct {
     { "{ \"psets\": { \"a://x\": {} } }", "this one says 0" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"hosts\": \"h\"} } }", "this one says 2" },
     { "{ \"psets\": { \"a://x\": {\"rank\": 0} } }", "a:~1~1x/rank: this key is not known" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": [0,\n1,\n8]} } }", ":3: psets/a:~1~1x/ranks/2: rank 8 is not in the job: it has 8 processes, 0 to 7" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": [0,\n1,\n8]} } }",
+      ":3: psets/a:~1~1x/ranks/2: rank 8 is not in the job: it has 8 processes, 0 to 7" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": -1} } }", "rank -1 is not in the job" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": 4294967296} } }", "rank 4294967296 is not in the job" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": 9223372036854775807} } }", "is not in the job" },
@@ -155,13 +161,16 @@ static const struct {
     { "{ \"psets\": { \"a://x\": {\"union\": []} } }", "this is a list of sets" },
     { "{ \"psets\": { \"a://x\": {\"union\": \"a://y\"} } }", "this is a list of sets" },
     { "{ \"psets\": { \"a://x\": {\"union\": [\"y\"]} } }", "\"y\" is no name of a process set" },
-    { "{ \"psets\": { \"a://x\": {\"union\": [\"a://y\", {\"ranks\": 0}, 4]} } }", "a:~1~1x/union/2: a set is the name" },
+    { "{ \"psets\": { \"a://x\": {\"union\": [\"a://y\", {\"ranks\": 0}, 4]} } }",
+      "a:~1~1x/union/2: a set is the name" },
     { "{ \"psets\": { \"a://x\": \"a://x\" } }", ":1: psets/a:~1~1x: a cycle: \"a://x\" needs itself" },
-    { "{ \"psets\": { \"a://x\": \"a://y\",\n\"a://y\": {\"union\": [{\"ranks\": 0}, \"A://z\"]},\n\"a://z\": {\"difference\": [\"a://x\"]} } }",
+    { "{ \"psets\": { \"a://x\": \"a://y\",\n\"a://y\": {\"union\": [{\"ranks\": 0}, \"A://z\"]},\n\"a://z\": "
+      "{\"difference\": [\"a://x\"]} } }",
       ":3: psets/a:~1~1z/difference/0: a cycle: \"a://x\" needs itself" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"info\": []} } }", "info is an object of texts" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"info\": {\"k\": 1}} } }", "info/k: info has texts" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"info\": {\"mpi_size\": \"9\"}} } }", "info/mpi_size: keys that begin with mpi_" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"info\": {\"mpi_size\": \"9\"}} } }",
+      "info/mpi_size: keys that begin with mpi_" },
 };
 
 /* Whoever does not ask for these sets is not bothered; others hear it, each time, and the session lives on. */
@@ -219,14 +228,16 @@ START_TEST(hostile_files)
         at += sprintf(at, ",\n\"a://%d\": \"a://%d\"", i, i - 1);
     sprintf(at, "}}");
     begin(text);
-    ck_assert_int_eq(pl_psets_count(session, &count), MPI_SUCCESS); /* each is followed by the next, so none is deep to check */
+    ck_assert_int_eq(pl_psets_count(session, &count),
+                     MPI_SUCCESS); /* each is followed by the next, so none is deep to check */
     expect("a://20", "2");
     expect_error("a://4999", MPI_ERR_ARG, "deeper than");
     end();
 
     at = text + sprintf(text, "{ \"psets\": { \"a://0\": \"mpi://SELF\"");
     for (int i = 1; i < 15; i++)
-        at += sprintf(at, ",\n\"a://%d\": {\"union\": [\"a://%d\", \"a://%d\", \"a://%d\", \"a://%d\"]}", i, i - 1, i - 1, i - 1, i - 1);
+        at += sprintf(at, ",\n\"a://%d\": {\"union\": [\"a://%d\", \"a://%d\", \"a://%d\", \"a://%d\"]}", i, i - 1,
+                      i - 1, i - 1, i - 1);
     sprintf(at, "}}");
     begin(text);
     expect("a://5", "2");
@@ -268,7 +279,8 @@ END_TEST
 
 START_TEST(short_of_memory)
 {
-    static const char text[] = "{ \"psets\": { \"a://x\": {\"union\": [{\"ranks\": \"0-3\"}, \"mpi://SELF\"], \"info\": {\"k\": \"v\"}} } }";
+    static const char text[] =
+        "{ \"psets\": { \"a://x\": {\"union\": [{\"ranks\": \"0-3\"}, \"mpi://SELF\"], \"info\": {\"k\": \"v\"}} } }";
     bool failed = true;
     for (long n = 1; failed; n++) {
         struct pl_info *info = NULL;

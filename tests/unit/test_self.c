@@ -110,7 +110,8 @@ END_TEST
 /* Every arrival answers with the next message: the stack stays flat, and the order is kept. */
 static unsigned chain;
 static int depth, deepest;
-static void answer(struct node *to, const struct pl_origin *from, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+static void answer(struct node *to, const struct pl_origin *from, const struct pl_header *header, const void *data,
+                   struct pl_bulk *bulk)
 {
     (void)from, (void)bulk;
     if (++depth > deepest)

@@ -63,7 +63,8 @@ static void one_message(size_t bytes, unsigned seed, const struct pl_type *from,
 static void all_sizes(void)
 {
     static const struct pl_type *const types[] = { &node_solid, &node_holes };
-    static const size_t edges[] = { 0, 16, 48, 64, 80, 1024, EAGER, 16 << 10, 32 << 10, 64 << 10, 128 << 10, 512 << 10, LARGEST };
+    static const size_t edges[] = { 0,        16,       48,       64,        80,        1024,   EAGER,
+                                    16 << 10, 32 << 10, 64 << 10, 128 << 10, 512 << 10, LARGEST };
     for (size_t e = 0; e < sizeof edges / sizeof *edges; e++)
         for (int off = -2; off <= 2; off++) {
             if ((off < 0 && edges[e] < (size_t)-off) || (off > 0 && edges[e] == LARGEST))
@@ -146,7 +147,8 @@ END_TEST
 static size_t mixed_size(uint64_t *state)
 {
     static const int most[] = { 16, 200, EAGER, 5000, 40000, 300000 };
-    return (size_t)unit_below(state, most[unit_below(state, 100) < 90 ? unit_below(state, 3) : 3 + unit_below(state, 3)] + 1);
+    return (size_t)unit_below(state,
+                              most[unit_below(state, 100) < 90 ? unit_below(state, 3) : 3 + unit_below(state, 3)] + 1);
 }
 
 /* Like message_send(), but there may be no room. */
@@ -180,9 +182,12 @@ struct exchange {
     unsigned char *into;
 };
 
-static void exchange_open(struct exchange *x, struct node *node, struct pl_endpoint *endpoint, uint64_t out, uint64_t in, int count)
+static void exchange_open(struct exchange *x, struct node *node, struct pl_endpoint *endpoint, uint64_t out,
+                          uint64_t in, int count)
 {
-    *x = (struct exchange){ .node = node, .endpoint = endpoint, .sizes_out = out, .sizes_in = in, .count = count, .into = malloc(LARGEST) };
+    *x = (struct exchange){
+        .node = node, .endpoint = endpoint, .sizes_out = out, .sizes_in = in, .count = count, .into = malloc(LARGEST)
+    };
 }
 
 static void exchange_send(struct exchange *x)
@@ -212,7 +217,8 @@ static void exchange_take(struct exchange *x, struct node *other)
     struct pl_header header = node_take(x->node, other, x->into, bytes, &node_solid);
     ck_assert_int_eq(header.tag, x->taken);
     ck_assert_uint_eq(header.size, bytes);
-    ck_assert_msg(node_intact(x->into, bytes, 1, (unsigned)x->taken), "message %d of %zu bytes is damaged", x->taken, bytes);
+    ck_assert_msg(node_intact(x->into, bytes, 1, (unsigned)x->taken), "message %d of %zu bytes is damaged", x->taken,
+                  bytes);
     x->taken++;
 }
 

@@ -18,7 +18,8 @@ static void scribble(uint64_t *state, void *memory, size_t bytes)
 static unsigned char scrap[1 << 16];
 static struct pl_incoming scrap_incoming[64];
 static int scrap_next;
-static void take_scrap(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+static void take_scrap(struct node *node, const struct pl_origin *from, const struct pl_header *header,
+                       const void *data, struct pl_bulk *bulk)
 {
     (void)from;
     if (!bulk) {

@@ -28,7 +28,8 @@ static void crowd(int count, int messages)
         down[i] = join(hub, node[i]);
     }
     for (int m = 0; m < messages; m++) {
-        int favourite = m / 500 % count, i = unit_below(&state, 3) ? (favourite * 7) % count : unit_below(&state, count);
+        int favourite = m / 500 % count,
+            i = unit_below(&state, 3) ? (favourite * 7) % count : unit_below(&state, count);
         size_t bytes = (size_t)unit_below(&state, m % 100 == 0 ? 20000 : 500);
         exchange_one(node[i], up[i], hub, bytes, ++sent[i]);
         if (m % 10 == 0)
@@ -189,7 +190,8 @@ START_TEST(closed_peer)
 END_TEST
 
 /* A process that opens a node, joins ours, sends `messages` of `bytes` each, and waits to be killed. */
-static pid_t start_doomed(struct node *node, int messages, size_t bytes, unsigned char card[PL_CARD_MAX], size_t *length)
+static pid_t start_doomed(struct node *node, int messages, size_t bytes, unsigned char card[PL_CARD_MAX],
+                          size_t *length)
 {
     int ready[2];
     ck_assert_int_eq(pipe(ready), 0);

@@ -22,7 +22,8 @@ static void sleep_until(struct node *node, unsigned long arrived)
     }
 }
 
-static void count_only(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+static void count_only(struct node *node, const struct pl_origin *from, const struct pl_header *header,
+                       const void *data, struct pl_bulk *bulk)
 {
     (void)node, (void)from, (void)header, (void)data, (void)bulk;
 }

@@ -110,7 +110,8 @@ static size_t size_of(unsigned long n)
     return n % 100 == 99 ? 65537 + spread % 200000 : n % 10 == 9 ? spread % 70000 : spread % 3000;
 }
 
-static void in_order(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+static void in_order(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data,
+                     struct pl_bulk *bulk)
 {
     unsigned long *expected = node == a ? &expected_a : &expected_b;
     ck_assert_uint_eq(from->engine, node == a ? b->id : a->id);
@@ -118,7 +119,8 @@ static void in_order(struct node *node, const struct pl_origin *from, const stru
     ck_assert_uint_eq(header->size, size_of(*expected));
     unsigned seed = (unsigned)(*expected)++;
     if (!bulk) {
-        ck_assert_msg(node_intact(data, header->size, 1, seed), "message %u of %zu bytes damaged", seed, (size_t)header->size);
+        ck_assert_msg(node_intact(data, header->size, 1, seed), "message %u of %zu bytes damaged", seed,
+                      (size_t)header->size);
         return;
     }
     struct arrival *arrival = calloc(1, sizeof *arrival);
@@ -205,7 +207,8 @@ START_TEST(test_truncation)
 END_TEST
 
 /* Bulk that nobody wants: its sender completes; also when it is dropped while it arrives. */
-static void drop_now(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+static void drop_now(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data,
+                     struct pl_bulk *bulk)
 {
     (void)from, (void)header, (void)data;
     if (bulk)
@@ -277,7 +280,8 @@ START_TEST(test_flush_and_leave)
     }
     ops->disconnect(ab);
     node_close(a);
-    for (int i = 0; i < 100000 && ops->send(ba, &(struct pl_outgoing){ .data = { .type = &node_solid } }) == MPI_SUCCESS; i++)
+    for (int i = 0;
+         i < 100000 && ops->send(ba, &(struct pl_outgoing){ .data = { .type = &node_solid } }) == MPI_SUCCESS; i++)
         b->ops->progress(b->self);
     ck_assert_int_eq(ops->send(ba, &(struct pl_outgoing){ .data = { .type = &node_solid } }), MPI_ERR_PROC_ABORTED);
     ck_assert_uint_eq(b->lost, 0);
@@ -497,7 +501,8 @@ START_TEST(test_killed_peer)
     ck_assert(message_done(bulk));
     ck_assert_int_eq(node->last_error, MPI_ERR_PROC_ABORTED);
     message_free(bulk);
-    ck_assert_int_eq(ops->send(endpoint, &(struct pl_outgoing){ .data = { .type = &node_solid } }), MPI_ERR_PROC_ABORTED);
+    ck_assert_int_eq(ops->send(endpoint, &(struct pl_outgoing){ .data = { .type = &node_solid } }),
+                     MPI_ERR_PROC_ABORTED);
     ck_assert(ops->flushed(node->self));
     ops->disconnect(endpoint);
     node_close(node);
@@ -517,7 +522,8 @@ static void add(Suite *suite, const char *name, const TTest *test, int loops)
 int main(void)
 {
 #ifdef __SANITIZE_THREAD__
-    setenv("UCX_MEM_EVENTS", "n", 0); /* UCX's patches of mmap() and its like call the sanitizer where it is not ready */
+    setenv("UCX_MEM_EVENTS", "n",
+           0); /* UCX's patches of mmap() and its like call the sanitizer where it is not ready */
 #endif
     Suite *suite = suite_create("ucx");
     add(suite, "test_sizes", test_sizes, CHOICES);

@@ -35,7 +35,8 @@ struct node {
     struct pl_list inbox;
     unsigned long arrived, sent, fetched, lost;
     int last_error; /* of the last report that had one */
-    void (*on_arrival)(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data, struct pl_bulk *bulk);
+    void (*on_arrival)(struct node *node, const struct pl_origin *from, const struct pl_header *header,
+                       const void *data, struct pl_bulk *bulk);
 };
 
 static const struct pl_type node_solid = { .size = 1, .extent = 1, .true_extent = 1, .dense = true, .solid = true };
@@ -269,7 +270,8 @@ struct message {
 };
 
 /* A message with `seed` as its tag and data by it; freed by message_free() once it is done. */
-static inline struct message *message_send(struct node *node, struct pl_endpoint *endpoint, unsigned seed, size_t bytes, const struct pl_type *type)
+static inline struct message *message_send(struct node *node, struct pl_endpoint *endpoint, unsigned seed, size_t bytes,
+                                           const struct pl_type *type)
 {
     struct message *message = calloc(1, sizeof *message);
     size_t step = (size_t)type->extent;
@@ -295,7 +297,8 @@ static inline void message_free(struct message *message)
 }
 
 /* Takes the oldest arrival, with the data of a bulk message fetched into `room` bytes of `type` at `data`. */
-static inline struct pl_header node_take(struct node *node, struct node *other, unsigned char *data, size_t room, const struct pl_type *type)
+static inline struct pl_header node_take(struct node *node, struct node *other, unsigned char *data, size_t room,
+                                         const struct pl_type *type)
 {
     NODE_UNTIL(node, other, !pl_list_empty(&node->inbox));
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&node->inbox), struct arrival, link);

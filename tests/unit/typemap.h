@@ -252,7 +252,9 @@ static inline void make_indexed(uint64_t *seed, const struct sample *old, struct
     case 0: err = MPI_Type_indexed(n.count, n.length, n.displacement, old->type, &made->type); break;
     case 1: err = MPI_Type_indexed_c(n.count, n.large_length, n.large_displacement, old->type, &made->type); break;
     case 2: err = MPI_Type_create_hindexed(n.count, n.length, n.address, old->type, &made->type); break;
-    case 3: err = MPI_Type_create_hindexed_c(n.count, n.large_length, n.large_displacement, old->type, &made->type); break;
+    case 3:
+        err = MPI_Type_create_hindexed_c(n.count, n.large_length, n.large_displacement, old->type, &made->type);
+        break;
     case 4: err = MPI_Type_create_indexed_block(n.count, common, n.displacement, old->type, &made->type); break;
     case 5: err = MPI_Type_create_indexed_block_c(n.count, common, n.large_displacement, old->type, &made->type); break;
     case 6: err = MPI_Type_create_hindexed_block(n.count, common, n.address, old->type, &made->type); break;
@@ -408,13 +410,11 @@ static inline void make_darray(uint64_t *seed, const struct sample *old, struct 
         a.size *= a.psizes[d];
     }
     a.rank = unit_below(seed, a.size);
-    ck_assert_int_eq(
-        unit_below(seed, 2)
-            ? MPI_Type_create_darray(a.size, a.rank, a.ndims, a.sizes, a.distribs, a.dargs, a.psizes, a.order, old->type,
-                                     &made->type)
-            : MPI_Type_create_darray_c(a.size, a.rank, a.ndims, sizes, a.distribs, a.dargs, a.psizes, a.order,
-                                       old->type, &made->type),
-        MPI_SUCCESS);
+    ck_assert_int_eq(unit_below(seed, 2) ? MPI_Type_create_darray(a.size, a.rank, a.ndims, a.sizes, a.distribs, a.dargs,
+                                                                  a.psizes, a.order, old->type, &made->type)
+                                         : MPI_Type_create_darray_c(a.size, a.rank, a.ndims, sizes, a.distribs, a.dargs,
+                                                                    a.psizes, a.order, old->type, &made->type),
+                     MPI_SUCCESS);
     append_array(&made->map, &old->map, a.ndims, a.order, a.sizes, in_darray, &a);
 }
 

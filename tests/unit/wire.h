@@ -34,7 +34,8 @@ static struct {
 static const struct pl_transport_ops wire_ops;
 static struct pl_endpoint endpoint = { .ops = &wire_ops };
 
-static inline int wire_connect(void *self, const void *address, size_t length, struct pl_peer *peer, struct pl_endpoint **made)
+static inline int wire_connect(void *self, const void *address, size_t length, struct pl_peer *peer,
+                               struct pl_endpoint **made)
 {
     (void)self, (void)address, (void)length;
     endpoint.peer = peer;
@@ -166,7 +167,12 @@ static inline void tear_down(void)
 
 static inline struct pl_header header_of(int kind, const struct pl_comm *comm, int source, int tag, size_t size)
 {
-    return (struct pl_header){ .home = comm->id.home, .serial = comm->id.serial, .source = source, .tag = tag, .kind = (uint8_t)kind, .size = size };
+    return (struct pl_header){ .home = comm->id.home,
+                               .serial = comm->id.serial,
+                               .source = source,
+                               .tag = tag,
+                               .kind = (uint8_t)kind,
+                               .size = size };
 }
 
 static inline void arrive(const struct pl_header *header, const void *data, struct pl_bulk *waiting)

@@ -28,7 +28,8 @@ static int no_memory(void)
 /* Variables by which another launcher, or an outer job, tells its processes who they are. */
 static bool is_identity(const char *name)
 {
-    static const char *const exact[] = { PL_JOB_ENV, "PLENUM_ATTACH", "PLENUM_RANK", "PLENUM_SIZE", "PMI_RANK", "PMI_SIZE", "PMI_FD" };
+    static const char *const exact[] = { PL_JOB_ENV, "PLENUM_ATTACH", "PLENUM_RANK", "PLENUM_SIZE",
+                                         "PMI_RANK", "PMI_SIZE",      "PMI_FD" };
     for (size_t i = 0; i < sizeof(exact) / sizeof(*exact); i++)
         if (strcmp(name, exact[i]) == 0)
             return true;

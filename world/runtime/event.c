@@ -43,8 +43,8 @@ static void tidy(char *text, size_t size)
     text[i] = '\0';
 }
 
-struct pl_event *pl_event_of_object(struct plenum_job *job, enum plenum_event_kind kind, int rank, int code, const char *object,
-                                    const char *message)
+struct pl_event *pl_event_of_object(struct plenum_job *job, enum plenum_event_kind kind, int rank, int code,
+                                    const char *object, const char *message)
 {
     size_t length = strlen(message), more = strlen(object) + 1;
     struct pl_event *event = pl_event_new(job, kind, rank, length + more);

@@ -18,7 +18,8 @@ static void tell_error(struct plenum_job *job, struct pl_job_note *note)
 {
     note->object[sizeof(note->object) - 1] = note->message[sizeof(note->message) - 1] = '\0';
     if (note->rank >= 0 && note->rank < job->size)
-        pl_event_queue(job->runtime, pl_event_of_object(job, PLENUM_EVENT_ERROR, note->rank, note->code, note->object, note->message));
+        pl_event_queue(job->runtime, pl_event_of_object(job, PLENUM_EVENT_ERROR, note->rank, note->code, note->object,
+                                                        note->message));
 }
 
 static void take(struct plenum_runtime *rt, struct pl_job_note *note)

@@ -45,7 +45,8 @@ static char *describe(const struct pl_job_sets *sets)
 void pl_job_psets_look(struct plenum_job *job)
 {
     struct pl_job_sets sets;
-    if (!job->segment || pl_job_sets_version(table_of(job)) == job->psets_told || pl_job_sets_open(table_of(job), &sets))
+    if (!job->segment || pl_job_sets_version(table_of(job)) == job->psets_told ||
+        pl_job_sets_open(table_of(job), &sets))
         return;
     char *text = describe(&sets);
     struct pl_event *event = text ? pl_event_new(job, PLENUM_EVENT_PSETS, PLENUM_ALL, strlen(text)) : NULL;
@@ -67,8 +68,8 @@ static int check_ranges(const struct plenum_job *job, const char *name, const in
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d ranges of ranks are not possible", name, count);
     for (int i = 0; i < count; i++)
         if (ranges[i][0] < 0 || ranges[i][0] > ranges[i][1] || ranges[i][1] >= job->size)
-            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d are not ranks of a job of %d", name, ranges[i][0],
-                              ranges[i][1], job->size);
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d are not ranks of a job of %d", name,
+                              ranges[i][0], ranges[i][1], job->size);
     return PLENUM_OK;
 }
 
@@ -86,7 +87,8 @@ static int check_name(const struct plenum_job *job, const char *name)
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process sets %s://... are Plenum's own", reserved[i]);
     for (int i = 0; i < job->pset_count; i++)
         if (pl_pset_name_same(job->psets[i].name, name))
-            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\" belongs to the description of the job", job->psets[i].name);
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\" belongs to the description of the job",
+                              job->psets[i].name);
     return PLENUM_OK;
 }
 
@@ -99,7 +101,8 @@ static int change(struct plenum_job *job, const char *name, const uint32_t *rang
 }
 
 /* `ranges` as the table has them; NULL: withdrawn. */
-static int change_checked(struct plenum_job *job, const char *name, const int (*ranges)[2], int count, const uint32_t *table)
+static int change_checked(struct plenum_job *job, const char *name, const int (*ranges)[2], int count,
+                          const uint32_t *table)
 {
     pthread_mutex_lock(&job->runtime->lock);
     int err = check_name(job, name);

@@ -207,8 +207,8 @@ struct pl_event {
  * memory; the event is lost, and the job goes on. */
 struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kind, int rank, size_t length);
 /* The same with what a process says about an object of its own; the texts may be anything. */
-struct pl_event *pl_event_of_object(struct plenum_job *job, enum plenum_event_kind kind, int rank, int code, const char *object,
-                                    const char *message);
+struct pl_event *pl_event_of_object(struct plenum_job *job, enum plenum_event_kind kind, int rank, int code,
+                                    const char *object, const char *message);
 void pl_event_queue(struct plenum_runtime *rt, struct pl_event *event);
 /* The host has closed the job: its events no longer refer to it. */
 void pl_event_forget(struct plenum_runtime *rt, const struct plenum_job *job);

@@ -95,7 +95,8 @@ static void add_cpus(struct pl_blob *b, const struct plenum_job *job, struct pl_
 /* The table of sets that come while the job runs: its head is written, its buffers are the file's tail. */
 static void add_table(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
 {
-    struct pl_job_table table = { .room = (TABLE_ROOM + 8 * (uint32_t)job->size + 63) / 64 * 64, .size = (uint32_t)job->size };
+    struct pl_job_table table = { .room = (TABLE_ROOM + 8 * (uint32_t)job->size + 63) / 64 * 64,
+                                  .size = (uint32_t)job->size };
     head->table = pl_blob_add(b, &table, sizeof(table));
     b->tail = PL_JOB_TABLE_BYTES(table.room) - sizeof(table);
 }

@@ -18,7 +18,8 @@ static int around(MPI_Comm comm, size_t bytes)
     unsigned char *out = malloc(bytes + 1), *in = calloc(bytes + 1, 1);
     for (size_t i = 0; i < bytes; i++)
         out[i] = byte(rank, i);
-    MPI_Sendrecv(out, (int)bytes, MPI_BYTE, (rank + 1) % size, 3, in, (int)bytes, MPI_BYTE, left, 3, comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, (int)bytes, MPI_BYTE, (rank + 1) % size, 3, in, (int)bytes, MPI_BYTE, left, 3, comm,
+                 MPI_STATUS_IGNORE);
     for (size_t i = 0; i < bytes && !bad; i++)
         bad = in[i] != byte(left, i);
     free(out);

@@ -12,7 +12,8 @@
 #include <string.h>
 
 static int failures;
-#define CHECK(condition) ((condition) ? 1 : (failures++, fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), 0))
+#define CHECK(condition)                                                                                               \
+    ((condition) ? 1 : (failures++, fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), 0))
 
 static struct {
     int (*Session_init)(MPI_Info, MPI_Errhandler, MPI_Session *);
@@ -23,7 +24,8 @@ static struct {
     int (*Comm_rank)(MPI_Comm, int *);
     int (*Comm_size)(MPI_Comm, int *);
     int (*Comm_free)(MPI_Comm *);
-    int (*Sendrecv)(const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Status *);
+    int (*Sendrecv)(const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm,
+                    MPI_Status *);
 } copy;
 
 static void *load(const char *path, const char *mode)
@@ -60,7 +62,8 @@ static void use(int expected, void (*between)(void))
     CHECK(copy.Comm_create_from_group(group, "copy", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm) == MPI_SUCCESS);
     CHECK(copy.Comm_size(comm, &size) == MPI_SUCCESS && size == expected);
     CHECK(copy.Comm_rank(comm, &rank) == MPI_SUCCESS);
-    CHECK(copy.Sendrecv(&size, 1, MPI_INT, (rank + 1) % size, 1, &in, 1, MPI_INT, MPI_ANY_SOURCE, 1, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(copy.Sendrecv(&size, 1, MPI_INT, (rank + 1) % size, 1, &in, 1, MPI_INT, MPI_ANY_SOURCE, 1, comm,
+                        MPI_STATUS_IGNORE) == MPI_SUCCESS);
     CHECK(in == size);
     if (between)
         between();
@@ -80,7 +83,8 @@ static void world(void)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     CHECK(size == wanted);
-    CHECK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS && sum == size * (size - 1) / 2);
+    CHECK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS &&
+          sum == size * (size - 1) / 2);
 }
 
 int main(int argc, char **argv)

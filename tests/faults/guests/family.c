@@ -13,7 +13,8 @@
 
 static int failures;
 static const char *program;
-#define CHECK(condition) ((condition) ? 1 : (failures++, fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), 0))
+#define CHECK(condition)                                                                                               \
+    ((condition) ? 1 : (failures++, fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), 0))
 
 /* The size of mpi://WORLD in a session of its own, after a message to oneself. */
 static int session_size(void)

@@ -14,7 +14,8 @@
 #endif
 
 static int failures;
-#define CHECK(condition) ((condition) ? 1 : (failures++, fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), 0))
+#define CHECK(condition)                                                                                               \
+    ((condition) ? 1 : (failures++, fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), 0))
 
 static void cycle(const char *path)
 {
@@ -65,8 +66,9 @@ int main(int argc, char **argv)
     CHECK(after.mappings <= before.mappings + 2);
     if (!CHECK(after.resident_kib < before.resident_kib + 512))
         fprintf(stderr, "resident %ld -> %ld KiB\n", before.resident_kib, after.resident_kib);
-    printf("descriptors %d -> %d, mappings %d -> %d, threads %d -> %d, resident %ld -> %ld KiB\n", before.descriptors, after.descriptors,
-           before.mappings, after.mappings, before.threads, after.threads, before.resident_kib, after.resident_kib);
+    printf("descriptors %d -> %d, mappings %d -> %d, threads %d -> %d, resident %ld -> %ld KiB\n", before.descriptors,
+           after.descriptors, before.mappings, after.mappings, before.threads, after.threads, before.resident_kib,
+           after.resident_kib);
 #ifndef WITHOUT_MPI
     MPI_Finalize();
 #endif

@@ -90,7 +90,8 @@ static void neighbors(enum form form)
     int left = (mtest_rank + mtest_size - 1) % mtest_size, right = (mtest_rank + 1) % mtest_size;
     MPI_Comm ring;
     CHECK_OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &mtest_size, &(int){ 1 }, 0, &ring));
-    MOVE(form, Neighbor_allgatherv, neighbor_allgatherv, in + place(0), COUNT, MPI_INT, out, counts, displs, MPI_INT, ring);
+    MOVE(form, Neighbor_allgatherv, neighbor_allgatherv, in + place(0), COUNT, MPI_INT, out, counts, displs, MPI_INT,
+         ring);
     CHECK(is_block(0, left, 0) && is_block(1, right, 0));
     MOVE(form, Neighbor_alltoallv, neighbor_alltoallv, in, counts, displs, MPI_INT, out, counts, displs, MPI_INT, ring);
     CHECK(is_block(0, left, 1) && is_block(1, right, 0));

@@ -17,7 +17,8 @@ int main(int argc, char **argv)
     freed = comm;
     MPI_Comm_free(&comm);
 
-    MPI_Comm bad[] = { MPI_COMM_NULL, freed, (MPI_Comm)(void *)&value, (MPI_Comm)(void *)77, (MPI_Comm)((char *)freed + 8) };
+    MPI_Comm bad[] = { MPI_COMM_NULL, freed, (MPI_Comm)(void *)&value, (MPI_Comm)(void *)77,
+                       (MPI_Comm)((char *)freed + 8) };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK_CLASS(MPI_Comm_size(bad[i], &value), MPI_ERR_COMM);
         CHECK_CLASS(MPI_Comm_dup(bad[i], &made), MPI_ERR_COMM);

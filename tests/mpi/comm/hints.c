@@ -112,7 +112,8 @@ static void broken_promises(void)
     set(comm, keys[1], "true");
     CHECK_CLASS(MPI_Iprobe(MPI_ANY_SOURCE, 1, comm, &flag, MPI_STATUS_IGNORE), MPI_ERR_RANK);
     CHECK_CLASS(MPI_Irecv(&word, 1, MPI_INT, 0, MPI_ANY_TAG, comm, &request), MPI_ERR_TAG);
-    CHECK_CLASS(MPI_Sendrecv(&word, 1, MPI_INT, 0, 1, &word, 1, MPI_INT, MPI_ANY_SOURCE, 1, comm, MPI_STATUS_IGNORE), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Sendrecv(&word, 1, MPI_INT, 0, 1, &word, 1, MPI_INT, MPI_ANY_SOURCE, 1, comm, MPI_STATUS_IGNORE),
+                MPI_ERR_RANK);
     CHECK_OK(MPI_Irecv(&word, 1, MPI_INT, 0, 7, comm, &request));
     CHECK_OK(MPI_Send(&(int){ 42 }, 1, MPI_INT, 0, 7, comm));
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));

@@ -33,7 +33,8 @@ int main(int argc, char **argv)
     MPI_Comm_compare(comm, MPI_COMM_WORLD, &result);
     CHECK(result == (mtest_size == 1 ? MPI_CONGRUENT : MPI_SIMILAR));
 
-    CHECK_OK(MPI_Comm_split(comm, mtest_rank % 2, 0, &half)); /* equal keys: the order of the parent, which is backwards */
+    CHECK_OK(
+        MPI_Comm_split(comm, mtest_rank % 2, 0, &half)); /* equal keys: the order of the parent, which is backwards */
     for (int i = mtest_size - 1; i >= 0; i--)
         if (i % 2 == mtest_rank % 2)
             expected[n++] = i;
@@ -41,7 +42,8 @@ int main(int argc, char **argv)
     MPI_Comm_free(&half);
     MPI_Comm_free(&comm);
 
-    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, mtest_rank % 3 == 0 ? MPI_UNDEFINED : 1, mtest_rank % 3 == 1 ? 5 : -5, &comm));
+    CHECK_OK(
+        MPI_Comm_split(MPI_COMM_WORLD, mtest_rank % 3 == 0 ? MPI_UNDEFINED : 1, mtest_rank % 3 == 1 ? 5 : -5, &comm));
     if (mtest_rank % 3 == 0) {
         CHECK(comm == MPI_COMM_NULL);
     } else { /* those with remainder 2 first */

@@ -78,7 +78,8 @@ static void unguided(void)
     int before, size = 0, levels = 0;
     /* One does not take part: what remains is smaller than the World, and of one machine. */
     MPI_Info info = make("else", "where");
-    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, mtest_rank == 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_HW_UNGUIDED, 0, info, &comm));
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, mtest_rank == 0 ? MPI_UNDEFINED : MPI_COMM_TYPE_HW_UNGUIDED, 0, info,
+                                 &comm));
     CHECK((comm == MPI_COMM_NULL) == (mtest_rank == 0));
     if (comm != MPI_COMM_NULL) {
         char value[64] = "";

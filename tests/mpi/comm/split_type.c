@@ -12,7 +12,8 @@
 static void split_intercomm(void)
 {
     MPI_Comm side, both, made;
-    int size, remote, odd = mtest_rank % 2, value = mtest_rank, sum = -1, evens = (mtest_size + 1) / 2, odds = mtest_size / 2;
+    int size, remote, odd = mtest_rank % 2, value = mtest_rank, sum = -1, evens = (mtest_size + 1) / 2,
+                      odds = mtest_size / 2;
     CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, odd, 0, &side));
     CHECK_OK(MPI_Intercomm_create(side, 0, MPI_COMM_WORLD, !odd, 7, &both));
     for (int absent = 0; absent < 2; absent++) {
@@ -25,7 +26,8 @@ static void split_intercomm(void)
         CHECK_OK(MPI_Comm_size(made, &size));
         CHECK_OK(MPI_Comm_remote_size(made, &remote));
         CHECK(size == mine && remote == others);
-        CHECK_OK(MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, made)); /* of the other side: 0 + 2 + ... or 1 + 3 + ... */
+        CHECK_OK(
+            MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, made)); /* of the other side: 0 + 2 + ... or 1 + 3 + ... */
         CHECK(sum == (odd ? evens * (evens - 1) : odds * odds));
         CHECK_OK(MPI_Comm_free(&made));
     }
@@ -45,7 +47,8 @@ int main(int argc, char **argv)
     CHECK(size == mtest_size && rank == mtest_size - 1 - mtest_rank); /* the tests run on one machine */
     CHECK_OK(MPI_Comm_free(&comm));
 
-    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, mtest_rank % 2 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm));
+    CHECK_OK(MPI_Comm_split_type(MPI_COMM_WORLD, mtest_rank % 2 ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0,
+                                 MPI_INFO_NULL, &comm));
     CHECK((comm == MPI_COMM_NULL) == (mtest_rank % 2));
     if (comm != MPI_COMM_NULL) {
         CHECK_OK(MPI_Comm_size(comm, &size));

@@ -55,7 +55,8 @@ static void places_of(const struct layout *layout, int count, int *place)
                       MPI_COMM_SELF));
 }
 
-static void exchange(const struct layout *from, const struct layout *to, int count, int *source_place, int *target_place)
+static void exchange(const struct layout *from, const struct layout *to, int count, int *source_place,
+                     int *target_place)
 {
     int right = (mtest_rank + 1) % mtest_size, left = (mtest_rank + mtest_size - 1) % mtest_size, received, wrong = 0;
     MPI_Status status;

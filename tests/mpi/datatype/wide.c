@@ -14,7 +14,8 @@
 #define ROOM ((size_t)4 * (size_t)BIG)
 
 /* Is the type of this size and extent, and are these the counts that it was made of? Frees it. */
-static void check(MPI_Datatype type, MPI_Count size, MPI_Count lb, MPI_Count extent, int combiner, int n, const MPI_Count *counts)
+static void check(MPI_Datatype type, MPI_Count size, MPI_Count lb, MPI_Count extent, int combiner, int n,
+                  const MPI_Count *counts)
 {
     MPI_Count got, got_lb, integers, addresses, large, types, contents[16] = { 0 };
     MPI_Datatype inner[4];

@@ -113,7 +113,8 @@ static void sessions(void)
     CHECK_CLASS(MPI_Session_init(wrong, MPI_ERRORS_RETURN, &session), MPI_ERR_INFO_VALUE);
     CHECK_OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session)); /* the key counts */
     CHECK(MPI_Group_from_session_pset(session, "no://such set", &group) != MPI_SUCCESS);
-    CHECK(heard == before + 1 && strcmp(last.kind, "session") == 0 && last.handle == (void *)session && last.rank == mtest_rank);
+    CHECK(heard == before + 1 && strcmp(last.kind, "session") == 0 && last.handle == (void *)session &&
+          last.rank == mtest_rank);
     CHECK_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
     CHECK_CLASS(MPI_Comm_create_from_group(group, "wrong", wrong, MPI_ERRORS_RETURN, &comm), MPI_ERR_INFO_VALUE);
     CHECK_OK(MPI_Comm_create_from_group(group, "right", info, MPI_ERRORS_RETURN, &comm));
@@ -193,11 +194,14 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK(destroyed[0] == 1);
     int code = mtest_end(__FILE__);
-    int all = destroyed[0] == 1 && destroyed[1] == 1 && destroyed[2] == 0 && destroyed[3] == 1; /* the World's objects are gone, not the user's handle */
+    int all = destroyed[0] == 1 && destroyed[1] == 1 && destroyed[2] == 0 &&
+              destroyed[3] == 1; /* the World's objects are gone, not the user's handle */
     all = all && MPI_Errhandler_free(&context[2]) == MPI_SUCCESS && destroyed[2] == 1;
     all = all && MPI_Errhandler_free(&named) == MPI_SUCCESS;
-    all = all && plenum_errhandler_get("plenum://log", &named) == MPI_SUCCESS && MPI_Errhandler_free(&named) == MPI_SUCCESS;
+    all = all && plenum_errhandler_get("plenum://log", &named) == MPI_SUCCESS &&
+          MPI_Errhandler_free(&named) == MPI_SUCCESS;
     if (!all)
-        fprintf(stderr, "after MPI_Finalize: destroyed %d %d %d %d\n", destroyed[0], destroyed[1], destroyed[2], destroyed[3]);
+        fprintf(stderr, "after MPI_Finalize: destroyed %d %d %d %d\n", destroyed[0], destroyed[1], destroyed[2],
+                destroyed[3]);
     return code || !all;
 }

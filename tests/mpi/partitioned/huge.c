@@ -33,7 +33,8 @@ int main(int argc, char **argv)
     if (!CHECK(data != MAP_FAILED))
         MPI_Abort(MPI_COMM_WORLD, 1);
     if (mtest_rank == 0)
-        CHECK_OK(MPI_Psend_init_c(data, PARTITIONS, (MPI_Count)EACH, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
+        CHECK_OK(MPI_Psend_init_c(data, PARTITIONS, (MPI_Count)EACH, MPI_BYTE, 1, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
+                                  &request));
     else
         CHECK_OK(MPI_Precv_init_c(data, 1, (MPI_Count)BYTES, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
     CHECK_OK(MPI_Start(&request));

@@ -26,7 +26,8 @@ int main(int argc, char **argv)
         CHECK_OK(MPI_Isend(out[i], sizes[kind], MPI_BYTE, peer, kind, MPI_COMM_WORLD, &sends[i]));
     }
     for (int i = 0; i < all; i++)
-        CHECK_OK(MPI_Irecv(in[i], sizes[(i + mtest_rank) % KINDS], MPI_BYTE, i / KINDS, (i + mtest_rank) % KINDS, MPI_COMM_WORLD, &recvs[i]));
+        CHECK_OK(MPI_Irecv(in[i], sizes[(i + mtest_rank) % KINDS], MPI_BYTE, i / KINDS, (i + mtest_rank) % KINDS,
+                           MPI_COMM_WORLD, &recvs[i]));
     for (int left = 2 * all; left > 0; left--) {
         int which;
         MPI_Status status;

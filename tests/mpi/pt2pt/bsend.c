@@ -43,7 +43,8 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, room = needed(), size = -1;
+    int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, room = needed(),
+        size = -1;
     char *buffer = malloc((size_t)room), *back = NULL;
     unsigned char *data = malloc(LONGEST);
 

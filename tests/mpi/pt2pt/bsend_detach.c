@@ -11,7 +11,8 @@ enum { BYTES = 150000, AGAIN = 200 };
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
-    int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, room = BYTES + MPI_BSEND_OVERHEAD, size;
+    int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size,
+        room = BYTES + MPI_BSEND_OVERHEAD, size;
     unsigned char *buffer = malloc((size_t)room), *data = malloc(BYTES), *in = malloc(BYTES), *back;
     MPI_Request recv;
 

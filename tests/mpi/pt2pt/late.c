@@ -25,7 +25,8 @@ int main(int argc, char **argv)
     for (int n = 0; n < MESSAGES; n++) {
         pattern_fill(out + (size_t)n * LONGEST, (size_t)bytes_of(n), (uint64_t)(mtest_rank * MESSAGES + n));
         for (int to = 0; to < mtest_size; to++)
-            CHECK_OK((n % 5 ? MPI_Isend : MPI_Issend)(out + (size_t)n * LONGEST, bytes_of(n), MPI_BYTE, to, 1, MPI_COMM_WORLD, &requests[n * mtest_size + to]));
+            CHECK_OK((n % 5 ? MPI_Isend : MPI_Issend)(out + (size_t)n * LONGEST, bytes_of(n), MPI_BYTE, to, 1,
+                                                      MPI_COMM_WORLD, &requests[n * mtest_size + to]));
     }
     CHECK_OK(MPI_Send(&mtest_rank, 1, MPI_INT, previous, 1000, MPI_COMM_WORLD));
     for (int n = 0; n < MESSAGES; n++)

@@ -9,10 +9,22 @@
 enum { LONGEST = 3 << 20, ROUNDS = 2 };
 static const int sizes[] = { 0, 1, 7, 64, 1000, 4096, 8200, 20000, 65536, 70001, 300000, LONGEST };
 
-static int blocking_standard(void *b, int n, int to, int tag) { return MPI_Send(b, n, MPI_BYTE, to, tag, MPI_COMM_WORLD); }
-static int blocking_synchronous(void *b, int n, int to, int tag) { return MPI_Ssend(b, n, MPI_BYTE, to, tag, MPI_COMM_WORLD); }
-static int blocking_ready(void *b, int n, int to, int tag) { return MPI_Rsend(b, n, MPI_BYTE, to, tag, MPI_COMM_WORLD); }
-static int blocking_buffered(void *b, int n, int to, int tag) { return MPI_Bsend(b, n, MPI_BYTE, to, tag, MPI_COMM_WORLD); }
+static int blocking_standard(void *b, int n, int to, int tag)
+{
+    return MPI_Send(b, n, MPI_BYTE, to, tag, MPI_COMM_WORLD);
+}
+static int blocking_synchronous(void *b, int n, int to, int tag)
+{
+    return MPI_Ssend(b, n, MPI_BYTE, to, tag, MPI_COMM_WORLD);
+}
+static int blocking_ready(void *b, int n, int to, int tag)
+{
+    return MPI_Rsend(b, n, MPI_BYTE, to, tag, MPI_COMM_WORLD);
+}
+static int blocking_buffered(void *b, int n, int to, int tag)
+{
+    return MPI_Bsend(b, n, MPI_BYTE, to, tag, MPI_COMM_WORLD);
+}
 
 typedef int start_function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 static int nonblocking(start_function *start, void *b, int n, int to, int tag)
@@ -52,7 +64,8 @@ static int (*const ways[])(void *, int, int, int) = {
 /* The receive is posted and the receiver's neighbor told so, which is what the ready mode asks for. */
 static void exchange(int way, int bytes, unsigned char *out, unsigned char *in)
 {
-    int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, tag = 100 * way + 7, count;
+    int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, tag = 100 * way + 7,
+        count;
     MPI_Request request;
     MPI_Status status;
     pattern_fill(out, (size_t)bytes, (uint64_t)(way * 1000 + mtest_rank));

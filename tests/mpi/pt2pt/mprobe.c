@@ -32,7 +32,8 @@ int main(int argc, char **argv)
             while (!flag);
         }
         MPI_Get_count(&status, MPI_BYTE, &count);
-        CHECK(messages[n] != MPI_MESSAGE_NULL && status.MPI_SOURCE == from && status.MPI_TAG == 4 && count == bytes_of(n));
+        CHECK(messages[n] != MPI_MESSAGE_NULL && status.MPI_SOURCE == from && status.MPI_TAG == 4 &&
+              count == bytes_of(n));
     }
     CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE));
     CHECK(!flag);

@@ -64,7 +64,8 @@ static void unexpected(int use_wildcard)
                     MPI_Status status;
                     CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, &status));
                     CHECK(flag && status.MPI_SOURCE >= 1);
-                    CHECK_OK(MPI_Recv(&got, 1, MPI_INT, 1, MPI_ANY_TAG, comm, &status)); /* the first that came of those left */
+                    CHECK_OK(MPI_Recv(&got, 1, MPI_INT, 1, MPI_ANY_TAG, comm,
+                                      &status)); /* the first that came of those left */
                     CHECK(status.MPI_TAG == 0 && got == word(1, 0, 0));
                 }
                 if (!(use_wildcard && tag == 0 && source == 1))

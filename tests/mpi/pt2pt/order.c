@@ -19,8 +19,12 @@ static struct plan plan(int source, int n)
 {
     uint64_t state = (uint64_t)source * 1000003 + (uint64_t)n + 1;
     pattern_random(&state);
-    uint32_t dice = pattern_random(&state) % 100, limit = dice < 60 ? 200 : dice < 90 ? 9000 : dice < 98 ? 70000 : LONGEST;
-    return (struct plan){ (int)(pattern_random(&state) % limit), (int)(pattern_random(&state) % TAGS), (int)(pattern_random(&state) % 3) };
+    uint32_t dice = pattern_random(&state) % 100, limit = dice < 60   ? 200
+                                                          : dice < 90 ? 9000
+                                                          : dice < 98 ? 70000
+                                                                      : LONGEST;
+    return (struct plan){ (int)(pattern_random(&state) % limit), (int)(pattern_random(&state) % TAGS),
+                          (int)(pattern_random(&state) % 3) };
 }
 
 static void send_all(int to)
@@ -56,11 +60,13 @@ static void receive_all(int sources)
         if (by_source && next[by_source] == MESSAGES)
             by_source = 0;
         MPI_Status status;
-        CHECK_OK(MPI_Recv(data, LONGEST, MPI_BYTE, by_source ? by_source : MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
+        CHECK_OK(MPI_Recv(data, LONGEST, MPI_BYTE, by_source ? by_source : MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+                          &status));
         MPI_Get_count(&status, MPI_BYTE, &count);
         int from = status.MPI_SOURCE, n = next[from]++;
         struct plan p = plan(from, n);
-        broken = !CHECK(p.bytes == count && p.tag == status.MPI_TAG && pattern_holds(data, (size_t)count, (uint64_t)(from * MESSAGES + n)));
+        broken = !CHECK(p.bytes == count && p.tag == status.MPI_TAG &&
+                        pattern_holds(data, (size_t)count, (uint64_t)(from * MESSAGES + n)));
     }
     if (broken)
         MPI_Abort(MPI_COMM_WORLD, 1); /* the rest would only be noise */

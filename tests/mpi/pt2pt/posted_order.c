@@ -27,7 +27,8 @@ static void run(int bytes_before)
         in[i] = calloc(1, (size_t)size);
         out[i] = calloc(1, (size_t)size);
         memcpy(out[i] + bytes_before, &i, sizeof i);
-        CHECK_OK(MPI_Irecv(in[i], size, MPI_BYTE, posted[i].any_source ? MPI_ANY_SOURCE : from, posted[i].tag, MPI_COMM_WORLD, &requests[i]));
+        CHECK_OK(MPI_Irecv(in[i], size, MPI_BYTE, posted[i].any_source ? MPI_ANY_SOURCE : from, posted[i].tag,
+                           MPI_COMM_WORLD, &requests[i]));
     }
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < RECEIVES; i++)

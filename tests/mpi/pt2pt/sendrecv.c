@@ -12,7 +12,8 @@ static const int sizes[] = { 0, 3, 8000, 40000, LONGEST };
 enum way { PLAIN, NONBLOCKING, REPLACE, NONBLOCKING_REPLACE, WAYS };
 
 /* Sends `bytes` from `data` and receives into it or into `in`; where the received data is. */
-static unsigned char *shift(enum way way, unsigned char *data, unsigned char *in, int bytes, int to, int from, MPI_Status *status)
+static unsigned char *shift(enum way way, unsigned char *data, unsigned char *in, int bytes, int to, int from,
+                            MPI_Status *status)
 {
     MPI_Request request;
     switch (way) {
@@ -71,7 +72,8 @@ static void plain_partner(void)
     if (partner >= mtest_size)
         return;
     if (mtest_rank & 1) {
-        CHECK_OK(MPI_Sendrecv(&value, 1, MPI_INT, partner, 8, &got, 1, MPI_INT, partner, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Sendrecv(&value, 1, MPI_INT, partner, 8, &got, 1, MPI_INT, partner, 9, MPI_COMM_WORLD,
+                              MPI_STATUS_IGNORE));
     } else {
         CHECK_OK(MPI_Recv(&got, 1, MPI_INT, partner, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         CHECK_OK(MPI_Send(&value, 1, MPI_INT, partner, 9, MPI_COMM_WORLD));

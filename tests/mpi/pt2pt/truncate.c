@@ -8,7 +8,9 @@
 #include "pattern.h"
 
 enum { LONGEST = 1 << 20, GUARD = 64 };
-static const struct { int sent, room; } cases[] = { { 1, 0 }, { 100, 99 }, { 5000, 10 }, { 70000, 69999 }, { LONGEST, 0 }, { LONGEST, 4097 } };
+static const struct {
+    int sent, room;
+} cases[] = { { 1, 0 }, { 100, 99 }, { 5000, 10 }, { 70000, 69999 }, { LONGEST, 0 }, { LONGEST, 4097 } };
 
 enum way { RECV, RECV_UNEXPECTED, IRECV, MRECV, SENDRECV, WAYS };
 
@@ -28,7 +30,8 @@ static int receive(enum way way, unsigned char *in, int room, int from)
         CHECK_OK(MPI_Mprobe(from, 1, MPI_COMM_WORLD, &message, &status));
         return MPI_Mrecv(in, room, MPI_BYTE, &message, &status);
     case SENDRECV:
-        return MPI_Sendrecv(&nothing, 1, MPI_INT, MPI_PROC_NULL, 0, in, room, MPI_BYTE, from, 1, MPI_COMM_WORLD, &status);
+        return MPI_Sendrecv(&nothing, 1, MPI_INT, MPI_PROC_NULL, 0, in, room, MPI_BYTE, from, 1, MPI_COMM_WORLD,
+                            &status);
     case RECV_UNEXPECTED:
         CHECK_OK(MPI_Probe(from, 1, MPI_COMM_WORLD, &status));
         return MPI_Recv(in, room, MPI_BYTE, from, 1, MPI_COMM_WORLD, &status);

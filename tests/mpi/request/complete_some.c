@@ -14,7 +14,8 @@ static int data[ALL], seen[ALL];
 
 static void note(int index, MPI_Status *status, int from)
 {
-    if (!CHECK(index >= 0 && index < ALL && status->MPI_SOURCE == from && status->MPI_TAG == index && data[index] == index * 3))
+    if (!CHECK(index >= 0 && index < ALL && status->MPI_SOURCE == from && status->MPI_TAG == index &&
+               data[index] == index * 3))
         return;
     CHECK(seen[index]++ == 0);
     CHECK(requests[index] == MPI_REQUEST_NULL);
@@ -53,7 +54,8 @@ static void run(enum way way, int to, int from)
     int flag = 1, value[RECEIVES], got = 0;
     memset(seen, 0, sizeof seen);
     requests[RECEIVES] = requests[RECEIVES + 1] = MPI_REQUEST_NULL;
-    CHECK_OK(MPI_Recv_init(&data[RECEIVES + 2], 1, MPI_INT, from, 99, MPI_COMM_WORLD, &requests[RECEIVES + 2])); /* never started */
+    CHECK_OK(MPI_Recv_init(&data[RECEIVES + 2], 1, MPI_INT, from, 99, MPI_COMM_WORLD,
+                           &requests[RECEIVES + 2])); /* never started */
     for (int i = 0; i < RECEIVES; i++)
         CHECK_OK(MPI_Irecv(&data[i], 1, MPI_INT, from, i, MPI_COMM_WORLD, &requests[i]));
     MPI_Barrier(MPI_COMM_WORLD);

@@ -29,7 +29,8 @@ int main(int argc, char **argv)
         unsigned char *data = out + (size_t)n * LONGEST;
         pattern_fill(data, (size_t)bytes_of(n), (uint64_t)(mtest_rank + n));
         if (n % 3) {
-            CHECK_OK((n % 3 == 1 ? MPI_Isend : MPI_Issend)(data, bytes_of(n), MPI_BYTE, to, 2, MPI_COMM_WORLD, &request));
+            CHECK_OK(
+                (n % 3 == 1 ? MPI_Isend : MPI_Issend)(data, bytes_of(n), MPI_BYTE, to, 2, MPI_COMM_WORLD, &request));
         } else {
             CHECK_OK(MPI_Send_init(data, bytes_of(n), MPI_BYTE, to, 2, MPI_COMM_WORLD, &request));
             CHECK_OK(MPI_Start(&request));

@@ -8,7 +8,8 @@
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
-    int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, data[3] = { -1 }, flag = 1, count;
+    int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, data[3] = { -1 },
+        flag = 1, count;
     int out[3] = { mtest_rank, 5, 6 };
     MPI_Request request, null = MPI_REQUEST_NULL, inactive;
     MPI_Status status;
@@ -30,7 +31,8 @@ int main(int argc, char **argv)
     CHECK(request == MPI_REQUEST_NULL);
 
     CHECK_OK(MPI_Request_get_status(null, &flag, &status));
-    CHECK(flag && status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG && status.MPI_ERROR == MPI_SUCCESS);
+    CHECK(flag && status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG &&
+          status.MPI_ERROR == MPI_SUCCESS);
     CHECK_OK(MPI_Recv_init(data, 3, MPI_INT, from, 2, MPI_COMM_WORLD, &inactive));
     CHECK_OK(MPI_Request_get_status(inactive, &flag, &status));
     CHECK(flag && status.MPI_SOURCE == MPI_ANY_SOURCE);

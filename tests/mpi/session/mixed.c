@@ -45,7 +45,8 @@ static void intercomm_of_groups(MPI_Group a, MPI_Group b)
         return;
     CHECK_OK(MPI_Group_incl(a, 1, &mtest_rank, &own));
     CHECK_OK(MPI_Group_incl(b, 1, &(int){ 1 - mtest_rank }, &other));
-    CHECK_CLASS(MPI_Intercomm_create_from_groups(own, 0, other, 0, "mixed", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made), MPI_ERR_GROUP);
+    CHECK_CLASS(MPI_Intercomm_create_from_groups(own, 0, other, 0, "mixed", MPI_INFO_NULL, MPI_ERRORS_RETURN, &made),
+                MPI_ERR_GROUP);
     CHECK_OK(MPI_Group_free(&own));
     CHECK_OK(MPI_Group_free(&other));
 }
@@ -64,7 +65,8 @@ static void two_comms(MPI_Comm a, MPI_Comm b)
 static void requests(void)
 {
     MPI_Request all[2 * PARTIES];
-    int in[PARTIES], out[PARTIES], to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size;
+    int in[PARTIES], out[PARTIES], to = (mtest_rank + 1) % mtest_size,
+                                   from = (mtest_rank + mtest_size - 1) % mtest_size;
     for (int i = 0; i < PARTIES; i++) {
         in[i] = -1;
         out[i] = 10 * i + mtest_rank;

@@ -204,7 +204,8 @@ static void watch(void)
 
 static void refused(void)
 {
-    static const char *const names[] = { "mpi://WORLD", "MPI://mine", "plenum://NODE", "hwloc://Package/0", "", "ocean", "app://a b" };
+    static const char *const names[] = { "mpi://WORLD", "MPI://mine", "plenum://NODE", "hwloc://Package/0", "",
+                                         "ocean",       "app://a b" };
     MPI_Session other;
     MPI_Group group;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -64,8 +64,9 @@ int main(void)
     CHECK(after.mappings <= before.mappings + 2); /* the allocator may still settle */
     CHECK(after.resident_kib < before.resident_kib + 512);
     if (wanted)
-        printf("rank %d: %d cycles: descriptors %d -> %d, mappings %d -> %d, threads %d -> %d, resident %ld -> %ld KiB\n", mtest_rank,
-               cycles, before.descriptors, after.descriptors, before.mappings, after.mappings, before.threads, after.threads,
-               before.resident_kib, after.resident_kib);
+        printf(
+            "rank %d: %d cycles: descriptors %d -> %d, mappings %d -> %d, threads %d -> %d, resident %ld -> %ld KiB\n",
+            mtest_rank, cycles, before.descriptors, after.descriptors, before.mappings, after.mappings, before.threads,
+            after.threads, before.resident_kib, after.resident_kib);
     MTEST_END;
 }

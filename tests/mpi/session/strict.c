@@ -89,8 +89,9 @@ static void forgotten_requests(void)
     CHECK_OK(MPI_Send(&value, 1, MPI_INT, 0, 3, comm));
     CHECK_OK(MPI_Send(&value, 1, MPI_INT, 0, 4, comm));
     CHECK_OK(MPI_Comm_free(&comm));
-    end(session, MPI_ERR_OTHER, TEXTS("communicator \"ocean\" (", "1 receive under way, the first from rank 0 with tag 42", "1 more request",
-                                      "2 messages not received, the first from rank 0 with tag 3"));
+    end(session, MPI_ERR_OTHER,
+        TEXTS("communicator \"ocean\" (", "1 receive under way, the first from rank 0 with tag 42", "1 more request",
+              "2 messages not received, the first from rank 0 with tag 3"));
     CHECK_CLASS(MPI_Comm_size(kept, &in), MPI_ERR_COMM);
     CHECK_OK(MPI_Request_free(&inactive));
     CHECK_OK(MPI_Wait(&posted, MPI_STATUS_IGNORE));

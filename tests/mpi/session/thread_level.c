@@ -5,7 +5,8 @@
  */
 #include "mtest.h"
 
-static const char *const levels[] = { "MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE" };
+static const char *const levels[] = { "MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED",
+                                      "MPI_THREAD_MULTIPLE" };
 enum { LEVELS = sizeof levels / sizeof *levels };
 
 static void level_of(MPI_Session session, char text[32])

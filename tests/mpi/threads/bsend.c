@@ -14,7 +14,8 @@ enum { THREADS = 4, MESSAGES = 100, BYTES = 3000 };
 
 static void *work(void *argument)
 {
-    int number = (int)(intptr_t)argument, to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size;
+    int number = (int)(intptr_t)argument, to = (mtest_rank + 1) % mtest_size,
+        from = (mtest_rank + mtest_size - 1) % mtest_size;
     unsigned char data[BYTES];
     for (int n = 0; n < MESSAGES; n++) {
         pattern_fill(data, BYTES, (uint64_t)(mtest_rank + number * MESSAGES + n));

@@ -30,7 +30,8 @@ static void check_words(const int *got, int count, int rank, int thread, int rou
 /* To the next rank, in the ways there are to receive. */
 static void messages(MPI_Comm comm, int tag, int thread, int round)
 {
-    int out[LONG], in[LONG], flag, count, left = (mtest_rank + mtest_size - 1) % mtest_size, right = (mtest_rank + 1) % mtest_size;
+    int out[LONG], in[LONG], flag, count, left = (mtest_rank + mtest_size - 1) % mtest_size,
+                                          right = (mtest_rank + 1) % mtest_size;
     int length = round % 2 ? LONG : 1 + thread;
     MPI_Request request;
     MPI_Message message;

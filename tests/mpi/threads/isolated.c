@@ -65,7 +65,8 @@ static void *work(void *argument)
     for (int round = 0; round < ROUNDS; round++) {
         int bytes = round % 20 ? 64 : LONG, sum = -1;
         memset(out, party->rank + round, (size_t)bytes);
-        CHECK_OK(MPI_Sendrecv(out, bytes, MPI_BYTE, to, round, in, LONG, MPI_BYTE, from, round, party->comm, MPI_STATUS_IGNORE));
+        CHECK_OK(MPI_Sendrecv(out, bytes, MPI_BYTE, to, round, in, LONG, MPI_BYTE, from, round, party->comm,
+                              MPI_STATUS_IGNORE));
         CHECK(in[0] == (char)(from + round) && in[bytes - 1] == (char)(from + round));
         CHECK_OK(MPI_Allreduce(&round, &sum, 1, MPI_INT, MPI_SUM, party->comm));
         CHECK(sum == round * party->size);
@@ -78,7 +79,8 @@ static void *work(void *argument)
 
 int main(void)
 {
-    struct party blocked = join("blocked", "MPI_THREAD_MULTIPLE"), full = join("full", "MPI_THREAD_SINGLE"), busy = join("busy", "MPI_THREAD_FUNNELED");
+    struct party blocked = join("blocked", "MPI_THREAD_MULTIPLE"), full = join("full", "MPI_THREAD_SINGLE"),
+                 busy = join("busy", "MPI_THREAD_FUNNELED");
     mtest_rank = blocked.rank;
     mtest_size = blocked.size;
     int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, value;

@@ -66,7 +66,8 @@ static void exchange(MPI_Comm comm, int rank, int size, int round)
     CHECK_OK(MPI_Isend(&round, 1, MPI_INT, right, 1, comm, &requests[1]));
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     CHECK(word == round);
-    CHECK_OK(MPI_Sendrecv(out, sizeof out, MPI_BYTE, right, 2, in, sizeof in, MPI_BYTE, left, 2, comm, MPI_STATUS_IGNORE));
+    CHECK_OK(
+        MPI_Sendrecv(out, sizeof out, MPI_BYTE, right, 2, in, sizeof in, MPI_BYTE, left, 2, comm, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, 3, comm, &flag, MPI_STATUS_IGNORE));
     CHECK(!flag);
     CHECK_OK(MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm));

@@ -9,7 +9,8 @@ static int order[3], calls;
 
 static int delete(MPI_Comm comm, int keyval, void *value, void *extra)
 {
-    int finalized = 1, one = 1, sum = -1, to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, got = -1;
+    int finalized = 1, one = 1, sum = -1, to = (mtest_rank + 1) % mtest_size,
+        from = (mtest_rank + mtest_size - 1) % mtest_size, got = -1;
     (void)keyval, (void)extra;
     CHECK(comm == MPI_COMM_SELF);
     order[calls++] = *(int *)value;
@@ -17,7 +18,8 @@ static int delete(MPI_Comm comm, int keyval, void *value, void *extra)
     CHECK(!finalized);
     CHECK_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     CHECK(sum == mtest_size);
-    CHECK_OK(MPI_Sendrecv(&mtest_rank, 1, MPI_INT, to, calls, &got, 1, MPI_INT, from, calls, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Sendrecv(&mtest_rank, 1, MPI_INT, to, calls, &got, 1, MPI_INT, from, calls, MPI_COMM_WORLD,
+                          MPI_STATUS_IGNORE));
     CHECK(got == from);
     return MPI_SUCCESS;
 }
