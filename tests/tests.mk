@@ -63,6 +63,8 @@ $(B)/tests/faults/% $(B)/tests/hosts/%: tests/tests.mk $(MPI_BUILT)
 
 $(call programs,$(FAULT_SRC)): $(B)/%: %.c
 
+# Dependency files are made beside their programs; the rule above would take them for programs.
+$(B)/tests/faults/%.d $(B)/tests/hosts/%.d: ;
 -include $(wildcard $(B)/tests/*/*.d $(B)/tests/*/*/*.d)
 
 # --- the parts -------------------------------------------------------------------------------------------------
