@@ -26,7 +26,7 @@ int pl_coll_run(const struct pl_coll *coll)
     int rc = pl_coll_check_alike(coll->comm);
     if (rc || pl_coll_by_board(coll, &rc))
         return rc;
-    pl_schedule_init(&schedule, coll->comm);
+    pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
     pl_coll_select(coll)->append(&schedule, coll);
     rc = pl_schedule_run(&schedule);
     pl_schedule_fini(&schedule);
@@ -55,7 +55,7 @@ static int make_request(const struct pl_coll *coll, bool persistent, struct pl_r
     struct pl_schedule *schedule = pl_malloc(sizeof *schedule);
     if (!schedule)
         return pl_fail_memory("the schedule of a collective");
-    pl_schedule_init(schedule, coll->comm);
+    pl_schedule_init(schedule, coll->comm, pl_comm_next_nonblocking_tag(coll->comm));
     pl_coll_select(coll)->append(schedule, coll);
     rc = schedule->broken;
     if (rc)

@@ -74,7 +74,8 @@ struct pl_comm {
     struct pl_board *board;    /* for short collectives; NULL: none, or not yet */
     bool boardless;            /* there will be none */
     int board_waited;          /* collectives that would have used it so far */
-    uint32_t collective;       /* number of collectives started: their tag */
+    uint32_t collective;       /* number of blocking collectives started: their tag */
+    uint32_t nonblocking;      /* the same for nonblocking and persistent ones */
     _Atomic int unlike; /* a rank, plus 1, that would do collectives otherwise (core/collectives/table.h); 0: none */
     struct pl_list channels;   /* of pl_channel.link: partitioned receives that expect pieces */
     uint32_t partitioned;      /* tags of partitioned sends used so far: engine's lock */
@@ -136,10 +137,17 @@ _Noreturn void pl_comm_abort(struct pl_comm *comm, int code, const char *message
 /* "ocean", "MPI_COMM_WORLD", or "unnamed communicator" for messages. Borrowed. */
 const char *pl_comm_label(const struct pl_comm *comm);
 
-/* Tags in the collectives' queues: the next collective's, and, apart from those, one for a tag that the user gave. */
+/* Tags in the collectives' queues. Blocking and nonblocking ones are counted apart: the standard wants all in one order on all
+ * ranks, but programs that start a nonblocking one before a barrier here and after it there are used to getting away with it.
+ * And apart from those, one for a tag that the user gave. */
+enum { PL_NONBLOCKING_TAGS = 0x40000000 };
 static inline int pl_comm_next_tag(struct pl_comm *comm)
 {
     return (int)(comm->collective++ & INT32_MAX);
+}
+static inline int pl_comm_next_nonblocking_tag(struct pl_comm *comm)
+{
+    return (int)((PL_NONBLOCKING_TAGS + comm->nonblocking++) & INT32_MAX);
 }
 static inline int pl_comm_user_tag(int tag)
 {

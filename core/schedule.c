@@ -21,10 +21,10 @@ static void run_chore(struct pl_chore *chore);
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
 
-void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm)
+void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int tag)
 {
     schedule->comm = comm;
-    schedule->tag = pl_comm_next_tag(comm);
+    schedule->tag = tag;
     schedule->broken = schedule->error = MPI_SUCCESS;
     schedule->count = schedule->next = schedule->settled = 0;
     schedule->room = PL_SCHEDULE_STEPS;

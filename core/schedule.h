@@ -103,8 +103,8 @@ struct pl_schedule {
     alignas(16) unsigned char scratch[PL_SCHEDULE_SCRATCH];
 };
 
-/* An empty schedule for the communicator's next collective: all members make theirs in the same order. */
-void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm);
+/* An empty schedule for a collective of the communicator, whose messages have this tag: the same on all its ranks. */
+void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int tag);
 
 /* Frees its memory. It must not be under way. */
 void pl_schedule_fini(struct pl_schedule *schedule);

@@ -31,7 +31,7 @@ START_TEST(test_straight_line)
     int64_t a[3] = { 1, 2, 3 }, b[3] = { 0 }, c[3] = { 10, 20, 30 };
     struct pl_schedule schedule;
     ranks_open(1);
-    pl_schedule_init(&schedule, &ranks_comm[0]);
+    pl_schedule_init(&schedule, &ranks_comm[0], 1);
     pl_schedule_copy(&schedule, pl_block(a, 3, int64()), pl_block(b, 3, int64()));
     pl_schedule_reduce(&schedule, &sum_op, b, pl_block(c, 3, int64()));
     pl_schedule_copy(&schedule, pl_block_slice(pl_block(c, 3, int64()), 1, 2), pl_block(a, 2, int64()));
@@ -53,7 +53,7 @@ START_TEST(test_many_steps)
     int64_t one = 1, total = 0;
     struct pl_schedule schedule;
     ranks_open(1);
-    pl_schedule_init(&schedule, &ranks_comm[0]);
+    pl_schedule_init(&schedule, &ranks_comm[0], 1);
     for (int i = 0; i < STEPS; i++)
         pl_schedule_reduce(&schedule, &sum_op, &one, pl_block(&total, 1, int64()));
     ck_assert_int_eq(pl_schedule_run(&schedule), MPI_SUCCESS);
@@ -67,7 +67,7 @@ START_TEST(test_temporary_memory)
     struct pl_schedule schedule;
     unsigned char *pieces[64];
     ranks_open(1);
-    pl_schedule_init(&schedule, &ranks_comm[0]);
+    pl_schedule_init(&schedule, &ranks_comm[0], 1);
     for (int i = 0; i < 64; i++) {
         size_t bytes = (size_t)i * 37;
         pieces[i] = pl_schedule_temp(&schedule, bytes);
@@ -114,6 +114,7 @@ START_TEST(test_blocking_among_nonblocking)
         ck_assert_int_eq(pl_coll_start(&coll, &requests[rank]), MPI_SUCCESS);
     }
     allreduce_of(&coll, 0, in[0], out[0], COUNT);
+    ranks_comm[0].collective = PL_NONBLOCKING_TAGS; /* else it does not match the others */
     ck_assert_int_eq(pl_coll_run(&coll), MPI_SUCCESS);
     for (int rank = 1; rank < SIZE; rank++) {
         ck_assert_int_eq(ranks_wait(requests[rank]), MPI_SUCCESS);
@@ -267,6 +268,7 @@ START_TEST(test_truncation)
     coll.comm = &ranks_comm[1];
     coll.recvbuf = data[1];
     coll.recvcount = 2;
+    ranks_comm[1].collective = PL_NONBLOCKING_TAGS;
     ck_assert_int_eq(pl_coll_run(&coll), MPI_ERR_TRUNCATE);
     ck_assert_int_eq(ranks_wait(root), MPI_SUCCESS);
     pl_handle_drop(root);
