@@ -5,7 +5,7 @@
  * The packed offset alone tells where a walk stands: from the root of the layout it leads by division (or by search, in
  * a list) to the piece that it lies in. So a cursor needs no stack, seeking is free, and a piece that is only partly
  * moved is no special state. Whole pieces go to move_many(), which ends in a few loops over runs; those are compiled
- * for the common lengths, so that a small block is moved in registers and not by a call.
+ * for ranges of lengths, so that a small block is moved in registers, without a call and without a look at its length.
  *
  * Every function that moves takes `pack` as its last argument: to the packed side (true) or to memory.
  */
@@ -24,21 +24,31 @@ enum {
     BOUNCE = 8192,       /* bytes, between two layouts */
 };
 
-/* Up to 128 bytes in steps of which the last one overlaps; the loop vanishes where `bytes` is a constant. */
+/* `part` to 2 * `part` bytes, as two moves of `part`, a constant, which overlap unless all are needed. */
+ALWAYS_INLINE void copy_ends(char *restrict to, const char *restrict from, size_t part, size_t bytes)
+{
+    memcpy(to, from, part);
+    memcpy(to + bytes - part, from + bytes - part, part);
+}
+
+/* Any number of bytes. Where `bytes` is a constant, or lies in one of the ranges for sure, a few moves are left of it. */
 ALWAYS_INLINE void copy_block(char *restrict to, const char *restrict from, size_t bytes)
 {
-    if (bytes < 8 || bytes > 128) {
+    if (__builtin_constant_p(bytes) || bytes > 128)
         memcpy(to, from, bytes);
-        return;
-    }
-    if (bytes < 16) {
-        memcpy(to, from, 8);
-        memcpy(to + bytes - 8, from + bytes - 8, 8);
-        return;
-    }
-    for (size_t i = 0; i + 16 < bytes; i += 16)
-        memcpy(to + i, from + i, 16);
-    memcpy(to + bytes - 16, from + bytes - 16, 16);
+    else if (bytes > 64)
+        copy_ends(to, from, 64, bytes);
+    else if (bytes > 32)
+        copy_ends(to, from, 32, bytes);
+    else if (bytes > 16)
+        copy_ends(to, from, 16, bytes);
+    else if (bytes >= 8)
+        copy_ends(to, from, 8, bytes);
+    else if (bytes >= 4)
+        copy_ends(to, from, 4, bytes);
+    else
+        for (size_t i = 0; i < bytes; i++)
+            to[i] = from[i];
 }
 
 ALWAYS_INLINE void move_block(char *restrict mem, char *restrict packed, size_t bytes, bool pack)
@@ -53,8 +63,8 @@ ALWAYS_INLINE void strided(size_t bytes, size_t n, char *restrict mem, MPI_Aint 
                            size_t pitch, bool pack)
 {
 #pragma GCC unroll 4
-    for (size_t i = 0; i < n; i++)
-        move_block(mem + (MPI_Aint)i * stride, packed + i * pitch, bytes, pack);
+    for (size_t i = 0; i < n; i++, mem += stride, packed += pitch)
+        move_block(mem, packed, bytes, pack);
 }
 
 /* The same, with the distances known to the compiler where that lets it move several small blocks at once: packed
@@ -79,11 +89,10 @@ ALWAYS_INLINE void move_runs_to(size_t bytes, size_t n, char *mem, MPI_Aint stri
     case 2: spaced(2, n, mem, stride, packed, pitch, pack); break;
     case 4: spaced(4, n, mem, stride, packed, pitch, pack); break;
     case 8: spaced(8, n, mem, stride, packed, pitch, pack); break;
-    case 12: strided(12, n, mem, stride, packed, pitch, pack); break;
     case 16: strided(16, n, mem, stride, packed, pitch, pack); break;
-    case 24: strided(24, n, mem, stride, packed, pitch, pack); break;
-    case 32: strided(32, n, mem, stride, packed, pitch, pack); break;
-    case 64: strided(64, n, mem, stride, packed, pitch, pack); break;
+    case 9 ... 15: strided(bytes, n, mem, stride, packed, pitch, pack); break;
+    case 17 ... 32: strided(bytes, n, mem, stride, packed, pitch, pack); break;
+    case 33 ... 64: strided(bytes, n, mem, stride, packed, pitch, pack); break;
     default: strided(bytes, n, mem, stride, packed, pitch, pack);
     }
 }
@@ -98,8 +107,8 @@ static void move_runs(size_t bytes, size_t n, char *mem, MPI_Aint stride, char *
 
 ALWAYS_INLINE void listed(size_t bytes, size_t n, char *mem, const MPI_Aint *at, char *packed, bool pack)
 {
-    for (size_t i = 0; i < n; i++)
-        move_block(mem + at[i], packed + i * bytes, bytes, pack);
+    for (size_t i = 0; i < n; i++, packed += bytes)
+        move_block(mem + at[i], packed, bytes, pack);
 }
 
 /* `n` runs of `bytes` bytes at listed places. */
@@ -110,11 +119,10 @@ ALWAYS_INLINE void move_listed_to(size_t bytes, size_t n, char *mem, const MPI_A
     case 2: listed(2, n, mem, at, packed, pack); break;
     case 4: listed(4, n, mem, at, packed, pack); break;
     case 8: listed(8, n, mem, at, packed, pack); break;
-    case 12: listed(12, n, mem, at, packed, pack); break;
     case 16: listed(16, n, mem, at, packed, pack); break;
-    case 24: listed(24, n, mem, at, packed, pack); break;
-    case 32: listed(32, n, mem, at, packed, pack); break;
-    case 64: listed(64, n, mem, at, packed, pack); break;
+    case 9 ... 15: listed(bytes, n, mem, at, packed, pack); break;
+    case 17 ... 32: listed(bytes, n, mem, at, packed, pack); break;
+    case 33 ... 64: listed(bytes, n, mem, at, packed, pack); break;
     default: listed(bytes, n, mem, at, packed, pack);
     }
 }

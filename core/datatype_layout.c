@@ -11,6 +11,10 @@
 /* Up to these, a node inside a list gives its pieces to the list: loops over the list then see all its runs. */
 enum { SPLICE_LIST = 64, SPLICE_REPEAT = 8, LIST_FLAT = 1024 };
 
+/* So many runs of several lengths, or more, are cut into equal blocks where these are not longer than BLOCK_BYTES and at
+ * most BLOCKS_PER_RUN times as many: equal blocks are moved without a look at any length. */
+enum { RUNS_TO_CUT = 32, BLOCK_BYTES = 64, BLOCKS_PER_RUN = 2 };
+
 const struct pl_type_layout *pl_layout_retain(const struct pl_type_layout *layout)
 {
     if (layout)
@@ -176,13 +180,28 @@ int pl_shape_list_add(struct pl_shape_list *list, MPI_Aint displacement, const s
                                         : append(list, low, shape->layout, (size_t)shape->size);
 }
 
-static bool equal_pieces(const struct pl_shape_list *list, size_t size)
+static size_t part_size(const struct pl_shape_list *list, size_t i)
 {
-    const struct pl_part *parts = list->parts;
-    for (size_t i = 1; i < list->count; i++)
-        if (parts[i].layout != parts[0].layout || parts[i].before != i * size)
-            return false;
-    return (size_t)list->size == list->count * size;
+    return (i + 1 < list->count ? list->parts[i + 1].before : (size_t)list->size) - list->parts[i].before;
+}
+
+/* The size of the equal pieces that the list can be written as: its own, or shorter blocks of its runs. 0: none. */
+static size_t common_size(const struct pl_shape_list *list)
+{
+    size_t common = 0;
+    bool equal = true, runs = true;
+    for (size_t i = 0; i < list->count; i++) {
+        size_t size = part_size(list, i), rest;
+        equal = equal && list->parts[i].layout == list->parts[0].layout && size == part_size(list, 0);
+        runs = runs && !list->parts[i].layout;
+        for (; size > 0; size = rest) { /* Euclid */
+            rest = common % size;
+            common = size;
+        }
+    }
+    bool cut = runs && list->count >= RUNS_TO_CUT && common <= BLOCK_BYTES &&
+               (size_t)list->size / common <= BLOCKS_PER_RUN * list->count;
+    return equal || cut ? common : 0;
 }
 
 static bool equal_distances(const struct pl_shape_list *list)
@@ -196,16 +215,18 @@ static bool equal_distances(const struct pl_shape_list *list)
 
 static int make_blocks(const struct pl_shape_list *list, size_t size, const struct pl_type_layout **result)
 {
-    struct pl_type_layout *node = create_node(PL_LAYOUT_BLOCKS, list->count);
+    struct pl_type_layout *node = create_node(PL_LAYOUT_BLOCKS, (size_t)list->size / size);
     if (!node)
         return MPI_ERR_NO_MEM;
-    node->at = pl_malloc(list->count * sizeof *node->at);
+    node->at = pl_malloc(node->count * sizeof *node->at);
     if (!node->at) {
         pl_layout_release(node);
         return pl_fail_memory("the layout of a datatype");
     }
+    MPI_Aint *at = node->at;
     for (size_t i = 0; i < list->count; i++)
-        node->at[i] = list->parts[i].at - list->low;
+        for (size_t within = 0; within < part_size(list, i); within += size)
+            *at++ = list->parts[i].at - list->low + (MPI_Aint)within;
     node->piece = pl_layout_retain(list->parts[0].layout);
     node->piece_size = size;
     *result = node;
@@ -236,16 +257,16 @@ int pl_shape_list_finish(struct pl_shape_list *list, struct pl_shape *result)
     if (list->count == 0)
         goto drop;
     struct pl_shape whole = { NULL, list->size, list->low, list->high - list->low };
-    size_t first_size = list->count > 1 ? list->parts[1].before : (size_t)list->size;
+    size_t common = common_size(list);
     if (list->count == 1)
         whole.layout = pl_layout_retain(list->parts[0].layout);
-    else if (!equal_pieces(list, first_size))
+    else if (common == 0)
         err = make_list(list, &whole.layout);
-    else if (equal_distances(list))
-        err = make_loop(list->parts[0].layout, first_size, list->count, list->parts[1].at - list->parts[0].at,
+    else if (common * list->count == (size_t)list->size && equal_distances(list))
+        err = make_loop(list->parts[0].layout, common, list->count, list->parts[1].at - list->parts[0].at,
                         &whole.layout);
     else
-        err = make_blocks(list, first_size, &whole.layout);
+        err = make_blocks(list, common, &whole.layout);
     if (!err)
         *result = whole;
 drop:

@@ -3,7 +3,7 @@
  * Packing and unpacking beside a loop written by hand for the very layout, and beside memcpy() of as many bytes, in
  * turns. Printed are speeds as ratios: 1 is as fast as the loop (as memcpy). Links with the static library:
  *
- *     cc -O3 -DNDEBUG -D_GNU_SOURCE -I. -Iapi tests/bench/bench_pack.c build/lib/libmpi_abi.a -ldl -lm -pthread
+ *     cc -O3 -DNDEBUG -D_GNU_SOURCE -I. -Iapi tests/bench/bench_pack.c build/lib/libmpi_abi.a -ljansson -ldl -lm -pthread
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +113,24 @@ static size_t unpack_indexed(void)
     return (size_t)(from - packed);
 }
 
+/* Blocks of 32 bytes, some of which touch the one before. */
+enum { QUADS = 2048 };
+static int quads[QUADS];
+
+static size_t pack_quads(void)
+{
+    for (size_t i = 0; i < QUADS; i++)
+        memcpy(packed + 32 * i, memory + 8 * (size_t)quads[i], 32);
+    return 32 * QUADS;
+}
+
+static size_t unpack_quads(void)
+{
+    for (size_t i = 0; i < QUADS; i++)
+        memcpy(memory + 8 * (size_t)quads[i], packed + 32 * i, 32);
+    return 32 * QUADS;
+}
+
 struct particle {
     int id;
     double x[3];
@@ -142,6 +160,29 @@ static size_t unpack_struct(void)
         to->kind = from[28];
     }
     return PARTICLES * PARTICLE;
+}
+
+struct body { double x[3]; int kind, flags; double mass, unused; };
+enum { BODIES = PACKED / 36 };
+
+static size_t pack_body(void)
+{
+    const struct body *from = (const struct body *)memory;
+    for (int i = 0; i < BODIES; i++) {
+        memcpy(packed + 36 * i, from[i].x, 28);
+        memcpy(packed + 36 * i + 28, &from[i].mass, 8);
+    }
+    return BODIES * 36;
+}
+
+static size_t unpack_body(void)
+{
+    struct body *to = (struct body *)memory;
+    for (int i = 0; i < BODIES; i++) {
+        memcpy(to[i].x, packed + 36 * i, 28);
+        memcpy(&to[i].mass, packed + 36 * i + 28, 8);
+    }
+    return BODIES * 36;
 }
 
 /* The face of a cube of doubles that is worst to reach: all planes and rows, one column of two. */
@@ -213,6 +254,27 @@ static MPI_Datatype indexed_type(void)
 {
     MPI_Datatype type;
     MPI_Type_indexed(UNEVEN, lengths, places, MPI_INT, &type);
+    return type;
+}
+
+static MPI_Datatype quads_type(void)
+{
+    MPI_Datatype type;
+    for (int i = 0; i < QUADS; i++)
+        quads[i] = 8 * i + i % 5;
+    MPI_Type_create_indexed_block(QUADS, 4, quads, MPI_DOUBLE, &type);
+    return type;
+}
+
+static MPI_Datatype body_type(void)
+{
+    const int lengths[] = { 3, 1, 1 };
+    const MPI_Aint at[] = { offsetof(struct body, x), offsetof(struct body, kind), offsetof(struct body, mass) };
+    const MPI_Datatype types[] = { MPI_DOUBLE, MPI_INT, MPI_DOUBLE };
+    MPI_Datatype one, type;
+    MPI_Type_create_struct(3, lengths, at, types, &one);
+    MPI_Type_create_resized(one, 0, sizeof(struct body), &type);
+    MPI_Type_free(&one);
     return type;
 }
 
@@ -299,6 +361,8 @@ int main(void)
         { "column of doubles", column_of(MPI_DOUBLE, 8), 1, pack_column_double, unpack_column_double },
         { "indexed, blocks of 8 B", indexed_block_type(), 1, pack_indexed_block, unpack_indexed_block },
         { "indexed, blocks of 4 to 64 B", indexed_type(), 1, pack_indexed, unpack_indexed },
+        { "indexed, 32 B, some adjacent", quads_type(), 1, pack_quads, unpack_quads },
+        { "struct of 28 and 8 B", body_type(), BODIES, pack_body, unpack_body },
         { "struct with gaps", struct_type(), PARTICLES, pack_struct, unpack_struct },
         { "face of a cube", box_type(0, EDGE, EDGE, 2), 1, pack_face, unpack_face },
         { "box in a cube", box_type(10, 32, 32, 32), 1, pack_box, unpack_box },
