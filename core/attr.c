@@ -110,19 +110,19 @@ int pl_keyval_create(enum pl_kind kind, union pl_attr_copy copy, union pl_attr_d
     return err;
 }
 
+/* Freeing one again that lives on in attributes is no mistake: their delete callbacks know it by its number, and may. */
 int pl_keyval_free(enum pl_kind kind, int number)
 {
     struct keyval *dead = NULL;
     pl_lock_take(&lock);
     struct keyval *keyval = keyval_find_locked(kind, number);
-    bool valid = keyval && !keyval->freed;
-    if (valid) {
+    if (keyval && !keyval->freed) {
         keyval->freed = true;
         dead = keyval_release_locked(keyval);
     }
     pl_lock_drop(&lock);
     free(dead);
-    return valid ? MPI_SUCCESS : fail_keyval(kind, number);
+    return keyval ? MPI_SUCCESS : fail_keyval(kind, number);
 }
 
 /* --- callbacks: no lock held --------------------------------------------------------------------------------- */
