@@ -338,16 +338,22 @@ int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
 
 /* --- intercommunicators ------------------------------------------------------------------------------------------------------ */
 
+/* A process, unlike pl_arg_dest(): nobody leads in the place of MPI_PROC_NULL. */
+static void arg_leader(struct pl_call *call, const struct pl_comm *comm, int rank, const char *name)
+{
+    if (comm && (rank < 0 || rank >= pl_comm_targets(comm)))
+        pl_bad_rank(call, MPI_ERR_RANK, comm, name, rank);
+}
+
 int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader, int tag,
                          MPI_Comm *newintercomm)
 {
     struct pl_call call = PL_CALL(MPI_Intercomm_create);
     struct pl_comm *local = pl_arg_intracomm(&call, local_comm), *peer = NULL, *made = NULL;
-    if (!call.err)
-        pl_arg_root(&call, local, local_leader);
+    arg_leader(&call, local, local_leader, "local_leader");
     if (!call.err && local->rank == local_leader) { /* the other arguments are the leader's alone */
         peer = pl_arg_comm(&call, peer_comm);
-        pl_arg_dest(&call, peer, remote_leader);
+        arg_leader(&call, peer, remote_leader, "remote_leader");
         if (!call.err && peer->instance != local->instance)
             pl_call_error(&call, MPI_ERR_COMM, "local_comm and peer_comm are of different sessions");
     }

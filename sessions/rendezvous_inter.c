@@ -27,7 +27,7 @@ struct news {
     uint64_t home;
     uint64_t local_home;
     uint32_t serial, local_serial;
-    uint32_t remote; /* members */
+    uint32_t remote; /* members; 0: the remote group is empty, and nothing follows */
     uint32_t first;
 };
 
@@ -168,8 +168,18 @@ static int tell_group(struct pl_meeting *side, const struct pl_intercomm_parts *
     return rc;
 }
 
+/* Only the leader knows: the others come, and are told. */
+static int lead_alone(struct pl_meeting *side)
+{
+    const struct news nobody = { .remote = 0 };
+    int rc = pl_meeting_gather(side);
+    return rc ? rc : pl_meeting_tell(side, &nobody, sizeof nobody);
+}
+
 static int lead(struct pl_meeting *side, struct pl_intercomm_parts *parts, struct pl_group *remote, int remote_leader)
 {
+    if (remote->size == 0)
+        return lead_alone(side);
     int rc = check_groups(parts->local, remote, remote_leader);
     if (rc)
         return rc;
@@ -218,7 +228,9 @@ static int follow(struct pl_meeting *side, struct pl_intercomm_parts *parts)
         goto damaged;
     memcpy(&head, at, sizeof head);
     at += sizeof head;
-    if (head.remote == 0 || head.remote > (size_t)(end - at) / sizeof(int32_t))
+    if (head.remote == 0)
+        return MPI_SUCCESS;
+    if (head.remote > (size_t)(end - at) / sizeof(int32_t))
         goto damaged;
     rc = read_remote(parts, at, head.remote);
     if (rc)
@@ -273,7 +285,7 @@ int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl
     struct pl_intercomm_parts parts = { .local = local };
     long patience;
     *comm = NULL;
-    if (local->size == 0 || (remote && remote->size == 0))
+    if (local->size == 0)
         return MPI_SUCCESS;
     struct pl_instance *instance = pl_group_instance(local, "local_group");
     if (!instance)
@@ -287,9 +299,9 @@ int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl
     if (!parts.local_book)
         return MPI_ERR_NO_MEM;
     rc = meet(&parts, local_leader, remote, remote_leader, tag, patience, &instance->engine);
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS && parts.remote)
         rc = pl_intercomm_assemble(instance, &parts, comm);
-    if (rc) {
+    if (!*comm) {
         pl_book_release(parts.local_book);
         pl_book_release(parts.remote_book);
     } else {

@@ -32,6 +32,10 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Comm_free(&world), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Comm_free(&null), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Comm_remote_size(MPI_COMM_WORLD, &value), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Intercomm_create(MPI_COMM_SELF, 1, MPI_COMM_WORLD, 0, 0, &made), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, mtest_size, 0, &made), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, MPI_PROC_NULL, 0, &made), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, mtest_rank, 0, &made), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Comm_split(MPI_COMM_WORLD, -5, 0, &made), MPI_ERR_ARG);
 
     MPI_Comm_group(MPI_COMM_WORLD, &group);
