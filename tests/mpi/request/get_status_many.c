@@ -5,7 +5,7 @@
  */
 #include "mtest.h"
 
-enum { COUNT = 6 };
+enum { COUNT = 6, KEPT = -77 };
 
 int main(int argc, char **argv)
 {
@@ -26,6 +26,8 @@ int main(int argc, char **argv)
 
     for (int i = COUNT - 1; i >= 4; i--)
         CHECK_OK(MPI_Send(&i, 1, MPI_INT, mtest_rank, i, MPI_COMM_WORLD));
+    for (int i = 0; i < COUNT; i++)
+        statuses[i].MPI_ERROR = KEPT;
     for (int again = 0; again < 2; again++) {
         CHECK_OK(MPI_Request_get_status_any(COUNT, requests, &index, &flag, &status));
         CHECK(flag && index >= 4 && status.MPI_TAG == index && data[index] == index);
@@ -40,7 +42,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Request_get_status_all(COUNT, requests, &flag, statuses));
     CHECK(flag && memcmp(before, requests, sizeof before) == 0);
     for (int i = 0; i < COUNT; i++)
-        CHECK(statuses[i].MPI_SOURCE == mtest_rank && statuses[i].MPI_TAG == i);
+        CHECK(statuses[i].MPI_SOURCE == mtest_rank && statuses[i].MPI_TAG == i && statuses[i].MPI_ERROR == KEPT);
     CHECK_OK(MPI_Waitall(COUNT, requests, MPI_STATUSES_IGNORE));
 
     CHECK_OK(MPI_Request_get_status_any(COUNT, requests, &index, &flag, &status));
