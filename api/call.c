@@ -242,6 +242,8 @@ void pl_check_buffer(struct pl_call *call, const void *buf, MPI_Count count, con
     if (type && __builtin_mul_overflow(count, type->size, &bytes))
         pl_call_error(call, MPI_ERR_COUNT, "count is %lld, of a datatype of %lld bytes: more bytes than can be counted",
                       (long long)count, (long long)type->size);
-    if (!buf && type && count > 0 && type->size > 0 && type->true_lb > -NOBODYS && type->true_lb < NOBODYS)
+    if (buf == MPI_IN_PLACE)
+        pl_call_error(call, MPI_ERR_BUFFER, "the buffer is MPI_IN_PLACE, which has no meaning here");
+    else if (!buf && type && count > 0 && type->size > 0 && type->true_lb > -NOBODYS && type->true_lb < NOBODYS)
         pl_call_error(call, MPI_ERR_BUFFER, "the buffer is NULL, with %lld elements of data", (long long)count);
 }

@@ -149,10 +149,11 @@ static inline void pl_arg_output(struct pl_call *call, const void *pointer, cons
         pl_bad_output(call, name);
 }
 
-/* A data buffer: NULL with data to move is MPI_ERR_BUFFER unless the type is absolute (MPI_BOTTOM). */
+/* A data buffer: NULL with data to move is MPI_ERR_BUFFER unless the type is absolute (MPI_BOTTOM); so is MPI_IN_PLACE,
+ * which those who take it do not bring here. */
 static inline void pl_arg_buffer(struct pl_call *call, const void *buf, MPI_Count count, const struct pl_type *type)
 {
-    if (!buf || count > INT32_MAX || (type && type->size > INT32_MAX))
+    if ((uintptr_t)buf <= (uintptr_t)MPI_IN_PLACE || count > INT32_MAX || (type && type->size > INT32_MAX))
         pl_check_buffer(call, buf, count, type);
 }
 

@@ -84,6 +84,10 @@ static inline bool pl_coll_is_other(const struct pl_comm *comm, int root)
     return pl_comm_is_inter(comm) ? root >= 0 : true;
 }
 
+/* A committed datatype and a buffer of `blocks` times `count` elements of it. */
+struct pl_type *pl_arg_blocks(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                              int blocks);
+
 /* Two buffers with data in both must not be the same memory: known for sure where both are dense. */
 void pl_arg_apart(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
                   const void *recvbuf, MPI_Count recvcount, const struct pl_type *recvtype);

@@ -60,34 +60,49 @@ void pl_arg_apart(struct pl_call *call, const void *sendbuf, MPI_Count sendcount
                       "the send buffer overlaps the receive buffer; MPI_IN_PLACE is meant for this");
 }
 
+struct pl_type *pl_arg_blocks(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype, int blocks)
+{
+    struct pl_type *type = pl_arg_type(call, datatype);
+    MPI_Count all = 0;
+    pl_arg_count(call, count);
+    if (!call->err && __builtin_mul_overflow(count, (MPI_Count)blocks, &all))
+        pl_call_error(call, MPI_ERR_COUNT, "count is %lld in each of %d blocks: more than can be counted",
+                      (long long)count, blocks);
+    pl_arg_buffer(call, buf, all, type);
+    return type;
+}
+
 /* --- the two sides of a call ------------------------------------------------------------------------------------ */
 
 static const char not_inter[] = "has no meaning on an intercommunicator";
 static const char not_here[] = "has no meaning in this place";
 static const char root_only[] = "only the root may say";
 
+/* With how many processes each has a block; none when the communicator is bad. */
+static int targets(const struct pl_coll *coll)
+{
+    return coll->comm ? pl_comm_targets(coll->comm) : 0;
+}
+
+/* `blocks` of one length. */
 static void arg_sent(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count count,
-                     MPI_Datatype datatype)
+                     MPI_Datatype datatype, int blocks)
 {
     coll->sendbuf = sendbuf;
     coll->sendcount = count;
     if (sendbuf == MPI_IN_PLACE)
         return;
-    coll->sendtype = pl_arg_type(call, datatype);
-    pl_arg_count(call, count);
-    pl_arg_buffer(call, sendbuf, count, coll->sendtype);
+    coll->sendtype = pl_arg_blocks(call, sendbuf, count, datatype, blocks);
 }
 
 static void arg_received(struct pl_call *call, struct pl_coll *coll, void *recvbuf, MPI_Count count,
-                         MPI_Datatype datatype)
+                         MPI_Datatype datatype, int blocks)
 {
     coll->recvbuf = recvbuf;
     coll->recvcount = count;
     if (recvbuf == MPI_IN_PLACE)
         return;
-    coll->recvtype = pl_arg_type(call, datatype);
-    pl_arg_count(call, count);
-    pl_arg_buffer(call, recvbuf, count, coll->recvtype);
+    coll->recvtype = pl_arg_blocks(call, recvbuf, count, datatype, blocks);
 }
 
 /* The largest count of an array; each must be right. */
@@ -189,7 +204,7 @@ int pl_do_bcast(struct pl_call *call, void *buffer, MPI_Count count, MPI_Datatyp
     pl_arg_coll_root(call, coll.comm, root);
     if (!call->err && (pl_coll_is_root(coll.comm, root) || pl_coll_is_other(coll.comm, root))) {
         pl_arg_not_in_place(call, buffer, "buffer", not_here);
-        arg_received(call, &coll, buffer, count, datatype);
+        arg_received(call, &coll, buffer, count, datatype, 1);
     }
     return pl_coll_leave(call, &coll, form);
 }
@@ -204,7 +219,7 @@ static void arg_gathered(struct pl_call *call, struct pl_coll *coll, const void 
         return;
     if (!pl_coll_is_root(coll->comm, coll->root))
         pl_arg_not_in_place(call, sendbuf, "sendbuf", root_only);
-    arg_sent(call, coll, sendbuf, count, datatype);
+    arg_sent(call, coll, sendbuf, count, datatype, 1);
 }
 
 int pl_do_gather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -215,7 +230,7 @@ int pl_do_gather(struct pl_call *call, const void *sendbuf, MPI_Count sendcount,
     arg_gathered(call, &coll, sendbuf, sendcount, sendtype);
     if (!call->err && pl_coll_is_root(coll.comm, root)) {
         pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
-        arg_received(call, &coll, recvbuf, recvcount, recvtype);
+        arg_received(call, &coll, recvbuf, recvcount, recvtype, pl_comm_targets(coll.comm));
         if (!pl_comm_is_inter(coll.comm)) {
             pl_arg_apart(call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcount * coll.comm->size, coll.recvtype);
             arg_own(call, &coll, sendcount, recvcount);
@@ -251,7 +266,7 @@ static void arg_scattered(struct pl_call *call, struct pl_coll *coll, void *recv
         return;
     if (!pl_coll_is_root(coll->comm, coll->root))
         pl_arg_not_in_place(call, recvbuf, "recvbuf", root_only);
-    arg_received(call, coll, recvbuf, count, datatype);
+    arg_received(call, coll, recvbuf, count, datatype, 1);
 }
 
 int pl_do_scatter(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -262,7 +277,7 @@ int pl_do_scatter(struct pl_call *call, const void *sendbuf, MPI_Count sendcount
     arg_scattered(call, &coll, recvbuf, recvcount, recvtype);
     if (!call->err && pl_coll_is_root(coll.comm, root)) {
         pl_arg_not_in_place(call, sendbuf, "sendbuf", not_here);
-        arg_sent(call, &coll, sendbuf, sendcount, sendtype);
+        arg_sent(call, &coll, sendbuf, sendcount, sendtype, pl_comm_targets(coll.comm));
         if (!pl_comm_is_inter(coll.comm)) {
             pl_arg_apart(call, sendbuf, sendcount * coll.comm->size, coll.sendtype, recvbuf, recvcount, coll.recvtype);
             arg_own(call, &coll, sendcount, recvcount);
@@ -297,7 +312,7 @@ static void arg_contributed(struct pl_call *call, struct pl_coll *coll, const vo
 {
     if (!call->err && pl_comm_is_inter(coll->comm))
         pl_arg_not_in_place(call, sendbuf, "sendbuf", not_inter);
-    arg_sent(call, coll, sendbuf, count, datatype);
+    arg_sent(call, coll, sendbuf, count, datatype, 1);
     pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
 }
 
@@ -305,11 +320,11 @@ int pl_do_allgather(struct pl_call *call, const void *sendbuf, MPI_Count sendcou
                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_ALLGATHER, .comm = pl_arg_comm(call, comm) };
+    int n = targets(&coll);
     arg_contributed(call, &coll, sendbuf, sendcount, sendtype, recvbuf);
-    arg_received(call, &coll, recvbuf, recvcount, recvtype);
+    arg_received(call, &coll, recvbuf, recvcount, recvtype, n);
     if (!call->err)
-        pl_arg_apart(call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcount * pl_comm_targets(coll.comm),
-                     coll.recvtype);
+        pl_arg_apart(call, sendbuf, sendcount, coll.sendtype, recvbuf, recvcount * n, coll.recvtype);
     arg_own(call, &coll, sendcount, recvcount);
     return pl_coll_leave(call, &coll, form);
 }
@@ -330,8 +345,7 @@ int pl_do_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Count sendco
     return pl_coll_leave(call, &coll, form);
 }
 
-/* --- alltoall ------------------------------------------------------------------------------------------------------
- */
+/* --- alltoall ---------------------------------------------------------------------------------------------------- */
 
 static void arg_exchanged(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, const void *recvbuf)
 {
@@ -340,17 +354,25 @@ static void arg_exchanged(struct pl_call *call, struct pl_coll *coll, const void
     pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
 }
 
+/* What a process sends to itself, `from` and `to` bytes into the buffers. */
+static void arg_own_block(struct pl_call *call, const struct pl_coll *coll, MPI_Count sent, MPI_Aint from,
+                          MPI_Count received, MPI_Aint to)
+{
+    pl_arg_apart(call, pl_address(coll->sendbuf, from), sent, coll->sendtype, pl_address(coll->recvbuf, to), received,
+                 coll->recvtype);
+    arg_own(call, coll, sent, received);
+}
+
 int pl_do_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_ALLTOALL, .comm = pl_arg_comm(call, comm) };
+    int n = targets(&coll);
     arg_exchanged(call, &coll, sendbuf, recvbuf);
-    arg_sent(call, &coll, sendbuf, sendcount, sendtype);
-    arg_received(call, &coll, recvbuf, recvcount, recvtype);
-    if (!call->err) {
-        int n = pl_comm_targets(coll.comm);
+    arg_sent(call, &coll, sendbuf, sendcount, sendtype, n);
+    arg_received(call, &coll, recvbuf, recvcount, recvtype, n);
+    if (!call->err)
         pl_arg_apart(call, sendbuf, sendcount * n, coll.sendtype, recvbuf, recvcount * n, coll.recvtype);
-    }
     arg_own(call, &coll, sendcount, recvcount);
     return pl_coll_leave(call, &coll, form);
 }
@@ -366,10 +388,8 @@ int pl_do_alltoallv(struct pl_call *call, const void *sendbuf, struct pl_counts 
     if (!call->err && sendbuf != MPI_IN_PLACE && !pl_comm_is_inter(coll.comm)) {
         int rank = coll.comm->rank;
         MPI_Count sent = pl_count_at(sendcounts, rank), received = pl_count_at(recvcounts, rank);
-        pl_arg_apart(call, pl_address(sendbuf, pl_displ_at(sdispls, rank) * coll.sendtype->extent), sent,
-                     coll.sendtype, pl_address(recvbuf, pl_displ_at(rdispls, rank) * coll.recvtype->extent), received,
-                     coll.recvtype);
-        arg_own(call, &coll, sent, received);
+        arg_own_block(call, &coll, sent, pl_displ_at(sdispls, rank) * coll.sendtype->extent, received,
+                      pl_displ_at(rdispls, rank) * coll.recvtype->extent);
     }
     return pl_coll_leave(call, &coll, form);
 }
@@ -387,7 +407,7 @@ int pl_do_alltoallw(struct pl_call *call, const void *sendbuf, struct pl_counts 
         .recvdispls = rdispls,
         .recvtypes = recvtypes,
     };
-    int n = coll.comm ? pl_comm_targets(coll.comm) : 0;
+    int n = targets(&coll);
     arg_exchanged(call, &coll, sendbuf, recvbuf);
     if (sendbuf != MPI_IN_PLACE) {
         coll.sendcounts = sendcounts;
@@ -400,5 +420,12 @@ int pl_do_alltoallw(struct pl_call *call, const void *sendbuf, struct pl_counts 
     arg_counts(call, recvcounts, n, "recvcounts");
     arg_displs(call, rdispls, "rdispls");
     arg_types(call, recvcounts, recvtypes, n, "recvtypes");
+    if (!call->err && sendbuf != MPI_IN_PLACE && !pl_comm_is_inter(coll.comm)) {
+        int rank = coll.comm->rank;
+        MPI_Count sent = pl_count_at(sendcounts, rank), received = pl_count_at(recvcounts, rank);
+        coll.sendtype = sent > 0 ? pl_arg_type(call, sendtypes[rank]) : PL_TYPE_BYTE;
+        coll.recvtype = received > 0 ? pl_arg_type(call, recvtypes[rank]) : PL_TYPE_BYTE;
+        arg_own_block(call, &coll, sent, pl_displ_at(sdispls, rank), received, pl_displ_at(rdispls, rank));
+    }
     return pl_coll_leave(call, &coll, form);
 }

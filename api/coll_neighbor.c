@@ -23,20 +23,6 @@ static struct pl_coll begin(struct pl_call *call, enum pl_coll_kind kind, MPI_Co
     return coll;
 }
 
-/* `blocks` blocks of one length. */
-static const struct pl_type *arg_blocks(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                                        int blocks)
-{
-    const struct pl_type *type = pl_arg_type(call, datatype);
-    MPI_Count all = count;
-    pl_arg_count(call, count);
-    if (!call->err && __builtin_mul_overflow(count, (MPI_Count)blocks, &all))
-        pl_call_error(call, MPI_ERR_COUNT, "count is %lld for each of %d neighbors: more than can be counted",
-                      (long long)count, blocks);
-    pl_arg_buffer(call, buf, all, type);
-    return type;
-}
-
 /* Counts and displacements of n blocks; the largest count. */
 static MPI_Count arg_lists(struct pl_call *call, struct pl_counts counts, struct pl_displs displs, int n,
                            const char *side)
@@ -88,8 +74,8 @@ int pl_do_neighbor_allgather(struct pl_call *call, const void *sendbuf, MPI_Coun
     struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLGATHER, comm, sendbuf, recvbuf, &topology);
     coll.sendcount = sendcount;
     coll.recvcount = recvcount;
-    coll.sendtype = arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
-    coll.recvtype = arg_blocks(call, recvbuf, recvcount, recvtype, in_of(topology));
+    coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
+    coll.recvtype = pl_arg_blocks(call, recvbuf, recvcount, recvtype, in_of(topology));
     return pl_coll_leave(call, &coll, form);
 }
 
@@ -102,9 +88,9 @@ int pl_do_neighbor_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Cou
     coll.sendcount = sendcount;
     coll.recvcounts = recvcounts;
     coll.recvdispls = displs;
-    coll.sendtype = arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
+    coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
     MPI_Count most = arg_lists(call, recvcounts, displs, in_of(topology), "receive");
-    coll.recvtype = arg_blocks(call, recvbuf, most, recvtype, 1);
+    coll.recvtype = pl_arg_blocks(call, recvbuf, most, recvtype, 1);
     return pl_coll_leave(call, &coll, form);
 }
 
@@ -116,8 +102,8 @@ int pl_do_neighbor_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count
     struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLTOALL, comm, sendbuf, recvbuf, &topology);
     coll.sendcount = sendcount;
     coll.recvcount = recvcount;
-    coll.sendtype = arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology));
-    coll.recvtype = arg_blocks(call, recvbuf, recvcount, recvtype, in_of(topology));
+    coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology));
+    coll.recvtype = pl_arg_blocks(call, recvbuf, recvcount, recvtype, in_of(topology));
     return pl_coll_leave(call, &coll, form);
 }
 
@@ -134,8 +120,8 @@ int pl_do_neighbor_alltoallv(struct pl_call *call, const void *sendbuf, struct p
     coll.recvdispls = rdispls;
     MPI_Count sent = arg_lists(call, sendcounts, sdispls, out_of(topology), "send");
     MPI_Count received = arg_lists(call, recvcounts, rdispls, in_of(topology), "receive");
-    coll.sendtype = arg_blocks(call, sendbuf, sent, sendtype, 1);
-    coll.recvtype = arg_blocks(call, recvbuf, received, recvtype, 1);
+    coll.sendtype = pl_arg_blocks(call, sendbuf, sent, sendtype, 1);
+    coll.recvtype = pl_arg_blocks(call, recvbuf, received, recvtype, 1);
     return pl_coll_leave(call, &coll, form);
 }
 

@@ -17,6 +17,13 @@ static void arg_operands(struct pl_call *call, struct pl_coll *coll, MPI_Count c
         call->err = pl_op_check(coll->op, coll->recvtype);
 }
 
+/* The buffer that a process gives where its receive buffer is not significant. */
+static void arg_given(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count count)
+{
+    coll->sendbuf = sendbuf;
+    pl_arg_buffer(call, sendbuf, count, coll->recvtype);
+}
+
 /* The two buffers of a process that has both: `sent` elements go in, `received` come out. */
 static void arg_both(struct pl_call *call, struct pl_coll *coll, const void *sendbuf, MPI_Count sent, void *recvbuf,
                      MPI_Count received)
@@ -51,9 +58,8 @@ int pl_do_reduce(struct pl_call *call, const void *sendbuf, void *recvbuf, MPI_C
         pl_arg_not_in_place(call, recvbuf, "recvbuf", not_here);
         pl_arg_buffer(call, recvbuf, count, coll.recvtype);
     } else {
-        coll.sendbuf = sendbuf;
         pl_arg_not_in_place(call, sendbuf, "sendbuf", root_only);
-        pl_arg_buffer(call, sendbuf, count, coll.recvtype);
+        arg_given(call, &coll, sendbuf, count);
     }
     return pl_coll_leave(call, &coll, form);
 }
@@ -61,11 +67,13 @@ int pl_do_reduce(struct pl_call *call, const void *sendbuf, void *recvbuf, MPI_C
 int pl_do_reduction(struct pl_call *call, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf, MPI_Count count,
                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = kind,
-                            .comm =
-                                kind == PL_COLL_ALLREDUCE ? pl_arg_comm(call, comm) : pl_arg_intracomm(call, comm) };
+    struct pl_coll coll = { .kind = kind };
+    coll.comm = kind == PL_COLL_ALLREDUCE ? pl_arg_comm(call, comm) : pl_arg_intracomm(call, comm);
     arg_operands(call, &coll, count, datatype, op);
-    arg_both(call, &coll, sendbuf, count, recvbuf, count);
+    if (!call->err && kind == PL_COLL_EXSCAN && coll.comm->rank == 0 && sendbuf != MPI_IN_PLACE)
+        arg_given(call, &coll, sendbuf, count); /* the first receives nothing */
+    else
+        arg_both(call, &coll, sendbuf, count, recvbuf, count);
     return pl_coll_leave(call, &coll, form);
 }
 
@@ -74,8 +82,11 @@ int pl_do_reduce_scatter_block(struct pl_call *call, const void *sendbuf, void *
 {
     struct pl_coll coll = { .kind = PL_COLL_REDUCE_SCATTER_BLOCK, .comm = pl_arg_comm(call, comm) };
     arg_operands(call, &coll, recvcount, datatype, op);
-    if (!call->err)
-        arg_both(call, &coll, sendbuf, recvcount * coll.comm->size, recvbuf, recvcount);
+    MPI_Count total = 0;
+    if (!call->err && __builtin_mul_overflow(recvcount, (MPI_Count)coll.comm->size, &total))
+        pl_call_error(call, MPI_ERR_COUNT, "recvcount is %lld for each of %d processes: more than can be counted",
+                      (long long)recvcount, coll.comm->size);
+    arg_both(call, &coll, sendbuf, total, recvbuf, recvcount);
     return pl_coll_leave(call, &coll, form);
 }
 
@@ -92,7 +103,8 @@ int pl_do_reduce_scatter(struct pl_call *call, const void *sendbuf, void *recvbu
         MPI_Count count = pl_count_at(recvcounts, i);
         if (count < 0)
             pl_call_error(call, MPI_ERR_COUNT, "recvcounts[%d] is %lld; it must not be negative", i, (long long)count);
-        total += count;
+        else if (__builtin_add_overflow(total, count, &total))
+            pl_call_error(call, MPI_ERR_COUNT, "recvcounts has more elements together than can be counted");
     }
     arg_operands(call, &coll, 0, datatype, op);
     if (!call->err)

@@ -67,9 +67,7 @@ static int reduce_local(struct pl_call *call, const void *inbuf, void *inoutbuf,
     struct pl_op *o = pl_arg_op(call, op);
     pl_arg_buffer(call, inbuf, count, t);
     pl_arg_buffer(call, inoutbuf, count, t);
-    if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)
-        pl_call_error(call, MPI_ERR_BUFFER, "MPI_IN_PLACE has no meaning here");
-    else if (count > 0 && inbuf == inoutbuf && inbuf)
+    if (count > 0 && inbuf == inoutbuf && inbuf)
         pl_call_error(call, MPI_ERR_BUFFER, "inbuf and inoutbuf are the same");
     if (!call->err)
         call->err = pl_op_check(o, t);

@@ -87,6 +87,41 @@ static void test_truncation(void)
     CHECK_CLASS(rc, mtest_rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
 }
 
+/* Of blocks that only together are too long to be counted, and of what a process sends to itself. */
+static void test_blocks(void)
+{
+    const MPI_Count much = (MPI_Count)1 << 62;
+    MPI_Request request;
+    for (int i = 0; i < 64; i++)
+        counts[i] = 1;
+    CHECK_CLASS(MPI_Allgather_c(in, much, MPI_CHAR, out, much, MPI_SHORT, comm), MPI_ERR_COUNT);
+    if (mtest_size > 1) {
+        CHECK_CLASS(MPI_Alltoall_c(in, much, MPI_CHAR, out, much, MPI_CHAR, comm), MPI_ERR_COUNT);
+        CHECK_CLASS(MPI_Ireduce_scatter_block_c(in, out, much, MPI_BYTE, MPI_BOR, comm, &request), MPI_ERR_COUNT);
+    }
+    counts[mtest_rank] = 2;
+    CHECK_CLASS(MPI_Alltoallw(out, counts, displs, types, out, counts, displs, types, comm), MPI_ERR_BUFFER);
+    types[mtest_rank] = MPI_SHORT;
+    MPI_Datatype ints[64];
+    for (int i = 0; i < 64; i++)
+        ints[i] = MPI_INT;
+    CHECK_CLASS(MPI_Alltoallw(in, counts, displs, ints, out, counts, displs, types, comm), MPI_ERR_TRUNCATE);
+    types[mtest_rank] = MPI_INT;
+}
+
+/* What is not significant may be anything: the first rank of an exclusive scan receives nothing. */
+static void test_exscan(void)
+{
+    int own = mtest_rank + 1, sum = -1;
+    MPI_Request request;
+    CHECK_OK(MPI_Exscan(&own, mtest_rank ? &sum : NULL, 1, MPI_INT, MPI_SUM, comm));
+    CHECK(sum == (mtest_rank ? mtest_rank * (mtest_rank + 1) / 2 : -1));
+    CHECK_OK(MPI_Iexscan(&own, mtest_rank ? &sum : &own, 1, MPI_INT, MPI_SUM, comm, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK(own == mtest_rank + 1);
+    CHECK_CLASS(MPI_Scan(in, NULL, 1, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER);
+}
+
 /* The handler is that of the communicator, and the message names the function and the argument. */
 static int seen;
 static void note(MPI_Comm *where, int *code, ...)
@@ -128,6 +163,8 @@ int main(int argc, char **argv)
     test_in_place();
     test_overlap();
     test_truncation();
+    test_blocks();
+    test_exscan();
     test_handler();
     int one = 1, sum = 0;
     CHECK_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));

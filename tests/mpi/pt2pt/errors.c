@@ -58,6 +58,7 @@ int main(int argc, char **argv)
     CHECK_CLASS(not_committed(data), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Send(data, 1, MPI_INT, 0, 0, MPI_COMM_NULL), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Send(NULL, 1, MPI_INT, 0, 0, comm), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Send(MPI_IN_PLACE, 1, MPI_INT, 0, 0, comm), MPI_ERR_BUFFER);
     CHECK_CLASS(rc = MPI_Bsend(data, 1, MPI_INT, 0, 0, comm), MPI_ERR_BUFFER); /* none is attached */
     explains(rc, "MPI_Bsend", "no buffer");
 
