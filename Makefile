@@ -83,7 +83,7 @@ $(B)/lib/libmpi_abi.a: $(call objs,$(MPI_SRC))
 $(B)/lib/libmpi_abi.so: | $(LIBMPI)
 	$(Q)ln -sf libmpi_abi.so.1 $@
 
-$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job.o $(B)/obj/core/job_sets.o $(B)/obj/core/pset_name.o $(B)/obj/core/memory.o
+$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job.o $(B)/obj/core/job_sets.o $(B)/obj/core/pset_name.o $(B)/obj/core/memory.o $(B)/obj/core/litter.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl
@@ -91,8 +91,9 @@ $(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job.o $(B)/obj/core/job_sets
 $(B)/lib/libplenum.so: | $(LIBRT)
 	$(Q)ln -sf libplenum.so.1 $@
 
+PLUGIN_TOO.ucx := $(B)/obj/core/litter.o
 define plugin_rule
-$(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c))
+$(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c)) $(PLUGIN_TOO.$(1))
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
 	$$(Q)$$(CC) -shared -Wl,-z,defs -o $$@ $$^ $$(ALL_LDFLAGS) $$(call PKG,--libs,$(1)) -ldl

@@ -32,13 +32,22 @@ int ucx_error(struct ucx *ucx, ucs_status_t status, const char *what)
 
 /* --- opening --------------------------------------------------------------------------------------------------- */
 
-/* A setting of UCX, where the user has not chosen another in UCX's own environment. */
-static void set(ucp_config_t *config, const char *name, const char *value)
+/* A setting of UCX, which ucp_config_modify() knows as `key`, where the user has not chosen another in UCX's own
+ * environment. */
+static void set(ucp_config_t *config, const char *name, const char *key, const char *value)
 {
     char variable[64] = "UCX_";
     strncat(variable, name, sizeof variable - sizeof "UCX_");
     if (!getenv(variable))
-        ucp_config_modify(config, name, value);
+        ucp_config_modify(config, key, value);
+}
+
+/* The same for a setting of one transport, of which UCX up to 1.16 has another name here than in the environment. */
+static void set_inner(ucp_config_t *config, const char *name, const char *before_1_17, const char *value)
+{
+    unsigned major, minor, patch;
+    ucp_get_version(&major, &minor, &patch);
+    set(config, name, major == 1 && minor < 17 ? before_1_17 : name, value);
 }
 
 /*
@@ -54,12 +63,29 @@ static void choose_transports(struct ucx *ucx, ucp_config_t *config)
     if (wanted && *wanted)
         ucp_config_modify(config, "TLS", wanted);
     else if (network_only)
-        set(config, "TLS", "^sm");
+        set(config, "TLS", "TLS", "^sm");
     else
         wanted = getenv("UCX_TLS");
     ucx->shared_memory = wanted && *wanted ? strstr(wanted, "posix") || strstr(wanted, "sysv") ||
                                                  strstr(wanted, "sm") || strstr(wanted, "all")
                                            : !network_only;
+}
+
+/* Nothing is to stay behind when the process is killed: files of UCX lie in a directory that goes with it. For the
+ * segments of System V there is nothing like it, so they are left out where the others do the same. */
+static void set_up_files(struct ucx *ucx, ucp_config_t *config)
+{
+    const char *wanted = ucx->host->config_text("ucx_tls");
+    pl_litter_sweep();
+    set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "64"); /* 0.6 MB a worker instead of 2.1, as fast */
+    if (getenv("UCX_POSIX_DIR"))
+        return;
+    pl_litter_open(&ucx->litter);
+    if (ucx->litter.fd < 0)
+        return;
+    set_inner(config, "POSIX_DIR", "DIR", ucx->litter.name);
+    if (!wanted || !*wanted)
+        set(config, "TLS", "TLS", "^sysv");
 }
 
 static int open_context(struct ucx *ucx)
@@ -70,7 +96,8 @@ static int open_context(struct ucx *ucx)
         return ucx->host->fail(PL_UNREACHABLE, "UCX does not accept its own settings (UCX_* in the environment): %s",
                                ucs_status_string(status));
     choose_transports(ucx, config);
-    set(config, "POSIX_RX_BUFS_GROW", "64"); /* a worker takes 0.6 MB instead of 2.1, at the same speed */
+    if (ucx->shared_memory)
+        set_up_files(ucx, config);
 
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,
@@ -131,6 +158,7 @@ static void destroy(struct ucx *ucx)
     ucx_receive_fini(ucx);
     ucx_send_fini(ucx);
     ucp_cleanup(ucx->context);
+    pl_litter_close(&ucx->litter);
     close(ucx->wake_fd);
     free(ucx->bucket);
     ucx_log_close();
@@ -184,6 +212,7 @@ static int open_transport(struct pl_engine *engine, const struct pl_host *host, 
     ucx->id = host->engine_id(engine);
     ucx->node = node_of();
     ucx->eager = (size_t)host->config_long("ucx_eager");
+    ucx->litter.fd = -1;
     pl_list_init(&ucx->links);
     pl_list_init(&ucx->failed);
     pl_list_init(&ucx->spare);
@@ -217,6 +246,7 @@ destroy_worker:
 cleanup_context:
     ucp_cleanup(ucx->context);
 close_wake:
+    pl_litter_close(&ucx->litter);
     close(ucx->wake_fd);
 free_buckets:
     free(ucx->bucket);

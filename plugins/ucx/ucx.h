@@ -19,6 +19,7 @@
 
 #include "core/error.h"
 #include "core/list.h"
+#include "core/litter.h"
 #include "core/transport.h"
 
 enum { UCX_BUCKETS_FIRST = 16, UCX_ADDRESS_MAX = 400 };
@@ -60,6 +61,7 @@ struct ucx {
     int event_fd;             /* UCX's, readable when there is work for an armed worker */
     int wake_fd;              /* ours, for wake() */
     bool shared_memory;       /* UCX may use it between processes of a node */
+    struct pl_litter litter;  /* ... with files here */
     size_t eager;             /* up to so many bytes go eagerly */
     ucp_datatype_t send_type; /* walks the cursor of a struct ucx_send ... */
     ucp_datatype_t fetch_type;/* ... and of a struct ucx_bulk */

@@ -72,8 +72,9 @@ static void fail(const char *what)
 
 static void share(void)
 {
-    char name[] = "/tmp/plenum-steps-XXXXXX";
-    int file = rank == 0 ? mkstemp(name) : -1;
+    char name[64] = "";
+    int file = rank == 0 ? memfd_create("steps", MFD_CLOEXEC) : -1;
+    snprintf(name, sizeof name, "/proc/%d/fd/%d", (int)getpid(), file);
     if (file >= 0 && ftruncate(file, sizeof *shared) != 0)
         fail("cannot make a file of a page");
     MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
@@ -83,10 +84,8 @@ static void share(void)
     if (shared == MAP_FAILED)
         fail("cannot share a page");
     MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 0) {
-        unlink(name);
+    if (rank == 0)
         shared->pid = getpid();
-    }
     close(file);
 }
 

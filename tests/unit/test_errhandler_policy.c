@@ -10,15 +10,11 @@
 #include "core/errhandler_policy.h"
 #include "core/memory.h"
 
-static char path[] = "/tmp/plenum-test-policy-XXXXXX";
+static const char *path;
 
 static void write_file(const char *text)
 {
-    strcpy(path + sizeof path - 7, "XXXXXX");
-    int fd = mkstemp(path);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-    close(fd);
+    path = unit_file(text);
     setenv("PLENUM_ERRHANDLERS", path, 1);
     fake_returning_errors();
 }
@@ -28,7 +24,6 @@ static int policy(const char *text)
 {
     write_file(text);
     int rc = pl_errhandler_policy_open();
-    unlink(path);
     return rc;
 }
 
@@ -173,7 +168,6 @@ START_TEST(wrong_files)
     if (wrong[_i].line)
         ck_assert_msg(strncmp(detail, expected, strlen(expected)) == 0, "%s: %s", wrong[_i].text, detail);
     ck_assert_msg(strstr(detail, wrong[_i].why) != NULL, "%s: %s", wrong[_i].text, detail);
-    unlink(path);
     struct pl_comm *comm = make_comm("air"); /* no half of a policy */
     expect(comm, MPI_ERR_TAG, 1, 0);
     fake_comm_free(comm);
@@ -197,7 +191,6 @@ START_TEST(out_of_memory)
         write_file("{ \"rules\": [ { \"handler\": [ \"plenum://log\", \"own\" ] } ] }");
         pl_memory_fail_at(n);
         int rc = pl_errhandler_policy_open();
-        unlink(path);
         bool failed = pl_memory_failed();
         pl_memory_fail_at(0);
         ck_assert_int_eq(rc, failed ? MPI_ERR_NO_MEM : MPI_SUCCESS);
@@ -249,7 +242,6 @@ START_TEST(threads)
     stop = 1;
     for (int i = 0; i < 2; i++)
         pthread_join(thread[i], NULL);
-    unlink(path);
     pl_errhandler_policy_close();
     ck_assert_int_le(told, errors);
     fake_comm_free(busy);

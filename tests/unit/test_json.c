@@ -8,16 +8,11 @@
 #include "core/error.h"
 #include "core/json.h"
 
-static char path[64];
+static const char *path;
 
 static void put(const char *text)
 {
-    snprintf(path, sizeof path, "/tmp/plenum-test-json-XXXXXX");
-    int fd = mkstemp(path);
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    ck_assert_ptr_nonnull(file);
-    fputs(text, file);
-    fclose(file);
+    path = unit_file(text);
 }
 
 static void refused(const char *text, const char *said)
@@ -30,7 +25,6 @@ static void refused(const char *text, const char *said)
     ck_assert_msg(strncmp(pl_error_detail(NULL), want, strlen(want)) == 0, "said \"%s\", not \"%s\"",
                   pl_error_detail(NULL), want);
     pl_json_close(&json);
-    unlink(path);
 }
 
 START_TEST(whole_files)
@@ -40,7 +34,6 @@ START_TEST(whole_files)
     ck_assert_int_eq(pl_json_open(path, &json), MPI_SUCCESS);
     ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(json.root, "a"), 1)), 2);
     pl_json_close(&json);
-    unlink(path);
     refused("{ \"a\": 1,\n  \"b\": }", "2: column 8: ");
     refused("{\n\"a\": 1,\n\"a\": 2 }", "3: ");
     refused("[]", "1: the top must be an object");
@@ -73,7 +66,6 @@ START_TEST(line_of_a_value)
         ck_assert_str_eq(pl_error_detail(NULL), want);
     }
     pl_json_close(&json);
-    unlink(path);
 }
 END_TEST
 
@@ -93,7 +85,6 @@ START_TEST(unknown_keys)
     pl_json_enter(small, sizeof small, "cdefghi");
     ck_assert_str_eq(small, "a~1b/c");
     pl_json_close(&json);
-    unlink(path);
 }
 END_TEST
 

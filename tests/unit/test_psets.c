@@ -20,17 +20,11 @@
 
 enum { SIZE = 8, RANK = 2 };
 
-static char path[64];
 static struct pl_instance *session;
 
 static void write_file(const char *text)
 {
-    snprintf(path, sizeof path, "/tmp/plenum-test-psets-XXXXXX");
-    int fd = mkstemp(path);
-    ck_assert_int_ge(fd, 0);
-    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-    close(fd);
-    setenv("PLENUM_PSETS", path, 1);
+    setenv("PLENUM_PSETS", unit_file(text), 1);
 }
 
 /* With a file of this text, or none. */
@@ -48,7 +42,6 @@ static void begin(const char *text)
 static void end(void)
 {
     pl_session_close(session);
-    unlink(path);
 }
 
 static void expect(const char *name, const char *members)
@@ -180,7 +173,7 @@ START_TEST(wrong_files)
     int count;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         begin(wrong[i].text);
-        snprintf(place, sizeof place, "%s:", path);
+        snprintf(place, sizeof place, "%s:", getenv("PLENUM_PSETS"));
         expect("mpi://WORLD", "01234567");
         expect("mpi://self", "2");
         for (int again = 0; again < 2; again++) {

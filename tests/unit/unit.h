@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What small unit tests share: a main of one test case, and random numbers that are the same every time. */
+/* What small unit tests share: a main of one test case, files, and random numbers that are the same every time. */
 #ifndef PLENUM_TESTS_UNIT_H
 #define PLENUM_TESTS_UNIT_H
 
 #include <check.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* No time limit: the runner has one. */
 static inline int unit_run(const char *name, const TTest *const tests[], int count)
@@ -37,6 +41,20 @@ static inline uint64_t unit_random(uint64_t *state)
     x ^= x >> 7;
     x ^= x << 17;
     return *state = x;
+}
+
+/* The name of a file with this text, until the next call: memory, so that nothing stays whatever ends the test. */
+static inline const char *unit_file(const char *text)
+{
+    static char name[32];
+    static int fd = -1;
+    if (fd >= 0)
+        close(fd);
+    fd = memfd_create("unit", MFD_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    return name;
 }
 
 /* For checks by the million: ck_assert() writes a byte to the runner for every one that holds. */

@@ -10,7 +10,6 @@
 #include "world/runtime/blob.h"
 #include "world/runtime/compose.h"
 #include "world/runtime/error.h"
-#include "world/runtime/litter.h"
 #include "world/runtime/locate.h"
 #include "world/runtime/native.h"
 #include "world/runtime/places.h"
@@ -54,9 +53,10 @@ static int program_environment(const struct plenum_job *job, const struct pl_pro
     /* UCX would otherwise catch SIGSEGV and its like, and a crash would look like an exit */
     if (!pl_vars_has(vars, "UCX_ERROR_SIGNALS") && !pl_vars_set(vars, "UCX_ERROR_SIGNALS", ""))
         return no_memory();
-    char litter[PL_LITTER_NAME];
-    pl_litter_name(job->cookie, litter);
-    if (pl_litter_possible() && !pl_vars_has(vars, "UCX_POSIX_DIR") && !pl_vars_set(vars, "UCX_POSIX_DIR", litter))
+    /* It would replace mmap() to see memory go that is registered with a network adapter, and try that out with a
+     * segment of System V, which stays when a process is killed just then */
+    if (access("/sys/class/infiniband", F_OK) != 0 && !pl_vars_has(vars, "UCX_MEM_MMAP_HOOK_MODE") &&
+        !pl_vars_set(vars, "UCX_MEM_MMAP_HOOK_MODE", "none"))
         return no_memory();
     if (!pl_vars_apply(vars, &job->env) || !pl_vars_apply(vars, &program->env) ||
         !pl_vars_format(vars, "PLENUM_SIZE", "%d", job->size))
@@ -240,8 +240,7 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
 {
     struct pl_plan head = { .cookie = job->cookie,
                             .rank_count = (uint32_t)job->size,
-                            .job_fd = choose_job_fd(),
-                            .litter = pl_litter_possible() };
+                            .job_fd = choose_job_fd() };
     int err = PLENUM_OK;
 
     pl_blob_add(b, NULL, sizeof(head));

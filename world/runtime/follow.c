@@ -8,16 +8,18 @@
  * What happens after the job is being ended decides nothing any more.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "core/litter.h"
 #include "world/runtime/error.h"
-#include "world/runtime/litter.h"
 #include "world/runtime/pmix.h"
 #include "world/runtime/runtime.h"
 #include "world/runtime/sweep.h"
@@ -337,6 +339,22 @@ void pl_follow_report(struct plenum_runtime *rt, const struct pl_keeper_report *
     }
 }
 
+/* What a rank holds it holds until the end of its death, which takes a while when there is much memory to free. */
+static void await_ends(const struct plenum_job *job)
+{
+    int64_t until = pl_runtime_now() + 1000;
+    for (int r = 0; r < job->size; r++) {
+        if (job->ranks[r].pid <= 0 || job->ranks[r].ended)
+            continue;
+        struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, job->ranks[r].pid, 0), .events = POLLIN };
+        int64_t left = until - pl_runtime_now();
+        if (p.fd < 0)
+            continue;
+        poll(&p, 1, left > 0 ? (int)left : 0);
+        close(p.fd);
+    }
+}
+
 /* Without the keeper the ranks are dead or dying (PR_SET_PDEATHSIG), but what they have started is not. */
 static void kill_remains(const struct plenum_job *job)
 {
@@ -345,7 +363,8 @@ static void kill_remains(const struct plenum_job *job)
             kill(-job->ranks[r].pid, SIGKILL);
     for (int tries = 0; tries < 1000 && pl_sweep_machine(job->cookie) > 0; tries++)
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-    pl_litter_remove(job->cookie);
+    await_ends(job);
+    pl_litter_sweep();
 }
 
 void pl_follow_keeper_lost(struct plenum_runtime *rt)

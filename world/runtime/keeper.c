@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/litter.h"
 #include "world/runtime/keeper.h"
-#include "world/runtime/litter.h"
 
 enum { SOCKET_FD = 3 };
 
@@ -86,8 +86,6 @@ static bool add_job(struct keeper *k, uint32_t id, int plan_fd, int segment)
     job->size = job->waiting = plan->rank_count;
     job->next = k->jobs;
     k->jobs = job;
-    if (plan->litter)
-        pl_litter_make(plan->cookie);
     return true;
 }
 
@@ -228,8 +226,8 @@ static void sweep(struct keeper *k)
         if (job->waiting > 0 || job->running > 0 || job->gone)
             continue;
         job->gone = pl_keeper_sweep(k->jobs, job->plan->cookie, false) == 0;
-        if (job->gone && job->plan->litter)
-            pl_litter_remove(job->plan->cookie);
+        if (job->gone)
+            pl_litter_sweep();
     }
 }
 
@@ -284,9 +282,7 @@ static _Noreturn void end_everything(struct keeper *k)
         while (read(k->children, &seen, sizeof(seen)) > 0)
             ;
     } while (true);
-    for (struct pl_kept_job *job = k->jobs; job; job = job->next)
-        if (job->plan->litter)
-            pl_litter_remove(job->plan->cookie);
+    pl_litter_sweep();
     _exit(0);
 }
 

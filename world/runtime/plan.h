@@ -14,7 +14,6 @@ struct pl_plan {
     uint32_t ranks;  /* offset and number of struct pl_plan_rank */
     uint32_t rank_count;
     uint32_t job_fd; /* the number that the job segment has in the processes */
-    uint32_t litter; /* 1: with a directory for what they leave behind (litter.h) */
 };
 
 struct pl_plan_rank {

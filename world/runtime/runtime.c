@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/litter.h"
 #include "world/runtime/error.h"
 #include "world/runtime/pmix.h"
 #include "world/runtime/runtime.h"
@@ -191,6 +192,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
         err = pl_runtime_need_keeper(rt);
     if (err)
         goto close_descriptors;
+    pl_litter_sweep();
     *runtime = rt;
     return PLENUM_OK;
 

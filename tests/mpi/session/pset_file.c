@@ -5,6 +5,7 @@
  * that they must have, in order; the node and the hardware sets; sets that are not there.
  */
 #include <mpi-ext.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "mtest.h"
@@ -13,8 +14,10 @@ static MPI_Session session;
 
 static void write_file(int size)
 {
-    char path[] = "/tmp/plenum-test-psets-XXXXXX";
-    FILE *file = fdopen(mkstemp(path), "w");
+    char path[32];
+    int memory = memfd_create("psets", 0);
+    FILE *file = fdopen(dup(memory), "w");
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
     int last = size - 1, half = size / 2;
     fprintf(file, "{ \"psets\": {\n");
     fprintf(file, "  \"app://all\":   { \"ranks\": \"0-\" },\n");
@@ -145,6 +148,5 @@ int main(int argc, char **argv)
     CHECK(flag && strcmp(colour, "red") == 0);
     CHECK_OK(MPI_Info_free(&info));
     CHECK_OK(MPI_Session_finalize(&session));
-    unlink(getenv("PLENUM_PSETS"));
     MTEST_END;
 }

@@ -5,23 +5,41 @@
  * are done: had one of them waited for it, the program would never end. Then everybody meets.
  */
 /* ranks: 2 3 4 7 */
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "mtest.h"
 
-/* Ranks of one job have one parent: its number names a page that they share, without any MPI. */
-static _Atomic int *page(char name[64])
+/* A word to the sleeper without any MPI: a socket whose name, from that of the job, is in no directory. */
+static int open_socket(struct sockaddr_un *name)
 {
-    snprintf(name, 64, "/plenum-sleeps-%d", (int)getppid());
-    int fd = shm_open(name, O_RDWR | O_CREAT, 0600);
-    if (fd < 0 || ftruncate(fd, 4096) != 0)
-        return NULL;
-    void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    const char *job = getenv("PLENUM_JOB"), *cookie = job ? strchr(job, ':') : NULL;
+    *name = (struct sockaddr_un){ .sun_family = AF_UNIX };
+    if (cookie)
+        snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "plenum-sleeps%.17s", cookie);
+    return cookie ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
+}
+
+static void sleep_until_told(int words)
+{
+    struct sockaddr_un name;
+    char word;
+    int fd = open_socket(&name);
+    CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0);
+    while (words-- > 0)
+        CHECK(recv(fd, &word, 1, 0) == 1);
     close(fd);
-    return at == MAP_FAILED ? NULL : at;
+}
+
+static void tell_sleeper(void)
+{
+    struct sockaddr_un name;
+    int fd = open_socket(&name);
+    CHECK(fd >= 0);
+    while (sendto(fd, "", 1, 0, (struct sockaddr *)&name, sizeof name) != 1)
+        usleep(1000); /* it has not come yet */
+    close(fd);
 }
 
 static MPI_Comm meet(MPI_Session session, const char *tag, int without)
@@ -67,21 +85,17 @@ static void work(int without)
 int main(int argc, char **argv)
 {
     const char *number = getenv("PLENUM_RANK"), *count = getenv("PLENUM_SIZE");
-    char name[64];
-    _Atomic int *done = page(name);
     MPI_Session session;
-    if (!CHECK(number && count && done))
+    if (!CHECK(number && count))
         MTEST_END;
     int rank = atoi(number), sleeper = atoi(count) - 1;
     (void)argc, (void)argv;
     if (rank == sleeper) {
-        while (atomic_load(done) < sleeper)
-            usleep(1000);
-        shm_unlink(name);
+        sleep_until_told(sleeper);
     } else {
         for (int round = 0; round < 3; round++)
             work(sleeper);
-        atomic_fetch_add(done, 1);
+        tell_sleeper();
     }
     CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
     add_up(meet(session, "all", -1), -1);
