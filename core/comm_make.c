@@ -22,10 +22,10 @@
 /* A copy callback that fails on one process must not leave the others waiting: everybody agrees on the outcome. */
 static int agree_dup(struct pl_comm *parent, int failed, struct pl_comm_id *id)
 {
-    int any = 0, ignored;
+    int any = failed != MPI_SUCCESS, ignored; /* the code may be any number */
     if (parent->remote)
         return pl_intercomm_agree(parent, 0, failed, &ignored, id);
-    int rc = pl_allreduce(parent, &failed, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
+    int rc = pl_allreduce(parent, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MAX));
     if (rc == MPI_SUCCESS && any)
         rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "an attribute's copy function failed in another process");

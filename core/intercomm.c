@@ -214,7 +214,7 @@ struct word {
 int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_value, struct pl_comm_id *id)
 {
     struct word own = { pl_comm_new_id(), value, 0 };
-    int any = failed;
+    int any = failed != MPI_SUCCESS;
     int rc = pl_allreduce(comm->local, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MAX));
     if (rc == MPI_SUCCESS)

@@ -12,7 +12,7 @@ int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm 
 /* The two groups as one; the one with `high` comes second. */
 int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged);
 
-/* Both groups exchange a value that is the same within each, agree whether somebody `failed` (error class), and on a
+/* Both groups exchange a value that is the same within each, agree whether somebody `failed` (any code but 0), and on a
  * new id. */
 int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_value, struct pl_comm_id *id);
 
