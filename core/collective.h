@@ -68,7 +68,7 @@ int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
 /* MPI_ERR_OTHER when a member of the communicator is known to have other settings for collectives than this process. */
 int pl_coll_check_alike(const struct pl_comm *comm);
 
-/* For the library itself, on intracommunicators. */
+/* For the library itself, on intracommunicators; pl_allgather() between the groups of an intercommunicator too. */
 int pl_barrier(struct pl_comm *comm);
 int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root);
 int pl_gather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,

@@ -210,39 +210,35 @@ int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **
 
 /* --- split --------------------------------------------------------------------------------------------------------- */
 
-struct vote {
-    int color, key, rank;
-    uint32_t serial;
-    uint64_t home;
-};
-
 static int by_key(const void *a, const void *b)
 {
-    const struct vote *x = a, *y = b;
+    const struct pl_vote *x = a, *y = b;
     return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->rank - y->rank;
 }
 
-/* The votes of my color, sorted, at the front; how many. */
-static int my_color(struct vote *votes, int size, int color)
+int pl_votes_of_color(struct pl_vote *votes, int size, int color)
 {
-    int members = 0;
+    int count = 0;
     for (int i = 0; i < size; i++)
         if (votes[i].color == color)
-            votes[members++] = votes[i];
-    qsort(votes, (size_t)members, sizeof *votes, by_key);
-    return members;
+            votes[count++] = votes[i];
+    qsort(votes, (size_t)count, sizeof *votes, by_key);
+    return count;
 }
 
-static int group_of(struct pl_comm *parent, const struct vote *votes, int members, struct pl_group **group)
+struct pl_group *pl_votes_group(struct pl_instance *instance, const struct pl_group *from, const struct pl_vote *votes,
+                                int count)
 {
-    uint64_t *procs = pl_malloc((size_t)members * sizeof *procs);
-    if (!procs)
-        return pl_fail_memory("the members of a communicator");
-    for (int i = 0; i < members; i++)
-        procs[i] = pl_group_proc(parent->group, votes[i].rank);
-    *group = pl_group_create(parent->instance, members, procs);
+    uint64_t *procs = pl_malloc((size_t)count * sizeof *procs);
+    if (!procs) {
+        pl_fail_memory("the members of a communicator");
+        return NULL;
+    }
+    for (int i = 0; i < count; i++)
+        procs[i] = pl_group_proc(from, votes[i].rank);
+    struct pl_group *group = pl_group_create(instance, count, procs);
     free(procs);
-    return *group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    return group;
 }
 
 int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm)
@@ -250,18 +246,18 @@ int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **c
     if (parent->remote)
         return pl_intercomm_split(parent, color, key, comm);
     struct pl_comm_id id = pl_comm_new_id();
-    struct vote own = { color, key, parent->rank, id.serial, id.home };
-    struct vote *votes = pl_malloc((size_t)parent->size * sizeof *votes);
-    struct pl_group *group = NULL;
+    struct pl_vote own = { color, key, parent->rank, id.serial, 0, id.home };
+    struct pl_vote *votes = pl_malloc((size_t)parent->size * sizeof *votes);
     *comm = NULL;
     if (!votes)
         return pl_fail_memory("the colors of a split");
     int rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, votes, sizeof own, PL_TYPE_BYTE);
     if (rc || color == MPI_UNDEFINED)
         goto votes;
-    int members = my_color(votes, parent->size, color);
-    rc = group_of(parent, votes, members, &group);
-    if (rc)
+    int members = pl_votes_of_color(votes, parent->size, color);
+    struct pl_group *group = pl_votes_group(parent->instance, parent->group, votes, members);
+    rc = MPI_ERR_NO_MEM;
+    if (!group)
         goto votes;
     id = (struct pl_comm_id){ votes[0].home, votes[0].serial };
     rc = pl_comm_create(parent->instance, parent, group, NULL, id, comm);

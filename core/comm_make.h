@@ -22,4 +22,19 @@ int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **c
 int pl_comm_create_members(struct pl_comm *parent, struct pl_group *group, struct pl_comm **comm);
 int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag, struct pl_comm **comm);
 
+/* What each process tells all others in a split: what it wants, and ids, in case that it becomes the first of a new group
+ * (`local_serial`: for the communicator of its own group when the parent is an intercommunicator). */
+struct pl_vote {
+    int32_t color, key, rank;
+    uint32_t serial;
+    uint64_t local_serial, home;
+};
+
+/* Puts those of a color to the front, sorted by key and rank; how many. */
+int pl_votes_of_color(struct pl_vote *votes, int size, int color);
+
+/* The group of these voters, whose ranks are those in `from`. NULL: out of memory (recorded). */
+struct pl_group *pl_votes_group(struct pl_instance *instance, const struct pl_group *from, const struct pl_vote *votes,
+                                int count);
+
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/collective.h"
+#include "core/comm_make.h"
 #include "core/error.h"
 #include "core/instance.h"
 #include "core/memory.h"
@@ -43,12 +44,8 @@ static int swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t
     if (rc)
         return rc;
     rc = pl_coll_isend(peer, out, (MPI_Count)out_bytes, PL_TYPE_BYTE, rank, tag, &send);
-    if (rc == MPI_SUCCESS) {
-        rc = pl_request_wait(send);
-        pl_object_release(send);
-    }
-    int received = pl_request_wait(recv);
-    pl_object_release(recv);
+    rc = rc ? rc : pl_request_finish(send);
+    int received = pl_request_finish(recv);
     return rc ? rc : received;
 }
 
@@ -103,25 +100,44 @@ static int remote_book(struct pl_comm *local, struct pl_group *remote, const str
     return MPI_SUCCESS;
 }
 
+/* What the other side says is looked at before it is used. */
+static int check_members(const struct member *members, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (members[i].card_length > PL_CARD_MAX || members[i].rank < 0 || members[i].rank >= pl_process.place.size)
+            return pl_fail(MPI_ERR_OTHER, "what the remote leader says of rank %d of its group cannot be", i);
+    return MPI_SUCCESS;
+}
+
+/* The leaders meet. Who has no memory to describe its group says that, so that the other one does not wait. */
+static int meet(struct pl_comm *local, struct pl_comm *peer, int remote_leader, int tag, struct offer offers[2],
+                struct member **remote)
+{
+    struct member *members = describe(local);
+    offers[0].error = members ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    int rc = swap(peer, remote_leader, tag, &offers[0], sizeof offers[0], &offers[1], sizeof offers[1]);
+    if (rc == MPI_SUCCESS && offers[0].error)
+        rc = offers[0].error;
+    else if (rc == MPI_SUCCESS && (offers[1].error || offers[1].members < 1 || offers[1].members > pl_process.place.size))
+        rc = pl_fail(MPI_ERR_OTHER, "the remote leader, rank %d of peer_comm, cannot describe its group", remote_leader);
+    if (rc == MPI_SUCCESS && !(*remote = pl_calloc((size_t)offers[1].members, sizeof **remote)))
+        rc = pl_fail_memory("the remote group");
+    if (rc == MPI_SUCCESS)
+        rc = swap(peer, remote_leader, tag, members, (size_t)local->size * sizeof *members, *remote,
+                  (size_t)offers[1].members * sizeof **remote);
+    free(members);
+    return rc ? rc : check_members(*remote, offers[1].members);
+}
+
 /* The leaders meet; then all of the local group know what the other side offers. */
 static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
                     struct offer *mine, struct offer *theirs, struct member **remote)
 {
     bool leads = local->rank == local_leader;
-    struct member *members = leads ? describe(local) : NULL;
-    struct offer offers[2] = { { .id = pl_comm_new_id(), .members = local->size }, { .error = MPI_ERR_NO_MEM } };
+    struct offer offers[2] = { { .id = pl_comm_new_id(), .members = local->size } };
     *remote = NULL;
-    if (leads && members) {
-        offers[1].error = swap(peer, remote_leader, pl_comm_user_tag(tag), &offers[0], sizeof offers[0], &offers[1],
-                               sizeof offers[1]);
-        if (!offers[1].error && !(*remote = pl_calloc((size_t)offers[1].members, sizeof **remote)))
-            offers[1].error = MPI_ERR_NO_MEM;
-        if (!offers[1].error)
-            offers[1].error =
-                swap(peer, remote_leader, pl_comm_user_tag(tag), members, (size_t)local->size * sizeof *members,
-                     *remote, (size_t)offers[1].members * sizeof **remote);
-    }
-    free(members);
+    if (leads)
+        offers[1].error = meet(local, peer, remote_leader, pl_comm_user_tag(tag), offers, remote);
     int rc = pl_bcast(local, offers, sizeof offers, PL_TYPE_BYTE, local_leader);
     if (rc == MPI_SUCCESS && offers[1].error)
         rc = leads ? offers[1].error
@@ -224,14 +240,7 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
         return pl_fail_memory("an agreement of two groups");
     own.failed = any;
     if (rc == MPI_SUCCESS)
-        rc = pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_ALLGATHER,
-                                            .comm = comm,
-                                            .sendbuf = &own,
-                                            .sendcount = sizeof own,
-                                            .sendtype = PL_TYPE_BYTE,
-                                            .recvbuf = theirs,
-                                            .recvcount = sizeof own,
-                                            .recvtype = PL_TYPE_BYTE });
+        rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, theirs, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS && (any || theirs[0].failed))
         rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "another process failed to take part");
     *remote_value = theirs[0].value;
@@ -262,59 +271,20 @@ int pl_intercomm_assemble(struct pl_instance *instance, const struct pl_intercom
 
 /* --- split ---------------------------------------------------------------------------------------------------------------- */
 
-/* What everybody tells everybody: what is wanted, and ids, in case that it becomes the first of a new group. */
-struct vote {
-    int32_t color, key, rank;
-    uint32_t serial, local_serial;
-    uint64_t home;
-};
-
-static int by_key(const void *a, const void *b)
-{
-    const struct vote *x = a, *y = b;
-    return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->rank - y->rank;
-}
-
-/* Those of a color, sorted, at the front; how many. */
-static int of_color(struct vote *votes, int size, int color)
-{
-    int members = 0;
-    for (int i = 0; i < size; i++)
-        if (votes[i].color == color)
-            votes[members++] = votes[i];
-    qsort(votes, (size_t)members, sizeof *votes, by_key);
-    return members;
-}
-
-static struct pl_group *chosen(struct pl_instance *instance, const struct pl_group *from, const struct vote *votes,
-                               int members)
-{
-    uint64_t *procs = pl_malloc((size_t)members * sizeof *procs);
-    if (!procs) {
-        pl_fail_memory("the members of an intercommunicator");
-        return NULL;
-    }
-    for (int i = 0; i < members; i++)
-        procs[i] = pl_group_proc(from, votes[i].rank);
-    struct pl_group *group = pl_group_create(instance, members, procs);
-    free(procs);
-    return group;
-}
-
-static int part(struct pl_comm *parent, const struct vote *ours, int our_count, const struct vote *theirs,
+static int part(struct pl_comm *parent, const struct pl_vote *ours, int our_count, const struct pl_vote *theirs,
                 int their_count, struct pl_comm **comm)
 {
-    struct pl_group *local = chosen(parent->instance, parent->group, ours, our_count);
-    struct pl_group *remote = chosen(parent->instance, parent->remote, theirs, their_count);
+    struct pl_group *local = pl_votes_group(parent->instance, parent->group, ours, our_count);
+    struct pl_group *remote = pl_votes_group(parent->instance, parent->remote, theirs, their_count);
     struct pl_comm *made = NULL;
-    const struct vote *head = parent->first_group ? ours : theirs;
+    const struct pl_vote *head = parent->first_group ? ours : theirs;
     int rc = local && remote ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (rc == MPI_SUCCESS)
         rc = pl_comm_create(parent->instance, parent, local, remote, (struct pl_comm_id){ head->home, head->serial },
                             &made);
     if (rc == MPI_SUCCESS) {
         made->first_group = parent->first_group;
-        rc = hidden_local(parent->instance, parent->local, local, (struct pl_comm_id){ ours->home, ours->local_serial },
+        rc = hidden_local(parent->instance, parent->local, local, (struct pl_comm_id){ ours->home, (uint32_t)ours->local_serial },
                           &made->local);
         if (rc)
             pl_comm_free(made);
@@ -331,25 +301,18 @@ static int part(struct pl_comm *parent, const struct vote *ours, int our_count, 
 int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm)
 {
     struct pl_comm_id id = pl_comm_new_id(), local_id = pl_comm_new_id();
-    struct vote own = { color, key, parent->rank, id.serial, local_id.serial, id.home };
-    struct vote *ours = pl_malloc((size_t)parent->size * sizeof own),
+    struct pl_vote own = { color, key, parent->rank, id.serial, local_id.serial, id.home };
+    struct pl_vote *ours = pl_malloc((size_t)parent->size * sizeof own),
                 *theirs = pl_malloc((size_t)parent->remote->size * sizeof own);
     *comm = NULL;
     int rc = ours && theirs ? MPI_SUCCESS : pl_fail_memory("the colors of a split");
     if (rc == MPI_SUCCESS)
         rc = pl_allgather(parent->local, &own, sizeof own, PL_TYPE_BYTE, ours, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS)
-        rc = pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_ALLGATHER,
-                                            .comm = parent,
-                                            .sendbuf = &own,
-                                            .sendcount = sizeof own,
-                                            .sendtype = PL_TYPE_BYTE,
-                                            .recvbuf = theirs,
-                                            .recvcount = sizeof own,
-                                            .recvtype = PL_TYPE_BYTE });
+        rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, theirs, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS && color != MPI_UNDEFINED) {
-        int our_count = of_color(ours, parent->size, color),
-            their_count = of_color(theirs, parent->remote->size, color);
+        int our_count = pl_votes_of_color(ours, parent->size, color),
+            their_count = pl_votes_of_color(theirs, parent->remote->size, color);
         if (their_count > 0)
             rc = part(parent, ours, our_count, theirs, their_count, comm);
     }
