@@ -250,10 +250,7 @@ int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, s
     if (rank != 0) {
         int from = pl_group_find(comm->group, pl_group_proc(group, rank - mask));
         rc = pl_coll_irecv(comm, id, sizeof *id, byte, from, tag, &request);
-        if (rc)
-            return rc;
-        rc = pl_request_wait(request);
-        pl_object_release(request);
+        rc = rc ? rc : pl_request_finish(request);
         if (rc)
             return rc;
     }
@@ -262,10 +259,7 @@ int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, s
             continue;
         int to = pl_group_find(comm->group, pl_group_proc(group, rank + mask));
         rc = pl_coll_isend(comm, id, sizeof *id, byte, to, tag, &request);
-        if (rc)
-            return rc;
-        rc = pl_request_wait(request);
-        pl_object_release(request);
+        rc = rc ? rc : pl_request_finish(request);
         if (rc)
             return rc;
     }

@@ -105,13 +105,13 @@ int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *ty
 
 /* --- prepared, then started --------------------------------------------------------------------------------------- */
 
-static int prepare(enum pl_request_kind kind, struct pl_comm *comm, const void *buf, MPI_Count count,
-                   struct pl_type *type, int rank, int tag, struct pl_request **request)
+int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm, const void *buf, MPI_Count count,
+                   const struct pl_type *type, int rank, int tag, struct pl_request **request)
 {
-    struct pl_request *made = pl_request_create(kind, comm, type, false);
+    struct pl_request *made = pl_request_create(kind, comm, type, hidden);
     if (!made)
         return MPI_ERR_NO_MEM;
-    made->datatype = type;
+    made->datatype = (struct pl_type *)type;
     made->buf = buf;
     made->count = count;
     made->peer_rank = rank;
@@ -123,7 +123,7 @@ static int prepare(enum pl_request_kind kind, struct pl_comm *comm, const void *
 int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag,
                     int mode, struct pl_request **request)
 {
-    int rc = prepare(PL_REQ_SEND, comm, buf, count, type, dest, tag, request);
+    int rc = pl_p2p_prepare(PL_REQ_SEND, false, comm, buf, count, type, dest, tag, request);
     if (rc == MPI_SUCCESS)
         (*request)->mode = (uint8_t)mode;
     return rc;
@@ -132,7 +132,7 @@ int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, stru
 int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
                     struct pl_request **request)
 {
-    return prepare(PL_REQ_RECV, comm, buf, count, type, source, tag, request);
+    return pl_p2p_prepare(PL_REQ_RECV, false, comm, buf, count, type, source, tag, request);
 }
 
 static int __attribute__((cold)) fail_orphan(void)
@@ -169,36 +169,32 @@ int pl_p2p_start(struct pl_request *request)
 
 /* --- for the library itself ------------------------------------------------------------------------------------------ */
 
+static int start_hidden(enum pl_request_kind kind, struct pl_comm *comm, const void *buf, MPI_Count count,
+                        const struct pl_type *type, int rank, int tag, struct pl_request **request)
+{
+    struct pl_request *made;
+    int rc = pl_p2p_prepare(kind, true, comm, buf, count, type, rank, tag, &made);
+    if (rc)
+        return rc;
+    made->context = PL_MSG_COLL;
+    rc = pl_p2p_start(made);
+    if (rc)
+        pl_object_release(made);
+    else
+        *request = made;
+    return rc;
+}
+
 int pl_coll_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest, int tag,
                   struct pl_request **request)
 {
-    struct pl_request *made = pl_request_create(PL_REQ_SEND, comm, type, true);
-    if (!made)
-        return MPI_ERR_NO_MEM;
-    made->context = PL_MSG_COLL;
-    made->datatype = (struct pl_type *)type;
-    made->buf = buf;
-    made->count = count;
-    made->peer_rank = dest;
-    made->tag = tag;
-    *request = made;
-    return pl_p2p_start(made);
+    return start_hidden(PL_REQ_SEND, comm, buf, count, type, dest, tag, request);
 }
 
 int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source, int tag,
                   struct pl_request **request)
 {
-    struct pl_request *made = pl_request_create(PL_REQ_RECV, comm, type, true);
-    if (!made)
-        return MPI_ERR_NO_MEM;
-    made->context = PL_MSG_COLL;
-    made->datatype = (struct pl_type *)type;
-    made->buf = buf;
-    made->count = count;
-    made->peer_rank = source;
-    made->tag = tag;
-    *request = made;
-    return pl_p2p_start(made);
+    return start_hidden(PL_REQ_RECV, comm, buf, count, type, source, tag, request);
 }
 
 /* --- send and receive in one ------------------------------------------------------------------------------------------ */
@@ -254,21 +250,6 @@ static void start_child(struct pair *pair, struct pl_request *child)
     }
 }
 
-static int describe_child(struct pl_comm *comm, enum pl_request_kind kind, const void *buf, MPI_Count count,
-                          const struct pl_type *type, int rank, int tag, struct pl_request **child)
-{
-    struct pl_request *made = pl_request_create(kind, comm, type, true);
-    if (!made)
-        return MPI_ERR_NO_MEM;
-    made->datatype = (struct pl_type *)type;
-    made->buf = buf;
-    made->count = count;
-    made->peer_rank = rank;
-    made->tag = tag;
-    *child = made;
-    return MPI_SUCCESS;
-}
-
 int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, struct pl_request **request)
 {
     int rc = MPI_ERR_NO_MEM;
@@ -291,10 +272,10 @@ int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, 
         sendtype = PL_TYPE_BYTE;
         sendbuf = pair->copy;
     }
-    rc = describe_child(comm, PL_REQ_RECV, transfer->recvbuf, transfer->recvcount, transfer->recvtype, transfer->source,
-                        transfer->recvtag, &pair->child[0]);
+    rc = pl_p2p_prepare(PL_REQ_RECV, true, comm, transfer->recvbuf, transfer->recvcount, transfer->recvtype,
+                        transfer->source, transfer->recvtag, &pair->child[0]);
     if (rc == MPI_SUCCESS)
-        rc = describe_child(comm, PL_REQ_SEND, sendbuf, sendcount, sendtype, transfer->dest, transfer->sendtag,
+        rc = pl_p2p_prepare(PL_REQ_SEND, true, comm, sendbuf, sendcount, sendtype, transfer->dest, transfer->sendtag,
                             &pair->child[1]);
     if (rc)
         goto children;
@@ -386,8 +367,8 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
     struct pl_request *made;
     if (message->comm->orphan)
         return fail_orphan();
-    int rc = prepare(PL_REQ_RECV, message->comm, buf, count, type, message->unexpected->header.source,
-                     message->unexpected->header.tag, &made);
+    int rc = pl_p2p_prepare(PL_REQ_RECV, false, message->comm, buf, count, type, message->unexpected->header.source,
+                            message->unexpected->header.tag, &made);
     if (rc)
         return rc;
     struct pl_unexpected *unexpected = message->unexpected;

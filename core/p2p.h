@@ -10,7 +10,11 @@
 #include "core/match.h"
 #include "core/request.h"
 
-/* A send or receive that is described and not started. One handle. */
+/* A send or receive that is described and not started: one handle, or hidden. */
+int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm, const void *buf, MPI_Count count,
+                   const struct pl_type *type, int rank, int tag, struct pl_request **request);
+
+/* The same for a send and a receive of the user. One handle. */
 int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag,
                     int mode, struct pl_request **request);
 int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,

@@ -47,17 +47,13 @@ static void free_owner(struct pl_request *request)
 
 static struct pl_request *describe(struct pl_comm *comm, enum pl_request_kind kind, void *data, int peer, int tag)
 {
-    struct pl_request *request = data ? pl_request_create(kind, comm, NULL, true) : NULL;
-    if (!request) {
+    struct pl_request *request;
+    if (!data ||
+        pl_p2p_prepare(kind, true, comm, data, sizeof(struct pl_terms), PL_TYPE_BYTE, peer, tag, &request) != 0) {
         free(data);
         return NULL;
     }
     request->context = PL_MSG_PARTITIONED;
-    request->buf = data;
-    request->count = sizeof(struct pl_terms);
-    request->datatype = (struct pl_type *)PL_TYPE_BYTE;
-    request->peer_rank = peer;
-    request->tag = tag;
     request->outcome = pl_channel_nobody;
     request->owner = data;
     request->destroyed = free_owner;

@@ -180,6 +180,13 @@ int pl_request_wait(struct pl_request *request)
     return request->outcome.error ? pl_request_report(request) : MPI_SUCCESS;
 }
 
+int pl_request_finish(struct pl_request *request)
+{
+    int rc = pl_request_wait(request);
+    pl_object_release(request);
+    return rc;
+}
+
 int pl_request_report(const struct pl_request *request)
 {
     int error = request->outcome.error;

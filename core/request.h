@@ -123,6 +123,9 @@ void pl_request_let_go(struct pl_request *request);
 /* Waits until the request is done, by progress of its engine; returns its error class, with the detail recorded. */
 int pl_request_wait(struct pl_request *request);
 
+/* The same for one of the library's own, which it releases. */
+int pl_request_finish(struct pl_request *request);
+
 /* Records the detail of a failed request in this thread and returns its class. */
 int pl_request_report(const struct pl_request *request);
 

@@ -176,6 +176,26 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
+/* What outlives its session starts nothing more, and leaves nothing behind when it tries. */
+START_TEST(start_after_the_end)
+{
+    struct pl_instance *session = session_of("MPI_THREAD_MULTIPLE");
+    struct pl_group *group = pl_group_create_range(session, 1, pl_process_self(), 1);
+    struct pl_comm *comm;
+    struct pl_request *request = NULL;
+    int data = 0;
+    ck_assert_int_eq(pl_comm_create(session, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
+    pl_handle_drop(group);
+    pl_object_retain(comm);
+    pl_session_close(session);
+    ck_assert_int_eq(pl_coll_isend(comm, &data, sizeof data, PL_TYPE_BYTE, 0, 1, &request), MPI_ERR_REQUEST);
+    ck_assert_int_eq(pl_coll_irecv(comm, &data, sizeof data, PL_TYPE_BYTE, 0, 1, &request), MPI_ERR_REQUEST);
+    ck_assert_ptr_null(request);
+    pl_object_release(comm);
+    ck_assert_int_eq(objects(), 0);
+}
+END_TEST
+
 START_TEST(room_for_a_report)
 {
     struct pl_instance *session = session_of("MPI_THREAD_SINGLE");
@@ -206,4 +226,4 @@ START_TEST(room_for_a_report)
 }
 END_TEST
 
-UNIT_MAIN("session", locks, log_of_the_end, nudges, strangers, out_of_memory, room_for_a_report)
+UNIT_MAIN("session", locks, log_of_the_end, nudges, strangers, out_of_memory, start_after_the_end, room_for_a_report)
