@@ -305,7 +305,9 @@ void pl_errhandler_invoke(struct pl_errhandler *handler, const struct pl_raised 
 void pl_errhandler_raise(const struct pl_raised *raised, struct pl_errhandler *given)
 {
     struct pl_errhandler *handler = given ? pl_object_retain(given) : pl_errhandler_of(raised->kind, raised->object);
+    void *object = raised->object ? pl_object_retain(raised->object) : NULL; /* a handler may free it */
     if (!pl_errhandler_policy_apply(raised, handler))
         pl_errhandler_invoke(handler, raised);
+    pl_object_release(object);
     pl_object_release(handler);
 }

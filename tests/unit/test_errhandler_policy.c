@@ -108,6 +108,43 @@ START_TEST(first_match)
 }
 END_TEST
 
+static char heard_name[MPI_MAX_OBJECT_NAME];
+
+static void free_it(MPI_Comm handle, int code, void *state)
+{
+    (void)code, (void)state;
+    struct pl_comm *comm = (struct pl_comm *)handle;
+    struct pl_errhandler *handler = comm->errhandler;
+    comm->errhandler = NULL;
+    pl_object_release(handler);
+    pl_handle_drop(comm);
+}
+
+static void keep_name(const struct plenum_error_report *error, void *context)
+{
+    (void)context;
+    snprintf(heard_name, sizeof heard_name, "%s", error->name);
+}
+
+/* A handler that frees its communicator, before another one is told of it. */
+START_TEST(freed_by_a_handler)
+{
+    struct pl_comm *comm = fake_comm("ocean", 0, 4);
+    MPI_Errhandler handler;
+    ck_assert_int_eq(policy("{ \"rules\": [ { \"handler\": [\"own\", \"plenum://callback\"] } ] }"), MPI_SUCCESS);
+    MPIX_Comm_create_errhandler_x(free_it, NULL, NULL, &handler);
+    MPI_Comm_set_errhandler((MPI_Comm)comm, handler);
+    MPI_Errhandler_free(&handler);
+    MPIX_Errhandler_set_callback(keep_name, NULL, NULL);
+    ck_assert_int_eq(MPI_Comm_call_errhandler((MPI_Comm)comm, MPI_ERR_RANK), MPI_SUCCESS);
+    ck_assert_str_eq(heard_name, "ocean");
+    MPIX_Errhandler_set_callback(NULL, NULL, NULL);
+    pl_errhandler_policy_close();
+    ck_assert_int_eq(pl_object_count(PL_COMM), 0);
+    ck_assert_int_eq(pl_object_count(PL_ERRHANDLER), 0);
+}
+END_TEST
+
 START_TEST(harmless_ones)
 {
     struct pl_comm *comm = make_comm("air");
@@ -252,7 +289,7 @@ int main(void)
 {
     Suite *suite = suite_create("errhandler_policy");
     TCase *all = tcase_create("all");
-    const TTest *const tests[] = { first_match, harmless_ones, no_file, out_of_memory, threads };
+    const TTest *const tests[] = { first_match, freed_by_a_handler, harmless_ones, no_file, out_of_memory, threads };
     tcase_set_timeout(all, 0);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(all, tests[i]);
