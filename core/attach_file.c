@@ -17,6 +17,7 @@
 
 #include "core/attach.h"
 #include "core/error.h"
+#include "core/job_card.h"
 #include "core/job_sets.h"
 
 enum {
@@ -149,7 +150,7 @@ int pl_seat_claim(struct pl_seat *seat, int rank)
     if (atomic_load(&own->owner) > 0)
         atomic_fetch_add(&own->gone, 1); /* who had it died with it */
     for (int i = 0; i < PL_CARD_SLOTS; i++)
-        atomic_store(&own->card[i].generation, 0);
+        pl_job_card_withdraw(&own->card[i]);
     atomic_store(&own->state, PL_JOB_STARTED);
     atomic_fetch_add(&own->claims, 1);
     atomic_store(&own->owner, (int32_t)getpid());
@@ -169,14 +170,7 @@ int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, v
     if (rank != seat->rank && died(seat, rank))
         return pl_seat_alive(seat, rank) ? pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has died", rank)
                                          : PL_AGAIN;
-    if (atomic_load_explicit(&from->generation, memory_order_acquire) == 0)
-        return PL_AGAIN;
-    size_t bytes = from->length;
-    if (bytes > PL_CARD_MAX)
-        return PL_AGAIN;
-    *length = bytes;
-    memcpy(card, from->data, bytes);
-    return MPI_SUCCESS;
+    return pl_job_card_read(from, card, length) ? MPI_SUCCESS : PL_AGAIN;
 }
 
 int pl_seat_alive(const struct pl_seat *seat, int rank)
@@ -191,7 +185,7 @@ void pl_seat_leave(struct pl_seat *seat)
     if (seat->rank >= 0) {
         struct pl_job_rank *own = &seat->job->ranks[seat->rank];
         for (int i = 0; i < PL_CARD_SLOTS; i++)
-            atomic_store(&own->card[i].generation, 0);
+            pl_job_card_withdraw(&own->card[i]);
         atomic_store(&own->owner, 0);
     }
     if (seat->path && seat->removed_by_last && become_maker(seat->fd, seat->path) == MPI_SUCCESS &&

@@ -26,10 +26,10 @@
 
 enum pl_card_slot { PL_CARD_DOOR, PL_CARD_WORLD, PL_CARD_SLOTS };
 
-/* An address card: how to reach an engine of a process. Written by the owner, then `generation` is stored with
- * release order; 0 means that there is no card (not yet, or no more). */
+/* An address card: how to reach an engine of a process. Written by the owner and read as core/job_card.h does it;
+ * `generation` 0 means that there is no card (not yet, or no more). */
 struct pl_job_card {
-    _Atomic uint32_t generation; /* the owner's claim number (struct pl_job_rank) when it was written */
+    _Atomic uint32_t generation; /* of a World: the owner's claim number (struct pl_job_rank); else any, a new one each time */
     uint32_t length;             /* bytes used of data */
     unsigned char data[PL_CARD_MAX];
 };

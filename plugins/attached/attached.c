@@ -7,10 +7,10 @@
  */
 #include <sched.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/attach.h"
 #include "core/error.h"
+#include "core/job_card.h"
 #include "core/process.h"
 
 static struct pl_seat seat = { .fd = -1, .rank = -1 };
@@ -38,13 +38,13 @@ static void attached_close(void)
 
 static int attached_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
+    static uint32_t cards;
     struct pl_job_card *to = &seat.job->ranks[seat.rank].card[slot];
-    atomic_store(&to->generation, 0);
-    if (length == 0)
-        return MPI_SUCCESS;
-    memcpy(to->data, card, length);
-    to->length = (uint32_t)length;
-    atomic_store_explicit(&to->generation, 1, memory_order_release);
+    cards = cards == UINT32_MAX ? 1 : cards + 1;
+    if (length)
+        pl_job_card_write(to, cards, card, length);
+    else
+        pl_job_card_withdraw(to);
     return MPI_SUCCESS;
 }
 

@@ -20,6 +20,7 @@
 
 #include "core/config.h"
 #include "core/error.h"
+#include "core/job_card.h"
 #include "core/process.h"
 #include "core/transport.h"
 
@@ -142,34 +143,28 @@ static int inherited_open(struct pl_place *place)
 static void inherited_close(void)
 {
     for (int i = 0; i < PL_CARD_SLOTS; i++)
-        atomic_store(&own->card[i].generation, 0);
+        pl_job_card_withdraw(&own->card[i]);
     atomic_store(&own->owner, -(int32_t)getpid());
     unmap();
 }
 
 static int inherited_publish(enum pl_card_slot slot, const void *card, size_t length)
 {
-    struct pl_job_card *to = &own->card[slot];
-    atomic_store_explicit(&to->generation, 0, memory_order_relaxed);
+    static uint32_t doors;
     if (length == 0)
-        return MPI_SUCCESS;
-    memcpy(to->data, card, length);
-    to->length = (uint32_t)length;
-    atomic_store_explicit(&to->generation, generation, memory_order_release);
+        pl_job_card_withdraw(&own->card[slot]);
+    else
+        pl_job_card_write(&own->card[slot], slot == PL_CARD_DOOR ? generation << 16 | (++doors & 0xffff) : generation,
+                          card, length);
     return MPI_SUCCESS;
 }
 
 static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
 {
-    struct pl_job_rank *peer = &job->ranks[rank];
-    const struct pl_job_card *from = &peer->card[slot];
-    uint32_t at = atomic_load_explicit(&from->generation, memory_order_acquire);
-    bool same = slot == PL_CARD_DOOR ? at != 0 : at == generation;
-    if (same && from->length <= PL_CARD_MAX) {
-        *length = from->length;
-        memcpy(card, from->data, *length);
+    const struct pl_job_rank *peer = &job->ranks[rank];
+    uint32_t number = pl_job_card_read(&peer->card[slot], card, length);
+    if (slot == PL_CARD_DOOR ? number != 0 : number == generation)
         return MPI_SUCCESS;
-    }
     if (atomic_load(&peer->gone))
         return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", rank);
     return PL_AGAIN;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The check of job segments: a whole one is taken, and every way of damaging it is refused. */
+/* The check of job segments: a whole one is taken, and every way of damaging it is refused. And the cards in them. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/job.h"
+#include "core/job_card.h"
 #include "unit.h"
 
 enum { SIZE = 3, COOKIE = 0x1234 };
@@ -217,5 +220,54 @@ START_TEST(random_damage)
 }
 END_TEST
 
+/* --- cards --------------------------------------------------------------------------------------------------- */
+
+enum { CARDS = 20000 };
+
+static struct pl_job_card card;
+static _Atomic int cards_written;
+
+/* One after the other, of many lengths, each full of its own number. */
+static void *write_cards(void *unused)
+{
+    unsigned char data[PL_CARD_MAX];
+    for (uint32_t n = 1; n <= CARDS; n++) {
+        memset(data, (int)(n & 0xff), sizeof data);
+        pl_job_card_write(&card, n, data, PL_CARD_MAX - n % 64);
+        for (_Atomic uint32_t i = 0; i < n % 512; i++) /* it stays for a while */
+            continue;
+        if (n % 8 == 0)
+            pl_job_card_withdraw(&card);
+    }
+    atomic_store(&cards_written, 1);
+    return unused;
+}
+
+/* Whoever reads while they change gets a whole one, or none. */
+START_TEST(cards_that_change)
+{
+    unsigned char data[PL_CARD_MAX];
+    size_t length = 0;
+    pthread_t writer;
+    ck_assert_uint_eq(pl_job_card_read(&card, data, &length), 0);
+    ck_assert_int_eq(pthread_create(&writer, NULL, write_cards, NULL), 0);
+    while (!atomic_load(&cards_written)) {
+        uint32_t number = pl_job_card_read(&card, data, &length);
+        if (number == 0)
+            continue;
+        UNIT_CHECK(length == PL_CARD_MAX - number % 64);
+        for (size_t i = 0; i < length; i++)
+            UNIT_CHECK(data[i] == (number & 0xff));
+    }
+    pthread_join(writer, NULL);
+    ck_assert_uint_eq(pl_job_card_read(&card, data, &length), CARDS % 8 ? CARDS : 0);
+    pl_job_card_write(&card, 5, "door", 5);
+    ck_assert_uint_eq(pl_job_card_read(&card, data, &length), 5);
+    ck_assert(length == 5 && memcmp(data, "door", 5) == 0);
+    card.length = PL_CARD_MAX + 1;
+    ck_assert_uint_eq(pl_job_card_read(&card, data, &length), 0);
+}
+END_TEST
+
 UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, pages, offsets,
-          texts_without_end, members_outside, random_damage)
+          texts_without_end, members_outside, random_damage, cards_that_change)
