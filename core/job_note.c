@@ -24,7 +24,8 @@ bool pl_job_note_send(const struct pl_job *job, struct pl_job_note *note)
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)job->runtime_pid, (int)job->bell);
     if (stat(path, &st) != 0 || !is_the_bell(&st, job))
         return false;
-    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    /* For reading too: if the runtime goes now, the pipe still has a reader, and writing raises no SIGPIPE. */
+    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
     note->magic = PL_NOTE_MAGIC;
