@@ -154,8 +154,19 @@ static void close_transports(struct pl_engine *engine)
     }
 }
 
+static int draw_id(struct pl_engine *engine)
+{
+    while (engine->id == 0)
+        if (getrandom(&engine->id, sizeof engine->id, 0) != sizeof engine->id)
+            return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for an engine's id");
+    if (pl_process.place.watched) /* which of those who have had this rank: see lost.c */
+        engine->id = (engine->id & ~(uint64_t)0xff) | (pl_process_deaths(pl_process_self()) & 0xff);
+    return MPI_SUCCESS;
+}
+
 int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level)
 {
+    const struct pl_place *place = &pl_process.place;
     memset(engine, 0, sizeof *engine);
     pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_DOOR, thread_level > MPI_THREAD_FUNNELED);
     engine->instance = instance;
@@ -165,16 +176,10 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
                                 &engine->boards, &engine->orphans,    &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
-    const struct pl_place *place = &pl_process.place;
     engine->patient = place->slots > 0 && place->local_size > place->slots;
-    while (engine->id == 0)
-        if (getrandom(&engine->id, sizeof engine->id, 0) != sizeof engine->id)
-            return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for an engine's id");
-
-    if (place->watched) /* which of those who have had this rank: see lost.c */
-        engine->id = (engine->id & ~(uint64_t)0xff) | (pl_process_deaths(pl_process_self()) & 0xff);
-
-    int rc = make_tables(engine);
+    int rc = draw_id(engine);
+    if (rc == MPI_SUCCESS)
+        rc = make_tables(engine);
     if (rc)
         goto lock;
     rc = open_transports(engine);

@@ -77,9 +77,20 @@ static int find_place(void)
     return rc;
 }
 
+static int draw_id(void)
+{
+    pl_process.id = 0;
+    while (pl_process.id == 0)
+        if (getrandom(&pl_process.id, sizeof pl_process.id, 0) != sizeof pl_process.id)
+            return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for the process's id");
+    return MPI_SUCCESS;
+}
+
 static int open_first(void)
 {
     int rc = pl_config_load();
+    if (rc == MPI_SUCCESS)
+        rc = draw_id();
     if (rc == MPI_SUCCESS)
         rc = pl_errhandler_policy_open();
     if (rc == MPI_SUCCESS)
@@ -91,12 +102,6 @@ static int open_first(void)
         pl_coll_table_close();
         return rc;
     }
-    pl_process.id = 0;
-    while (pl_process.id == 0)
-        if (getrandom(&pl_process.id, sizeof pl_process.id, 0) != sizeof pl_process.id) {
-            pl_process.bootstrap->close();
-            return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for the process's id");
-        }
     atomic_store(&pl_process.serial, 16);
     pl_process.pid = getpid();
     pl_log("process", 3, "rank %d of %d in %s, by %s", pl_process.place.rank, pl_process.place.size,
