@@ -57,7 +57,7 @@ static int handle_hello(struct ucx_link *link, const unsigned char *data, size_t
 /* All that was numbered below the ask has been handed to the engine: messages are handled in order. */
 static int handle_ask(struct ucx_link *link, uint64_t token)
 {
-    int err = link->address ? ucx_link_open(link) : MPI_ERR_OTHER;
+    int err = ucx_link_open(link);
     return err ? err : ucx_post(link, UCX_ACK, token, NULL, 0);
 }
 

@@ -113,6 +113,8 @@ int ucx_link_open(struct ucx_link *link)
         return ucx->host->fail(MPI_ERR_PROC_ABORTED, "this process has finalized");
     if (link->ep)
         return MPI_SUCCESS;
+    if (!link->address)
+        return ucx->host->fail(MPI_ERR_OTHER, "this process has not said where it is");
 
     struct ucx_address head;
     memcpy(&head, link->address, sizeof head);

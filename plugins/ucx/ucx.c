@@ -218,11 +218,13 @@ static int open_transport(struct pl_engine *engine, const struct pl_host *host, 
     pl_list_init(&ucx->spare);
     ucx_log_open(host);
 
-    int err = MPI_ERR_NO_MEM;
+    int err;
     ucx->buckets = UCX_BUCKETS_FIRST;
     ucx->bucket = calloc(ucx->buckets, sizeof *ucx->bucket);
-    if (!ucx->bucket)
+    if (!ucx->bucket) {
+        err = host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
         goto free_self;
+    }
     ucx->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (ucx->wake_fd < 0) {
         err = host->fail(MPI_ERR_OTHER, "cannot make an event descriptor: %s", strerror(errno));
