@@ -25,6 +25,7 @@
 #include "core/lock.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/nearest.h"
 
 /* An algorithm of a collective to force, where it can do the call (core/collectives/select.c). */
 #define ALGORITHM(collective, names)                                                                                   \
@@ -157,31 +158,17 @@ static bool name_is_known(const char *name)
     return false;
 }
 
-/* How many letters must be inserted, deleted or replaced to make one name of the other. */
-static int distance(const char *a, const char *b)
-{
-    int row[NAME_ROOM + 1], length = (int)strlen(b);
-    for (int j = 0; j <= length; j++)
-        row[j] = j;
-    for (int i = 0; a[i]; i++) {
-        int diagonal = row[0];
-        row[0] = i + 1;
-        for (int j = 1; j <= length; j++) {
-            int replace = diagonal + (tolower((unsigned char)a[i]) != b[j - 1]);
-            int other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replace < other ? replace : other;
-        }
-    }
-    return row[length];
-}
-
 /* The variable whose name is nearest. */
 static int nearest(const char *name)
 {
+    char small[NAME_ROOM];
     int best = INT_MAX, at = 0;
+    size_t length = 0;
+    for (; name[length] && length + 1 < sizeof small; length++)
+        small[length] = (char)tolower((unsigned char)name[length]);
+    small[length] = '\0';
     for (int i = 0; i < VARIABLES; i++) {
-        int d = distance(name, pl_config_table[i].name);
+        int d = pl_nearest_distance(small, pl_config_table[i].name);
         if (d < best) {
             best = d;
             at = i;

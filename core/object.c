@@ -19,7 +19,6 @@
 #include "core/info.h"
 #include "core/instance.h"
 #include "core/match.h"
-#include "core/match.h"
 #include "core/op.h"
 #include "core/request.h"
 

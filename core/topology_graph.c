@@ -215,7 +215,8 @@ static int exchange(struct pl_comm *parent, const struct parcel *out, struct par
 /* From the edges that came to those of this process. */
 static int make_from(const struct parcel *in, bool weighted, struct pl_comm **comm)
 {
-    int rank = (*comm)->rank, *lists = pl_malloc(4 * ((size_t)in->total + 1) * sizeof *lists), stride = in->total + 1;
+    size_t stride = (size_t)in->total + 1;
+    int rank = (*comm)->rank, *lists = pl_malloc(4 * stride * sizeof *lists);
     if (!lists) {
         pl_fail_memory("the edges of a graph");
         return pl_topology_attach(MPI_ERR_NO_MEM, NULL, comm);
@@ -231,11 +232,11 @@ static int make_from(const struct parcel *in, bool weighted, struct pl_comm **co
         const struct edge *edge = &in->edges[i];
         if (edge->destination == rank) {
             lists[own.indegree] = edge->source;
-            lists[stride + own.indegree++] = edge->weight;
+            lists[stride + (size_t)own.indegree++] = edge->weight;
         }
         if (edge->source == rank) {
-            lists[2 * stride + own.outdegree] = edge->destination;
-            lists[3 * stride + own.outdegree++] = edge->weight;
+            lists[2 * stride + (size_t)own.outdegree] = edge->destination;
+            lists[3 * stride + (size_t)own.outdegree++] = edge->weight;
         }
     }
     int rc = pl_topology_attach(MPI_SUCCESS, make_adjacency(&own), comm);
