@@ -280,14 +280,19 @@ ALWAYS_INLINE size_t move(struct pl_cursor *cursor, char *packed, size_t max, bo
     size_t bytes = left < max ? left : max;
     if (bytes == 0)
         return 0;
-    char *run = pl_cursor_direct(cursor);
-    if (run && pack) {
-        memcpy(packed, run + cursor->done, bytes);
-    } else if (run) {
-        memcpy(run + cursor->done, packed, bytes);
+    const struct pl_type *type = cursor->type;
+    char *mem = pl_address(cursor->base, type->true_lb);
+    if (pl_cursor_direct(cursor)) {
+        if (pack)
+            memcpy(packed, mem + cursor->done, bytes);
+        else
+            memcpy(mem + cursor->done, packed, bytes);
+    } else if (bytes == cursor->total) {
+        size_t size = (size_t)type->size;
+        move_many(type->layout, size, (size_t)cursor->count, mem, (MPI_Aint)type->extent, packed, size, pack);
     } else {
         struct pl_type_layout elements = elements_of(cursor);
-        move_range(&elements, pl_address(cursor->base, cursor->type->true_lb), cursor->done, packed, bytes, pack);
+        move_range(&elements, mem, cursor->done, packed, bytes, pack);
     }
     cursor->done += bytes;
     return bytes;
