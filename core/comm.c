@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/board.h"
 #include "core/attr.h"
+#include "core/board.h"
+#include "core/book.h"
 #include "core/bsend.h"
 #include "core/collective.h"
 #include "core/errhandler.h"
@@ -20,26 +21,6 @@
 #include "core/report.h"
 #include "core/request.h"
 #include "core/topology.h"
-
-struct pl_book *pl_book_create(struct pl_group *group)
-{
-    struct pl_book *book = pl_calloc(1, sizeof *book + (size_t)group->size * sizeof book->cards[0]);
-    if (!book) {
-        pl_fail_memory("the addresses of a communicator's members");
-        return NULL;
-    }
-    atomic_init(&book->refs, 1);
-    book->group = pl_object_retain(group);
-    return book;
-}
-
-void pl_book_release(struct pl_book *book)
-{
-    if (!book || atomic_fetch_sub(&book->refs, 1) != 1)
-        return;
-    pl_object_release(book->group);
-    free(book);
-}
 
 /* All but the id. What it holds when it fails is for pl_comm_destroy(). */
 static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
@@ -66,9 +47,7 @@ static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_
         pl_lock_take(&parent->lock);
         made->errhandler = pl_object_retain(parent->errhandler);
         pl_lock_drop(&parent->lock);
-        made->book = parent->book;
-        if (made->book)
-            atomic_fetch_add(&made->book->refs, 1);
+        made->book = pl_book_retain(parent->book);
     } else {
         made->errhandler = pl_errhandler_of(PL_SESSION, instance);
         if (made->errhandler->target) { /* a function for sessions cannot be called with a communicator */

@@ -35,15 +35,6 @@ struct pl_queues {
     struct pl_list unexpected; /* of struct pl_unexpected.link (match.h) */
 };
 
-/* The addresses of the engines with which a group's members take part. Shared by a communicator and those made from it. */
-struct pl_book {
-    _Atomic int refs;
-    struct pl_group *group;                 /* retained */
-    struct { uint16_t length; unsigned char data[PL_CARD_MAX]; } cards[]; /* [group size] */
-};
-struct pl_book *pl_book_create(struct pl_group *group);
-void pl_book_release(struct pl_book *book);
-
 /* A rank that was sent to: in the slot of its number, or behind it when that is taken. With no more ranks than PL_PEER_SLOTS
  * each has a slot of its own, and the table never moves; else it grows with their number. */
 struct pl_peer_slot {

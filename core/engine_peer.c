@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "core/board.h"
+#include "core/book.h"
 #include "core/collectives/table.h"
 #include "core/config.h"
 #include "core/engine.h"
@@ -380,8 +381,8 @@ static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *le
     if (member == MPI_UNDEFINED)
         return pl_fail(MPI_ERR_INTERN, "rank %d of the job has no address in %s", PL_PROC_RANK(proc),
                        pl_comm_label(comm));
-    *length = comm->book->cards[member].length;
-    memcpy(card, comm->book->cards[member].data, *length);
+    const void *from = pl_book_card(comm->book, member, length);
+    memcpy(card, from, *length);
     return MPI_SUCCESS;
 }
 

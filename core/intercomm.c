@@ -8,9 +8,11 @@
  */
 #include "core/intercomm.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/book.h"
 #include "core/collective.h"
 #include "core/comm_make.h"
 #include "core/error.h"
@@ -63,8 +65,10 @@ static struct member *describe(struct pl_comm *comm)
         members[i].rank = PL_PROC_RANK(proc);
         if (at == MPI_UNDEFINED)
             continue;
-        members[i].card_length = comm->book->cards[at].length;
-        memcpy(members[i].card, comm->book->cards[at].data, members[i].card_length);
+        size_t length;
+        const void *card = pl_book_card(comm->book, at, &length);
+        members[i].card_length = (uint16_t)length;
+        memcpy(members[i].card, card, length);
     }
     return members;
 }
@@ -93,11 +97,13 @@ static int remote_book(struct pl_comm *local, struct pl_group *remote, const str
     *book = pl_book_create(remote);
     if (!*book)
         return MPI_ERR_NO_MEM;
-    for (int i = 0; i < remote->size; i++) {
-        (*book)->cards[i].length = members[i].card_length;
-        memcpy((*book)->cards[i].data, members[i].card, members[i].card_length);
-    }
-    return MPI_SUCCESS;
+    size_t bytes = 0;
+    for (int i = 0; i < remote->size; i++)
+        bytes += members[i].card_length;
+    int rc = pl_book_open(*book, bytes);
+    for (int i = 0; rc == MPI_SUCCESS && i < remote->size; i++)
+        pl_book_add(*book, i, members[i].card, members[i].card_length);
+    return rc;
 }
 
 /* What the other side says is looked at before it is used. */
@@ -346,23 +352,38 @@ static struct pl_group *joined(struct pl_comm *comm, const struct pl_group *low,
     return group;
 }
 
-/* The addresses of both groups: the remote ones are in the intercommunicator's book, the local ones in its shadow's. */
+/* The remote addresses are in the intercommunicator's book, the local ones in its shadow's. */
+static const void *card_of(const struct pl_comm *comm, uint64_t proc, size_t *length)
+{
+    const struct pl_book *book = comm->book;
+    int at = pl_group_find(book->group, proc);
+    if (at == MPI_UNDEFINED) {
+        book = comm->local->book;
+        at = pl_group_find(book->group, proc);
+    }
+    assert(at != MPI_UNDEFINED);
+    return pl_book_card(book, at, length);
+}
+
 static int joined_book(struct pl_comm *comm, struct pl_group *group, struct pl_book **book)
 {
-    const struct pl_book *books[] = { comm->book, comm->local->book };
     *book = NULL;
-    if (!books[0])
+    if (!comm->book)
         return MPI_SUCCESS;
     *book = pl_book_create(group);
     if (!*book)
         return MPI_ERR_NO_MEM;
-    for (int b = 0; b < 2; b++)
-        for (int i = 0; i < books[b]->group->size; i++) {
-            int at = pl_group_find(group, pl_group_proc(books[b]->group, i));
-            if (at != MPI_UNDEFINED)
-                memcpy(&(*book)->cards[at], &books[b]->cards[i], sizeof books[b]->cards[i]);
-        }
-    return MPI_SUCCESS;
+    size_t length, bytes = 0;
+    for (int i = 0; i < group->size; i++) {
+        card_of(comm, pl_group_proc(group, i), &length);
+        bytes += length;
+    }
+    int rc = pl_book_open(*book, bytes);
+    for (int i = 0; rc == MPI_SUCCESS && i < group->size; i++) {
+        const void *card = card_of(comm, pl_group_proc(group, i), &length);
+        pl_book_add(*book, i, card, length);
+    }
+    return rc;
 }
 
 int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged)

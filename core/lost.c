@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/book.h"
 #include "core/comm.h"
 #include "core/engine.h"
 #include "core/error.h"
@@ -113,9 +114,11 @@ void pl_lost_check(struct pl_comm *comm)
     for (int i = 0; i < book->group->size; i++) {
         uint64_t id, proc = pl_group_proc(book->group, i);
         int rank = pl_group_find(comm->group, proc), member = PL_PROC_RANK(proc);
-        if (rank < 0 || proc == pl_process_self() || book->cards[i].length < sizeof id)
+        size_t length;
+        const void *card = pl_book_card(book, i, &length);
+        if (rank < 0 || proc == pl_process_self() || length < sizeof id)
             continue;
-        memcpy(&id, book->cards[i].data, sizeof id);
+        memcpy(&id, card, sizeof id);
         if ((id & 0xff) != (engine->lost->counted[member] & 0xff))
             atomic_store(&comm->lost, rank + 1);
     }

@@ -90,54 +90,22 @@ int pl_patience(struct pl_info *info, long *milliseconds)
     return rc;
 }
 
-size_t pl_cards_size(const struct pl_book *book)
+int pl_book_collect(struct pl_book *book, const struct pl_meeting *meeting)
 {
-    size_t size = 0;
-    for (int i = 0; i < book->group->size; i++)
-        size += sizeof book->cards[i].length + book->cards[i].length;
-    return size;
-}
-
-unsigned char *pl_cards_write(unsigned char *at, const struct pl_book *book)
-{
-    for (int i = 0; i < book->group->size; i++) {
-        uint16_t length = book->cards[i].length;
-        memcpy(at, &length, sizeof length);
-        memcpy(at + sizeof length, book->cards[i].data, length);
-        at += sizeof length + length;
-    }
-    return at;
-}
-
-const unsigned char *pl_cards_read(const unsigned char *at, const unsigned char *end, struct pl_book *book)
-{
-    for (int i = 0; i < book->group->size; i++) {
-        uint16_t length;
-        if (end - at < (ptrdiff_t)sizeof length)
-            return NULL;
-        memcpy(&length, at, sizeof length);
-        at += sizeof length;
-        if (length > PL_CARD_MAX || end - at < length)
-            return NULL;
-        book->cards[i].length = length;
-        memcpy(book->cards[i].data, at, length);
-        at += length;
-    }
-    return at;
-}
-
-int pl_cards_collect(const struct pl_meeting *meeting, struct pl_book *book)
-{
+    size_t length, bytes = 0;
     for (uint32_t i = 0; i < meeting->members; i++) {
-        size_t length;
-        const void *card = pl_meeting_gift(meeting, i, &length);
+        pl_meeting_gift(meeting, i, &length);
+        bytes += length;
         if (length > PL_CARD_MAX)
             return pl_fail(MPI_ERR_OTHER, "the address of rank %d of the job has %zu bytes", (int)meeting->ranks[i],
                            length);
-        book->cards[i].length = (uint16_t)length;
-        memcpy(book->cards[i].data, card, length);
     }
-    return MPI_SUCCESS;
+    int rc = pl_book_open(book, bytes);
+    for (uint32_t i = 0; rc == MPI_SUCCESS && i < meeting->members; i++) {
+        const void *card = pl_meeting_gift(meeting, i, &length);
+        pl_book_add(book, (int)i, card, length);
+    }
+    return rc;
 }
 
 void pl_comm_dress(struct pl_comm *comm, struct pl_info *info, struct pl_errhandler *errhandler)
@@ -149,21 +117,31 @@ void pl_comm_dress(struct pl_comm *comm, struct pl_info *info, struct pl_errhand
     pl_comm_info_set(comm, info);
 }
 
+/* A process alone meets nobody. */
+static int be_alone(const struct pl_engine *engine, struct pl_book *book, struct pl_comm_id *id)
+{
+    int rc = pl_book_open(book, engine->card_length);
+    if (rc == MPI_SUCCESS)
+        pl_book_add(book, 0, engine->card, engine->card_length);
+    *id = pl_comm_new_id();
+    return rc;
+}
+
 /* --- the meeting ----------------------------------------------------------------------------------------------- */
 
 static int tell(struct pl_meeting *meeting, struct pl_book *book, struct pl_comm_id *id)
 {
-    int rc = pl_cards_collect(meeting, book);
+    int rc = pl_book_collect(book, meeting);
     if (rc)
         return rc;
     *id = pl_comm_new_id();
     struct news news = { id->home, id->serial, meeting->members };
-    size_t size = sizeof news + pl_cards_size(book);
+    size_t size = sizeof news + pl_book_size(book);
     unsigned char *message = pl_malloc(size);
     if (!message)
         return pl_fail_memory("the answer to a group's members");
     memcpy(message, &news, sizeof news);
-    pl_cards_write(message + sizeof news, book);
+    pl_book_write(book, message + sizeof news);
     rc = pl_meeting_tell(meeting, message, size);
     free(message);
     return rc;
@@ -180,9 +158,12 @@ static int hear(struct pl_meeting *meeting, struct pl_book *book, struct pl_comm
     const unsigned char *at = data, *end = at + length;
     if (length >= sizeof news) {
         memcpy(&news, data, sizeof news);
+        at += sizeof news;
         *id = (struct pl_comm_id){ news.home, news.serial };
-        if (news.members == meeting->members && pl_cards_read(at + sizeof news, end, book) == end)
-            return MPI_SUCCESS;
+        if (news.members == meeting->members)
+            rc = pl_book_read(book, &at, end);
+        if (rc || at == end)
+            return rc;
     }
     return pl_fail(MPI_ERR_OTHER, "the answer of the group's first member is damaged");
 }
@@ -241,7 +222,7 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
     if (group->size > 1)
         rc = meet(group, tag, patience, &instance->engine, book, &id);
     else
-        id = pl_comm_new_id();
+        rc = be_alone(&instance->engine, book, &id);
     if (rc == MPI_SUCCESS)
         rc = pl_comm_create(instance, NULL, group, NULL, id, comm);
     if (rc) {

@@ -48,22 +48,27 @@ static int check_groups(const struct pl_group *local, const struct pl_group *rem
 static int write_offer(const struct pl_intercomm_parts *parts, unsigned char **offer, size_t *length)
 {
     struct offer head = { parts->id.home, parts->id.serial, (uint32_t)parts->local->size };
-    *length = sizeof head + pl_cards_size(parts->local_book);
+    *length = sizeof head + pl_book_size(parts->local_book);
     *offer = pl_malloc(*length);
     if (!*offer)
         return pl_fail_memory("the addresses of a group");
     memcpy(*offer, &head, sizeof head);
-    pl_cards_write(*offer + sizeof head, parts->local_book);
+    pl_book_write(parts->local_book, *offer + sizeof head);
     return MPI_SUCCESS;
 }
 
 static int read_offer(struct pl_intercomm_parts *parts, const unsigned char *data, size_t length)
 {
     struct offer head = { .members = 0 };
+    const unsigned char *at = data + sizeof head, *end = data + length;
+    int rc = MPI_SUCCESS;
     if (length >= sizeof head)
         memcpy(&head, data, sizeof head);
-    if (head.members != (uint32_t)parts->remote->size ||
-        pl_cards_read(data + sizeof head, data + length, parts->remote_book) != data + length)
+    if (length >= sizeof head && head.members == (uint32_t)parts->remote->size)
+        rc = pl_book_read(parts->remote_book, &at, end);
+    if (rc)
+        return rc;
+    if (at != end || !parts->remote_book->begin)
         return pl_fail(MPI_ERR_OTHER, "what the remote leader says is damaged");
     if (!parts->first)
         parts->id = (struct pl_comm_id){ head.home, head.serial };
@@ -99,7 +104,7 @@ static int exchange(struct pl_meeting *leaders, struct pl_intercomm_parts *parts
 static int gather(struct pl_meeting *side, struct pl_intercomm_parts *parts)
 {
     int rc = pl_meeting_gather(side);
-    return rc ? rc : pl_cards_collect(side, parts->local_book);
+    return rc ? rc : pl_book_collect(parts->local_book, side);
 }
 
 /* The own group meets, then the leaders. Who looks after one meeting looks after the remote group too. What fails in
@@ -151,7 +156,7 @@ static int tell_group(struct pl_meeting *side, const struct pl_intercomm_parts *
     struct news head = { parts->id.home,         parts->local_id.home,          parts->id.serial,
                          parts->local_id.serial, (uint32_t)parts->remote->size, parts->first };
     size_t list = head.remote * sizeof(int32_t),
-           size = sizeof head + list + pl_cards_size(parts->local_book) + pl_cards_size(parts->remote_book);
+           size = sizeof head + list + pl_book_size(parts->local_book) + pl_book_size(parts->remote_book);
     unsigned char *message = pl_malloc(size), *at = message;
     if (!message)
         return pl_fail_memory("the answer to a group's members");
@@ -161,8 +166,8 @@ static int tell_group(struct pl_meeting *side, const struct pl_intercomm_parts *
         int32_t rank = PL_PROC_RANK(pl_group_proc(parts->remote, i));
         memcpy(at, &rank, sizeof rank);
     }
-    at = pl_cards_write(at, parts->local_book);
-    pl_cards_write(at, parts->remote_book);
+    at = pl_book_write(parts->local_book, at);
+    pl_book_write(parts->remote_book, at);
     int rc = pl_meeting_tell(side, message, size);
     free(message);
     return rc;
@@ -233,10 +238,14 @@ static int follow(struct pl_meeting *side, struct pl_intercomm_parts *parts)
     if (head.remote > (size_t)(end - at) / sizeof(int32_t))
         goto damaged;
     rc = read_remote(parts, at, head.remote);
+    at += head.remote * sizeof(int32_t);
+    if (rc == MPI_SUCCESS)
+        rc = pl_book_read(parts->local_book, &at, end);
+    if (rc == MPI_SUCCESS)
+        rc = pl_book_read(parts->remote_book, &at, end);
     if (rc)
         return rc;
-    at = pl_cards_read(at + head.remote * sizeof(int32_t), end, parts->local_book);
-    if (!at || pl_cards_read(at, end, parts->remote_book) != end)
+    if (at != end)
         goto damaged;
     parts->id = (struct pl_comm_id){ head.home, head.serial };
     parts->local_id = (struct pl_comm_id){ head.local_home, head.local_serial };

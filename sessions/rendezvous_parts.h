@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/book.h"
 #include "core/comm.h"
 #include "core/info.h"
 #include "sessions/meeting.h"
@@ -30,14 +31,8 @@ struct pl_instance *pl_group_instance(const struct pl_group *group, const char *
 /* Milliseconds to wait for others; 0: for ever. */
 int pl_patience(struct pl_info *info, long *milliseconds);
 
-/* Cards on their way: for each its length (2 bytes) and its bytes. Writing returns the end; reading returns NULL when
- * they are damaged. */
-size_t pl_cards_size(const struct pl_book *book);
-unsigned char *pl_cards_write(unsigned char *at, const struct pl_book *book);
-const unsigned char *pl_cards_read(const unsigned char *at, const unsigned char *end, struct pl_book *book);
-
-/* Puts the hosts' collected gifts, which are cards, into the book. */
-int pl_cards_collect(const struct pl_meeting *meeting, struct pl_book *book);
+/* Puts the gifts that a host has collected, which are cards, into the book. */
+int pl_book_collect(struct pl_book *book, const struct pl_meeting *meeting);
 
 /* What the user wants of a new communicator. */
 void pl_comm_dress(struct pl_comm *comm, struct pl_info *info, struct pl_errhandler *errhandler);

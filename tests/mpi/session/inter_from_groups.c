@@ -120,6 +120,25 @@ static void empty_groups(void)
     CHECK_OK(MPI_Group_free(&self));
 }
 
+/* MPI_Intercomm_create() with local communicators of one process each, which met nobody when they were made. */
+static void of_one(void)
+{
+    MPI_Group self;
+    MPI_Comm alone, all, inter;
+    int other = 1 - mtest_rank;
+    CHECK_OK(MPI_Group_incl(world, 1, &mtest_rank, &self));
+    CHECK_OK(MPI_Comm_create_from_group(self, "alone", MPI_INFO_NULL, MPI_ERRORS_RETURN, &alone));
+    CHECK_OK(MPI_Comm_create_from_group(world, "all", MPI_INFO_NULL, MPI_ERRORS_RETURN, &all));
+    if (mtest_rank < 2) {
+        CHECK_OK(MPI_Intercomm_create(alone, 0, all, other, 5, &inter));
+        check(inter, &mtest_rank, 1, &other, 1);
+        CHECK_OK(MPI_Comm_free(&inter));
+    }
+    CHECK_OK(MPI_Comm_free(&alone));
+    CHECK_OK(MPI_Comm_free(&all));
+    CHECK_OK(MPI_Group_free(&self));
+}
+
 int main(void)
 {
     int ours[64], theirs[64], n, m;
@@ -138,6 +157,7 @@ int main(void)
     MPI_Group_rank(world, &mtest_rank);
     MPI_Group_size(world, &mtest_size);
     empty_groups();
+    of_one();
     for (int round = 0; round < 4; round++) {
         MPI_Comm first = meet("one", round, 0, 0, ours, &n, theirs, &m);
         MPI_Comm second = meet("one", round, 0, 0, ours, &n, theirs, &m), all;
