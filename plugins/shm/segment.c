@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,6 +82,15 @@ static void make_vacant(struct pl_shm_segment *segment, const struct pl_shm_area
     segment->vacant[segment->vacancies++] = (struct pl_shm_area){ .offset = area->offset, .bytes = area->bytes };
 }
 
+/* A file beyond the limit would bring SIGXFSZ, which ends the process. */
+static int grow(int fd, uint64_t size)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
+        return EFBIG;
+    return ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
+}
+
 int pl_shm_area_create(struct pl_shm_segment *segment, const struct pl_host *host, size_t bytes,
                        struct pl_shm_area *area)
 {
@@ -88,9 +98,11 @@ int pl_shm_area_create(struct pl_shm_segment *segment, const struct pl_host *hos
     uint64_t offset = take_vacant(segment, bytes);
     if (offset == UINT64_MAX) {
         offset = segment->size;
-        if (ftruncate(segment->fd, (off_t)(offset + bytes)) != 0)
-            return host->fail(MPI_ERR_NO_MEM, "shared memory cannot grow to %llu bytes: %s",
-                              (unsigned long long)(offset + bytes), strerror(errno));
+        int error = grow(segment->fd, offset + bytes);
+        if (error)
+            return host->fail(MPI_ERR_NO_MEM, "shared memory cannot grow to %llu bytes: %s%s",
+                              (unsigned long long)(offset + bytes), strerror(error),
+                              error == EFBIG ? " (ulimit -f)" : "");
         segment->size = offset + bytes;
     }
     *area = (struct pl_shm_area){ .offset = offset, .bytes = bytes };

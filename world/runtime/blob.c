@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "world/runtime/blob.h"
@@ -73,10 +74,22 @@ static bool write_all(int fd, const unsigned char *data, size_t bytes)
     return true;
 }
 
+/* A write beyond the limit would bring SIGXFSZ, which ends a host. */
+static bool too_large(size_t bytes)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
+}
+
 int pl_blob_file(const struct pl_blob *b, const char *name, int *error)
 {
     if (b->failed) {
         *error = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
+        return -1;
+    }
+    if (too_large(b->used + b->tail)) {
+        *error = pl_rt_fail(PLENUM_ERR_LIMIT, "the job needs a memory file of %zu bytes, more than the limit allows (ulimit -f)",
+                            b->used + b->tail);
         return -1;
     }
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -25,6 +25,8 @@ static int no_memory(void)
 /* Takes the lock if the job may still be described. */
 static int begin(struct plenum_job *job)
 {
+    if (!job)
+        return pl_rt_fail_null("job");
     pthread_mutex_lock(&job->runtime->lock);
     if (job->phase == PL_JOB_DESCRIBED)
         return PLENUM_OK;
@@ -51,6 +53,8 @@ static void *grow(void *array, int count, size_t each)
 
 int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
 {
+    if (!rt || !out)
+        return pl_rt_fail_null(rt ? "place for a job" : "runtime");
     struct plenum_job *job = calloc(1, sizeof(*job));
     if (!job)
         return no_memory();
@@ -147,7 +151,7 @@ void plenum_job_close(struct plenum_job *job)
 
 uint64_t plenum_job_id(const struct plenum_job *job)
 {
-    return job->id;
+    return job ? job->id : 0;
 }
 
 int plenum_job_size(const struct plenum_job *job)
@@ -186,7 +190,8 @@ static bool copy_argv(struct pl_program *program, const char *const argv[])
 static int add_program(struct plenum_job *job, int ranks, const char *const argv[], int *number)
 {
     if (ranks < 1 || ranks > RANKS_MAX - job->size)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d processes are not possible (1 to %d)", ranks, RANKS_MAX - job->size);
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d processes are not possible: a job has 1 to %d, this one has %d so far",
+                          ranks, RANKS_MAX, job->size);
     if (!argv || !argv[0] || !argv[0][0])
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "there is no program to run");
     struct pl_program *grown = grow(job->programs, job->program_count, sizeof(*grown));
@@ -247,7 +252,7 @@ int plenum_job_env_clear(struct plenum_job *job)
 static int set_text(struct plenum_job *job, int program, size_t offset, const char *text)
 {
     int first = program, last = program;
-    int err = begin(job);
+    int err = text ? begin(job) : pl_rt_fail_null("directory");
     if (err)
         return err;
     if (program == PLENUM_ALL)
@@ -304,18 +309,16 @@ static int add_pset(struct plenum_job *job, const char *name, const int (*ranges
 
 int plenum_job_pset(struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
 {
-    if (!name || !name[0])
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "a process set needs a name");
+    int err = pl_pset_name_refuse(name);
+    if (err)
+        return err;
+    if (count < 0 || (count > 0 && !ranges))
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": there are no %d ranges", name, count);
     for (int i = 0; i < count; i++)
         if (ranges[i][0] < 0 || ranges[i][1] < ranges[i][0])
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d is no range of ranks", name, ranges[i][0],
                               ranges[i][1]);
-    char shown[80];
-    const char *wrong = pl_pset_name_check(name);
-    if (wrong)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\" is no name of a process set: it %s",
-                          pl_pset_name_show(name, shown, sizeof(shown)), wrong);
-    int err = begin(job);
+    err = begin(job);
     if (err)
         return err;
     for (int i = 0; !err && i < job->pset_count; i++)

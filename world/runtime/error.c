@@ -23,6 +23,11 @@ enum plenum_error pl_rt_fail(enum plenum_error error, const char *format, ...)
     return error;
 }
 
+int pl_rt_fail_null(const char *what)
+{
+    return pl_rt_fail(PLENUM_ERR_ARGUMENT, "NULL is no %s", what);
+}
+
 static enum plenum_error error_of(int number)
 {
     switch (number) {

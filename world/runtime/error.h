@@ -9,7 +9,10 @@
 enum plenum_error pl_rt_fail(enum plenum_error error, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 
-/* The same with errno's text behind it; errno also chooses the error. */
+/* The argument that would be one is NULL. */
+int pl_rt_fail_null(const char *what) __attribute__((cold));
+
+/* pl_rt_fail() with errno's text behind it; errno also chooses the error. */
 enum plenum_error pl_rt_fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 
 #endif

@@ -79,6 +79,8 @@ void pl_job_end(struct plenum_job *job)
 
 int plenum_job_cancel(struct plenum_job *job)
 {
+    if (!job)
+        return pl_rt_fail_null("job");
     int err = PLENUM_OK;
     pthread_mutex_lock(&job->runtime->lock);
     if (job->phase == PL_JOB_QUEUED) {
@@ -101,6 +103,8 @@ int plenum_job_cancel(struct plenum_job *job)
 int plenum_job_signal(struct plenum_job *job, int rank, int signo)
 {
     int err = PLENUM_OK;
+    if (!job)
+        return pl_rt_fail_null("job");
     if (signo < 1 || signo >= NSIG)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is no signal", signo);
     pthread_mutex_lock(&job->runtime->lock);

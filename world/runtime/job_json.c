@@ -158,6 +158,8 @@ int plenum_job_create_json(struct plenum_runtime *rt, const char *text, struct p
 {
     json_error_t where;
     struct plenum_job *job = NULL;
+    if (!text || !out)
+        return pl_rt_fail_null(text ? "place for a job" : "description");
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &where);
     if (!root)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "job description, line %d, column %d: %s", where.line, where.column,

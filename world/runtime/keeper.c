@@ -307,13 +307,13 @@ static void become_keeper(struct keeper *k, int socket, pid_t host)
             continue;
         signal(s, SIG_DFL);
     }
-    socket = fcntl(socket, F_DUPFD, SOCKET_FD + 1); /* the host may have closed its standard streams */
-    int null = open("/dev/null", O_RDWR);
+    if (dup2(socket, SOCKET_FD) != SOCKET_FD)
+        _exit(1);
+    close_from(SOCKET_FD + 1); /* before anything is opened: the host may have all that its limit allows */
+    fcntl(SOCKET_FD, F_SETFD, FD_CLOEXEC);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int fd = 0; fd < SOCKET_FD && null >= 0; fd++)
         dup2(null, fd);
-    dup2(socket, SOCKET_FD);
-    close_from(SOCKET_FD + 1);
-    fcntl(SOCKET_FD, F_SETFD, FD_CLOEXEC);
     prctl(PR_SET_NAME, "plenum-keeper", 0, 0, 0);
     prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -113,10 +113,10 @@ static int open_streams(struct plenum_job *job, struct launch *l)
     job->ranks = calloc((size_t)job->size, sizeof(*job->ranks));
     if (!l->fd || !l->own || !job->ranks)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for %d processes", job->size);
-    if (l->null < 0)
-        return pl_rt_fail_errno("cannot open /dev/null");
     for (int r = 0; r < job->size; r++)
         job->ranks[r].out[0].fd = job->ranks[r].out[1].fd = -1;
+    if (l->null < 0)
+        return pl_rt_fail_errno("cannot open /dev/null");
     for (int r = 0; r < job->size; r++)
         for (int s = 0; s < 3; s++) {
             int err = open_stream(job, l, r, s);
@@ -256,6 +256,8 @@ static int launch_locked(struct plenum_job *job)
 
 int plenum_job_launch(struct plenum_job *job)
 {
+    if (!job)
+        return pl_rt_fail_null("job");
     struct plenum_runtime *rt = job->runtime;
     pthread_mutex_lock(&rt->lock);
     long mode = job->option[PLENUM_JOB_PMIX];

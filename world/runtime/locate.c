@@ -37,11 +37,7 @@ int pl_locate_wdir(const char *directory, char **absolute)
         pl_rt_fail_errno("the current directory has no name");
         return PLENUM_ERR_WDIR;
     }
-    if (!directory) {
-        *absolute = here;
-        return PLENUM_OK;
-    }
-    char *path = directory[0] == '/' ? strdup(directory) : join(here, "", 0, directory);
+    char *path = !directory ? strdup(here) : directory[0] == '/' ? strdup(directory) : join(here, "", 0, directory);
     free(here);
     if (!path)
         return no_memory();
@@ -51,7 +47,7 @@ int pl_locate_wdir(const char *directory, char **absolute)
         *absolute = path;
         return PLENUM_OK;
     }
-    pl_rt_fail_errno("cannot use the working directory \"%s\"", directory);
+    pl_rt_fail_errno("cannot use the working directory \"%s\"", directory ? directory : path);
     free(path);
     return PLENUM_ERR_WDIR;
 }

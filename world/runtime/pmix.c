@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See pmix.h: the server's life, and the jobs that it knows. */
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "world/runtime/error.h"
 #include "world/runtime/pmix_upcalls.h"
 
-enum { SELECT_MAX = 1000 }; /* its listener uses select(): the descriptors of the server have to be small numbers */
+enum {
+    SELECT_MAX = 1000, /* its listener uses select(): the descriptors of the server have to be small numbers */
+    SERVER_NEEDS = 32  /* descriptors: 15, and some for clients */
+};
 
 /* --- the server -------------------------------------------------------------------------------------------- */
 
@@ -68,6 +73,22 @@ static bool has_network(void)
     return found;
 }
 
+/* The server says more than a line without these, too. */
+static int check_descriptors(void)
+{
+    struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
+    int probe = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (probe >= 0)
+        close(probe);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (probe < 0 || (rlim_t)probe + SERVER_NEEDS > limit.rlim_cur)
+        return pl_rt_fail(PLENUM_ERR_LIMIT, "the PMIx server needs %d descriptors, more than the limit allows (ulimit -n)",
+                          SERVER_NEEDS);
+    if (probe > SELECT_MAX)
+        return pl_rt_fail(PLENUM_ERR_LIMIT, "the PMIx server needs descriptors below %d: open it earlier", SELECT_MAX);
+    return PLENUM_OK;
+}
+
 static int start_server(void)
 {
     if (!has_network())
@@ -76,11 +97,9 @@ static int start_server(void)
     pmix_info_t info[2];
     pmix_rank_t rank = 0;
     char nspace[64], **before, **mine;
-    int probe = dup(STDERR_FILENO);
-    if (probe >= 0)
-        close(probe);
-    if (probe > SELECT_MAX)
-        return pl_rt_fail(PLENUM_ERR_LIMIT, "the PMIx server needs descriptors below %d: open it earlier", SELECT_MAX);
+    int err = check_descriptors();
+    if (err)
+        return err;
     if (!set_environment(&before, &mine))
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the PMIx server");
     snprintf(nspace, sizeof(nspace), "plenum-server.%d", (int)getpid());

@@ -74,7 +74,7 @@ static int check_ranges(const struct plenum_job *job, const char *name, const in
 }
 
 /* Names that processes would never find under it are refused. */
-static int check_name(const struct plenum_job *job, const char *name)
+int pl_pset_name_refuse(const char *name)
 {
     static const char *const reserved[] = { "mpi", "plenum", "hwloc" };
     char shown[80];
@@ -85,11 +85,17 @@ static int check_name(const struct plenum_job *job, const char *name)
     for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
         if (pl_pset_name_has_scheme(name, reserved[i]))
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process sets %s://... are Plenum's own", reserved[i]);
-    for (int i = 0; i < job->pset_count; i++)
+    return PLENUM_OK;
+}
+
+static int check_name(const struct plenum_job *job, const char *name)
+{
+    int err = pl_pset_name_refuse(name);
+    for (int i = 0; !err && i < job->pset_count; i++)
         if (pl_pset_name_same(job->psets[i].name, name))
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\" belongs to the description of the job",
                               job->psets[i].name);
-    return PLENUM_OK;
+    return err;
 }
 
 static int change(struct plenum_job *job, const char *name, const uint32_t *ranges, uint32_t count)
@@ -118,6 +124,8 @@ static int change_checked(struct plenum_job *job, const char *name, const int (*
 
 int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
 {
+    if (!job)
+        return pl_rt_fail_null("job");
     uint32_t *table = malloc(((size_t)(count > 0 ? count : 0) + 1) * 2 * sizeof(*table));
     if (!table)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a process set");
@@ -132,5 +140,5 @@ int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int 
 
 int plenum_job_pset_withdraw(struct plenum_job *job, const char *name)
 {
-    return change_checked(job, name, NULL, 0, NULL);
+    return job ? change_checked(job, name, NULL, 0, NULL) : pl_rt_fail_null("job");
 }

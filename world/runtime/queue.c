@@ -49,6 +49,8 @@ void pl_queue_advance(struct plenum_runtime *rt)
 
 int plenum_runtime_set(struct plenum_runtime *rt, enum plenum_runtime_option option, long value)
 {
+    if (!rt)
+        return pl_rt_fail_null("runtime");
     if (option != PLENUM_RUNTIME_SLOTS)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is no option of a runtime", (int)option);
     if (value < 0 || value > INT32_MAX)

@@ -117,6 +117,8 @@ void pl_report_deadline(struct plenum_job *job, int64_t now)
 
 int plenum_job_report(struct plenum_job *job)
 {
+    if (!job)
+        return pl_rt_fail_null("job");
     int err = PLENUM_OK;
     pthread_mutex_lock(&job->runtime->lock);
     if (!pl_job_alive(job))

@@ -158,6 +158,8 @@ int pl_runtime_need_keeper(struct plenum_runtime *rt)
 
 int plenum_runtime_open(struct plenum_runtime **runtime)
 {
+    if (!runtime)
+        return pl_rt_fail_null("place for a runtime");
     struct plenum_runtime *rt = calloc(1, sizeof(*rt));
     char *scratch = malloc(PL_SCRATCH);
     int err;
@@ -226,7 +228,7 @@ void plenum_runtime_close(struct plenum_runtime *rt)
 
 int plenum_runtime_fd(const struct plenum_runtime *rt)
 {
-    return rt->outer;
+    return rt ? rt->outer : -1;
 }
 
 /* --- moving on --------------------------------------------------------------------------------------------- */
@@ -257,6 +259,8 @@ static void runtime_turn(struct plenum_runtime *rt)
 
 int plenum_runtime_next_event(struct plenum_runtime *rt, struct plenum_event **event)
 {
+    if (!rt || !event)
+        return pl_rt_fail_null(rt ? "place for an event" : "runtime");
     pthread_mutex_lock(&rt->lock);
     if (pl_list_empty(&rt->events))
         runtime_turn(rt);
@@ -301,6 +305,8 @@ static void runtime_sleep(struct plenum_runtime *rt, int64_t deadline)
 
 int plenum_job_wait(struct plenum_job *job, int timeout, int *code)
 {
+    if (!job)
+        return pl_rt_fail_null("job");
     struct plenum_runtime *rt = job->runtime;
     int64_t deadline = timeout >= 0 ? pl_runtime_now() + timeout : 0;
     int err = PLENUM_OK;

@@ -176,6 +176,8 @@ void pl_report_crash(struct plenum_job *job, int rank, int signo);
 
 /* psets.c: process sets that come and go while the job runs. */
 void pl_job_notes_watch(struct plenum_job *job);
+/* A name that no set may have in a job: an error. Also those of sets that are there anyway. */
+int pl_pset_name_refuse(const char *name);
 /* Tells the host if they have changed. */
 void pl_job_psets_look(struct plenum_job *job);
 

@@ -176,6 +176,8 @@ static void part_wrong(void)
     EXPECT(plenum_job_env(job, 1, "A", "b") == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_env(job, 0, "A=", "b") == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_pset(job, "app://x", (const int[][2]){ { 1, 0 } }, 1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_pset(job, "app://x", NULL, 1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_pset(job, "MPI://self", (const int[][2]){ { 0, 0 } }, 1) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_redirect(job, 0, 3, 1) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_redirect(job, 0, 1, 12345) == PLENUM_ERR_SYSTEM);
     EXPECT(plenum_job_set(job, (enum plenum_job_option)99, 1) == PLENUM_ERR_ARGUMENT);
@@ -197,6 +199,39 @@ static void part_wrong(void)
     plenum_job_close(NULL);
     plenum_event_free(NULL);
     plenum_runtime_close(NULL);
+    plenum_runtime_close(rt);
+}
+
+/* NULL where something is needed is an argument like others that are wrong. */
+static void part_null(void)
+{
+    struct plenum_runtime *rt;
+    struct plenum_job *job;
+    EXPECT(plenum_runtime_open(NULL) == PLENUM_ERR_ARGUMENT && plenum_runtime_fd(NULL) == -1);
+    EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
+    EXPECT(plenum_job_create(NULL, &job) == PLENUM_ERR_ARGUMENT && strstr(plenum_error(), "NULL is no runtime"));
+    EXPECT(plenum_job_create(rt, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_create_json(NULL, "{\"argv\": [\"true\"]}", &job) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_create_json(rt, NULL, &job) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_create_json(rt, "{}", NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_runtime_next_event(NULL, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_runtime_next_event(rt, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_runtime_set(NULL, PLENUM_RUNTIME_SLOTS, 1) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_add_program(NULL, 1, NULL, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_env(NULL, 0, "A", "b") == PLENUM_ERR_ARGUMENT && plenum_job_env_clear(NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_launch(NULL) == PLENUM_ERR_ARGUMENT && plenum_job_wait(NULL, 0, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_cancel(NULL) == PLENUM_ERR_ARGUMENT && plenum_job_report(NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_signal(NULL, 0, SIGTERM) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_pset_publish(NULL, "app://x", NULL, 0) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_pset_withdraw(NULL, "app://x") == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_create(rt, &job) == PLENUM_OK);
+    EXPECT(plenum_job_add_program(job, 1, NULL, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_add_program(job, 1, (const char *const[]){ "true", NULL }, NULL) == PLENUM_OK);
+    EXPECT(plenum_job_wdir(job, 0, NULL) == PLENUM_ERR_ARGUMENT && plenum_job_path(job, 0, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_redirect_file(job, 0, 1, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_pset(job, NULL, NULL, 0) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_launch(job) == PLENUM_OK && plenum_job_wait(job, 60000, NULL) == PLENUM_OK);
+    plenum_job_close(job);
     plenum_runtime_close(rt);
 }
 
@@ -373,9 +408,10 @@ int main(int argc, char *argv[])
         { "cycles", part_cycles }, { "cycles_pmix", part_cycles_pmix },
         { "many", part_many },     { "threads", part_threads },
         { "two", part_two },       { "wrong", part_wrong },
-        { "wait", part_wait },     { "redirect", part_redirect },
-        { "close", part_close },   { "keeper", part_keeper },
-        { "fork", part_fork },     { "host", part_host },
+        { "null", part_null },     { "wait", part_wait },
+        { "close", part_close },   { "redirect", part_redirect },
+        { "fork", part_fork },     { "keeper", part_keeper },
+        { "host", part_host },
     };
     RUN_PARTS(parts, argc, argv)
     return 0;
