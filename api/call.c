@@ -98,7 +98,7 @@ struct pl_comm *pl_arg_intercomm(struct pl_call *call, MPI_Comm comm)
     return NULL;
 }
 
-struct pl_type *pl_arg_type(struct pl_call *call, MPI_Datatype datatype)
+struct pl_type *pl_resolve_type(struct pl_call *call, MPI_Datatype datatype)
 {
     struct pl_type *t = pl_arg_type_uncommitted(call, datatype);
     if (!t || t->committed)

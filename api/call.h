@@ -68,7 +68,12 @@ static inline struct pl_comm *pl_arg_comm(struct pl_call *call, MPI_Comm comm)
 }
 struct pl_comm *pl_arg_intracomm(struct pl_call *call, MPI_Comm comm); /* an intercommunicator is MPI_ERR_COMM */
 struct pl_comm *pl_arg_intercomm(struct pl_call *call, MPI_Comm comm);
-struct pl_type *pl_arg_type(struct pl_call *call, MPI_Datatype datatype); /* committed */
+struct pl_type *pl_resolve_type(struct pl_call *call, MPI_Datatype datatype);
+static inline struct pl_type *pl_arg_type(struct pl_call *call, MPI_Datatype datatype) /* committed */
+{
+    struct pl_type *basic = pl_type_basic((uintptr_t)datatype);
+    return basic && !call->err ? basic : pl_resolve_type(call, datatype);
+}
 struct pl_type *pl_arg_type_uncommitted(struct pl_call *call, MPI_Datatype datatype); /* for constructors, queries */
 struct pl_op *pl_arg_op(struct pl_call *call, MPI_Op op);
 struct pl_group *pl_arg_group(struct pl_call *call, MPI_Group group, const char *name);

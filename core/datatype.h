@@ -57,6 +57,16 @@ MPI_Datatype pl_type_handle(const struct pl_type *type);
 
 /* The static object of an ABI constant: pl_type_predefined((uintptr_t)MPI_INT). NULL: there is none. */
 void *pl_type_predefined(uintptr_t constant);
+
+/* The same where it must be fast. The slots are counted from 1. */
+enum { PL_TYPE_FIRST = 0x200, PL_TYPE_NUMBERS = 0x100 };
+extern const uint8_t pl_type_slots[PL_TYPE_NUMBERS];
+extern struct pl_type pl_basics[];
+static inline struct pl_type *pl_type_basic(uintptr_t constant)
+{
+    unsigned slot = constant - PL_TYPE_FIRST < PL_TYPE_NUMBERS ? pl_type_slots[constant - PL_TYPE_FIRST] : 0;
+    return slot ? &pl_basics[slot - 1] : NULL;
+}
 void pl_type_destroy(void *type);
 
 /* Shorthands for the library's own messages. */

@@ -109,11 +109,8 @@ enum slot {
 #undef SLOT
 };
 
-enum { FIRST = 0x200, NUMBERS = 0x100 };
-
-/* From a handle's number to one more than its slot. */
-static const uint8_t slots[NUMBERS] = {
-#define NUMBER(number, name, ...) [number - FIRST] = SLOT_##name + 1,
+const uint8_t pl_type_slots[PL_TYPE_NUMBERS] = {
+#define NUMBER(number, name, ...) [number - PL_TYPE_FIRST] = SLOT_##name + 1,
     SCALARS(NUMBER) PAIRS(NUMBER)
 #undef NUMBER
 };
@@ -124,7 +121,6 @@ static const char *const names[SLOTS] = {
 #undef NAME
 };
 
-static struct pl_type types[SLOTS];
 
 #define PAIR_STRUCT(number, name, value, index, ...) struct pair_##name { value v; index i; };
 PAIRS(PAIR_STRUCT)
@@ -133,7 +129,7 @@ PAIRS(PAIR_STRUCT)
 #define PAIR_SIGNATURE(number, name, value, index, value_name, index_name, basic) \
     static struct pl_type_signature signature_##name = {                          \
         .refs = 1, .size = sizeof(value) + sizeof(index), .elements = 2, .count = 2, \
-        .items = { { 1, &types[SLOT_##value_name], NULL }, { 1, &types[SLOT_##index_name], NULL } } };
+        .items = { { 1, &pl_basics[SLOT_##value_name], NULL }, { 1, &pl_basics[SLOT_##index_name], NULL } } };
 PAIRS(PAIR_SIGNATURE)
 #undef PAIR_SIGNATURE
 
@@ -147,11 +143,11 @@ static struct pl_type_layout short_int_layout = {
     .refs = 1, .kind = PL_LAYOUT_LIST, .count = 2, .parts = short_int_parts,
 };
 
-static struct pl_type types[SLOTS] = {
+struct pl_type pl_basics[SLOTS] = {
 #define SCALAR_TYPE(number, name, type, basic_) [SLOT_##name] = {  \
         .obj = PL_OBJECT_PREDEFINED(PL_DATATYPE, number),          \
         .size = sizeof(type), .extent = sizeof(type), .true_extent = sizeof(type), .align = _Alignof(type), \
-        .committed = true, .dense = true, .solid = true, .basic = basic_, .element = &types[SLOT_##name] },
+        .committed = true, .dense = true, .solid = true, .basic = basic_, .element = &pl_basics[SLOT_##name] },
     SCALARS(SCALAR_TYPE)
 #undef SCALAR_TYPE
 
@@ -163,18 +159,17 @@ static struct pl_type types[SLOTS] = {
         .dense = sizeof(struct pair_##name) == sizeof(value) + sizeof(index),                   \
         .solid = offsetof(struct pair_##name, i) == sizeof(value),                              \
         .layout = offsetof(struct pair_##name, i) == sizeof(value) ? NULL : &short_int_layout,  \
-        .basic = basic_, .element = &types[SLOT_##name], .signature = &signature_##name },
+        .basic = basic_, .element = &pl_basics[SLOT_##name], .signature = &signature_##name },
     PAIRS(PAIR_TYPE)
 #undef PAIR_TYPE
 };
 
 void *pl_type_predefined(uintptr_t constant)
 {
-    unsigned slot = constant >= FIRST && constant < FIRST + NUMBERS ? slots[constant - FIRST] : 0;
-    return slot ? &types[slot - 1] : NULL;
+    return pl_type_basic(constant);
 }
 
 const char *pl_type_standard_name(const struct pl_type *type)
 {
-    return type->obj.predefined ? names[type - types] : "";
+    return type->obj.predefined ? names[type - pl_basics] : "";
 }

@@ -144,6 +144,12 @@ struct pl_wait {
  * `engine` NULL: for something that no engine brings. */
 void pl_engine_idle(struct pl_engine *engine, struct pl_wait *wait);
 
+/* Is there somebody who may need the processor? Then there is little sense in spinning. */
+static inline bool pl_engine_is_patient(const struct pl_engine *engine)
+{
+    return engine->patient || atomic_load_explicit(&engine->crowd, memory_order_relaxed) > 0;
+}
+
 /* After a test or probe in vain. A program that polls in a loop waits too: now and then it lets others run. */
 void pl_engine_polled(struct pl_engine *engine);
 

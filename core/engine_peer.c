@@ -429,6 +429,9 @@ static void grow_comms(struct pl_engine *engine)
 
 void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
 {
+    comm->envelope = (struct pl_header){
+        .home = comm->id.home, .serial = comm->id.serial, .source = comm->rank, .kind = PL_MSG_P2P
+    };
     if (__builtin_expect(engine->lost != NULL, 0))
         pl_lost_look(engine);
     if (++engine->comm_count > engine->comm_buckets)

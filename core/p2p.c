@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Point to point: sends, receives, probes, cancellation. */
+/* Point to point: sends and receives by requests, probes, cancellation. Blocking ones: p2p_blocking.c. */
 #include "core/p2p.h"
 
 #include <stdlib.h>
@@ -44,64 +44,12 @@ void pl_send_locked(struct pl_request *request)
     start_send(request->comm, request, request->datatype);
 }
 
-static const struct pl_outcome outcome_of_nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
-
-/* A request on the stack of a blocking call: only what is read is set. */
-static inline void on_stack(struct pl_request *request, int kind, int context, struct pl_comm *comm, const void *buf,
-                            MPI_Count count, int rank, int tag)
+void pl_recv_locked(struct pl_request *request)
 {
-    atomic_init(&request->done, 0);
-    request->kind = (uint8_t)kind;
-    request->mode = PL_SEND_STANDARD;
-    request->persistent = request->active = request->cancelling = request->detached = false;
-    request->on_stack = true;
-    request->context = (uint8_t)context;
-    request->state = PL_STATE_IDLE;
-    request->engine = &comm->instance->engine;
-    request->comm = comm;
-    request->type = NULL;
-    request->outcome = outcome_of_nobody;
-    request->buf = buf;
-    request->count = count;
-    request->peer_rank = rank;
-    request->tag = tag;
-    request->completed = NULL;
-    pl_list_init(&request->link);
+    start_recv(request, request->datatype);
 }
 
-/* --- blocking ---------------------------------------------------------------------------------------------------- */
-
-int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag, int mode)
-{
-    if (dest == MPI_PROC_NULL)
-        return MPI_SUCCESS;
-    if (mode == PL_SEND_BUFFERED)
-        return pl_bsend(comm, buf, count, type, dest, tag);
-    struct pl_request request;
-    on_stack(&request, PL_REQ_SEND, PL_MSG_P2P, comm, buf, count, dest, tag);
-    request.mode = (uint8_t)mode;
-    pl_engine_enter(request.engine);
-    start_send(comm, &request, type);
-    pl_engine_leave(request.engine);
-    return pl_request_wait(&request);
-}
-
-int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
-            MPI_Status *status)
-{
-    if (source == MPI_PROC_NULL) {
-        pl_status_set(status, &outcome_of_nobody);
-        return MPI_SUCCESS;
-    }
-    struct pl_request request;
-    on_stack(&request, PL_REQ_RECV, PL_MSG_P2P, comm, buf, count, source, tag);
-    pl_engine_enter(request.engine);
-    start_recv(&request, type);
-    pl_engine_leave(request.engine);
-    int rc = pl_request_wait(&request);
-    pl_status_set(status, &request.outcome);
-    return rc;
-}
+static const struct pl_outcome outcome_of_nobody = PL_OUTCOME_OF_NOBODY;
 
 /* --- prepared, then started --------------------------------------------------------------------------------------- */
 

@@ -23,8 +23,18 @@ int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_
 /* Starts it: once for a nonblocking operation, again and again for a persistent one. */
 int pl_p2p_start(struct pl_request *request);
 
-/* Starts a send that is described in all parts (comm, context, buf, count, datatype, peer_rank, tag, mode). Engine lock held. */
+/* Start a send or receive that is described in all parts (comm, context, buf, count, datatype, peer_rank, tag, mode).
+ * Engine lock held. */
 void pl_send_locked(struct pl_request *request);
+void pl_recv_locked(struct pl_request *request);
+
+/* The short way of a standard or ready send: one run of data to a peer whose transport takes it at once, without a
+ * request. True: done. False: nothing has happened. */
+bool pl_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
+                   int tag);
+
+/* What is "received" from MPI_PROC_NULL. */
+#define PL_OUTCOME_OF_NOBODY { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG }
 
 /* Both halves at once; one request that completes with the receive's outcome. `replace`: the receive goes into `sendbuf`'s
  * memory after that was copied (recvbuf is the same). */

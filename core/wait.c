@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "core/engine.h"
+#include "core/relax.h"
 #include "core/report.h"
 #include "core/request.h"
 
@@ -47,15 +48,6 @@ enum {
     NAP_DOUBLINGS = 7, /* ... until here: 12.8 ms */
     NAP_BLIND = 500,   /* at most, when events may come where nobody listens */
 };
-
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
 
 static bool is_there(const struct pl_awaited *awaited)
 {
@@ -174,15 +166,10 @@ static long yield(struct pl_engine *engine)
     return took;
 }
 
-static bool is_patient(struct pl_engine *engine)
-{
-    return engine->patient || atomic_load_explicit(&engine->crowd, memory_order_relaxed) > 0;
-}
-
 void pl_engine_polled(struct pl_engine *engine)
 {
     unsigned turn = atomic_load_explicit(&engine->turns, memory_order_relaxed);
-    if ((turn & (is_patient(engine) ? POLLS_PATIENT : POLLS)) == 0)
+    if ((turn & (pl_engine_is_patient(engine) ? POLLS_PATIENT : POLLS)) == 0)
         yield(engine);
 }
 
@@ -211,7 +198,7 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, con
     if (round < spins) {
         if (round % NUDGE_SPINS == NUDGE_SPINS - 1)
             pl_engine_nudge_others(engine);
-        relax();
+        pl_relax();
         return;
     }
     round -= spins;

@@ -40,7 +40,7 @@ int pl_shm_bulk_offer(struct pl_shm_peer *peer, struct pl_outgoing *message)
     pl_list_append(&peer->offered, &sending->link);
     message->bulk = true;
     record->header = message->header;
-    memcpy(record->data, &offer, sizeof offer);
+    memcpy(record->few, &offer, sizeof offer);
     pl_shm_publish(&peer->out, record, PL_SHM_OFFER, sizeof offer);
     pl_shm_notify(peer);
     return PL_PENDING;

@@ -24,11 +24,11 @@
 #define PL_SHM_MAGIC 0x314d48534e454c50ull /* "PLENSHM1" */
 
 enum {
-    PL_SHM_VERSION = 1,
+    PL_SHM_VERSION = 2,
     PL_SHM_LINE = 64,
     PL_SHM_INBOX = 16,     /* connection requests that may wait at once; more callers try again */
     PL_SHM_BELLS = 256,    /* bits for rings that their reader does not poll */
-    PL_SHM_INLINE = 16,    /* bytes of data in a record's first line */
+    PL_SHM_INLINE = 16,    /* bytes of data that fit into a record's first line */
 };
 
 #define PL_SHM_APART _Alignas(PL_SHM_LINE)
@@ -109,13 +109,15 @@ struct pl_shm_record {
         struct pl_header header;
         struct pl_shm_control control;
     };
-    unsigned char data[];
+    unsigned char few[PL_SHM_INLINE]; /* the data, if there is no more of it ... */
+    unsigned char data[];             /* ... else it begins here: whole lines are copied faster than parts of two */
 };
 
 enum { PL_SHM_RECORD = 48, PL_SHM_MAX_RECORD = 1 << 24 };
 _Static_assert(sizeof(struct pl_header) == 40 && sizeof(struct pl_shm_control) == 40,
                "a header and 16 bytes fit into a line");
-_Static_assert(offsetof(struct pl_shm_record, data) == PL_SHM_RECORD, "the data begins there");
+_Static_assert(offsetof(struct pl_shm_record, few) == PL_SHM_RECORD, "a little data begins there");
+_Static_assert(offsetof(struct pl_shm_record, data) == PL_SHM_LINE, "and more of it there");
 _Static_assert(sizeof(struct pl_shm_offer) <= PL_SHM_INLINE, "an offer is one line");
 
 /* A reader's stand towards a ring. */
@@ -140,6 +142,17 @@ struct pl_shm_lane {
 static inline uint32_t pl_shm_lines(size_t bytes)
 {
     return (uint32_t)((bytes + PL_SHM_LINE - 1) / PL_SHM_LINE);
+}
+
+/* Lines of a record with so many bytes of data, and where they lie in it. */
+static inline uint32_t pl_shm_record_lines(size_t bytes)
+{
+    return bytes <= PL_SHM_INLINE ? 1 : 1 + pl_shm_lines(bytes);
+}
+
+static inline unsigned char *pl_shm_data_of(struct pl_shm_record *record, size_t bytes)
+{
+    return bytes <= PL_SHM_INLINE ? record->few : record->data;
 }
 
 static inline struct pl_shm_record *pl_shm_record_at(const struct pl_shm_ring *ring, uint32_t line)

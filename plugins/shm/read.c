@@ -13,6 +13,7 @@
  */
 #include <string.h>
 
+#include "core/relax.h"
 #include "plugins/shm/bell.h"
 #include "plugins/shm/ring.h"
 
@@ -35,6 +36,7 @@ bool pl_shm_in_ready(const struct pl_shm_peer *peer)
 
 static void point(struct pl_shm_poll *poll, struct pl_shm_peer *peer)
 {
+    peer->in.poll = poll;
     poll->peer = peer;
     poll->sequence = next_sequence(&peer->in);
     poll->expected = pl_shm_sequence(peer->in.position);
@@ -82,11 +84,10 @@ void pl_shm_in_remove(struct pl_shm_peer *peer)
         no_bell_for(shm, peer);
         return;
     }
-    for (int i = 0; i < shm->polls; i++)
-        if (shm->poll[i].peer == peer) {
-            shm->poll[i] = shm->poll[--shm->polls];
-            return;
-        }
+    struct pl_shm_poll *last = &shm->poll[--shm->polls];
+    if (last != peer->in.poll)
+        point(peer->in.poll, last->peer);
+    peer->in.poll = NULL;
 }
 
 /* A rung ring has become busy: poll it instead of the quietest polled one. Heat fades with every change. */
@@ -106,6 +107,7 @@ static void promote(struct pl_shm *shm, struct pl_shm_peer *peer)
         return;
     }
     struct pl_shm_peer *demoted = quietest->peer;
+    demoted->in.poll = NULL;
     point(quietest, peer);
     ring_bell_for(shm, demoted);
 }
@@ -113,7 +115,7 @@ static void promote(struct pl_shm *shm, struct pl_shm_peer *peer)
 /* --- records ---------------------------------------------------------------------------------------------------- */
 
 /* Takes one record with `bytes` behind its head. False: it is not allowed. */
-static bool take(struct pl_shm_peer *peer, const struct pl_shm_record *record, enum pl_shm_kind kind, uint32_t bytes)
+static bool take(struct pl_shm_peer *peer, struct pl_shm_record *record, enum pl_shm_kind kind, uint32_t bytes)
 {
     struct pl_shm *shm = peer->shm;
     struct pl_header header;
@@ -125,13 +127,13 @@ static bool take(struct pl_shm_peer *peer, const struct pl_shm_record *record, e
         atomic_signal_fence(memory_order_acq_rel); /* checked is what was copied */
         if (header.size != bytes)
             return false;
-        shm->host->arrived(shm->engine, &peer->origin, &header, record->data, NULL);
+        shm->host->arrived(shm->engine, &peer->origin, &header, pl_shm_data_of(record, bytes), NULL);
         return true;
     case PL_SHM_OFFER:
         if (bytes != sizeof offer)
             return false;
         header = record->header;
-        memcpy(&offer, record->data, sizeof offer);
+        memcpy(&offer, record->few, sizeof offer);
         pl_shm_bulk_offered(peer, &header, &offer);
         return true;
     case PL_SHM_GRANT:
@@ -149,6 +151,67 @@ static bool take(struct pl_shm_peer *peer, const struct pl_shm_record *record, e
     return false;
 }
 
+/* After reading `records` of them: they may be overwritten. */
+static void read_on(struct pl_shm_peer *peer, uint32_t records)
+{
+    struct pl_shm_in *in = &peer->in;
+    in->heat += records;
+    atomic_store_explicit(&in->ring->read, in->position, memory_order_release);
+    pl_shm_notify_room(peer);
+}
+
+static bool is_same_envelope(const struct pl_header *a, const struct pl_header *b)
+{
+    return a->home == b->home && a->serial == b->serial && a->source == b->source && a->tag == b->tag &&
+           a->kind == b->kind && a->flags == b->flags;
+}
+
+/* In pieces that memcpy() moves through registers. For longer ones it may use an instruction of the processor, which is
+ * the best for writing lines that another processor holds, but reads such lines a tenth slower. */
+static inline void copy_out(char *to, const unsigned char *from, size_t bytes)
+{
+    enum { PIECE = 1024 };
+    while (bytes > 0) {
+        size_t step = bytes < PIECE ? bytes : PIECE;
+        memcpy(to, from, step);
+        to += step;
+        from += step;
+        bytes -= step;
+    }
+}
+
+/* The one record in which a receive finds what it waits for. Everything else is left to pl_shm_read(), also whatever is
+ * not allowed. A ring that is not polled is not for short ways: its bit is set for every record in any case. */
+int pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wanted, int looks, void *buffer,
+                     size_t room, size_t *bytes)
+{
+    struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
+    struct pl_shm_in *in = &peer->in;
+    if (!in->poll || !pl_list_empty(&peer->shm->active))
+        return PL_PENDING;
+    while (atomic_load_explicit(in->poll->sequence, memory_order_acquire) != in->poll->expected) {
+        if (--looks == 0)
+            return PL_AGAIN;
+        if (looks % 2)
+            pl_relax();
+    }
+    uint32_t line = in->position & in->mask;
+    struct pl_shm_record *record = pl_shm_record_at(in->ring, line);
+    size_t size = atomic_load_explicit(&record->word, memory_order_relaxed) - PL_SHM_WORD(PL_SHM_EAGER, 0);
+    struct pl_header header = record->header;
+    atomic_signal_fence(memory_order_acq_rel); /* checked is what was copied */
+    uint32_t lines = pl_shm_record_lines(size);
+    if (size > room || size != header.size || size >= PL_SHM_MAX_RECORD || lines > in->mask + 1 - line ||
+        !is_same_envelope(&header, wanted))
+        return PL_PENDING;
+    copy_out(buffer, pl_shm_data_of(record, size), size);
+    *bytes = size;
+    in->position += lines;
+    point(in->poll, peer);
+    read_on(peer, 1);
+    return MPI_SUCCESS;
+}
+
 /* Reads what has come, up to a limit. Returns the number of records. */
 int pl_shm_read(struct pl_shm_peer *peer)
 {
@@ -156,7 +219,7 @@ int pl_shm_read(struct pl_shm_peer *peer)
     int records = 0;
     while (records < RECORDS_AT_ONCE && !peer->damaged && pl_shm_in_ready(peer)) {
         uint32_t line = in->position & in->mask;
-        const struct pl_shm_record *record = pl_shm_record_at(in->ring, line);
+        struct pl_shm_record *record = pl_shm_record_at(in->ring, line);
         uint32_t word = atomic_load_explicit(&record->word, memory_order_relaxed);
         uint32_t bytes = word & (PL_SHM_MAX_RECORD - 1), lines = pl_shm_record_lines(bytes);
         if (lines > in->mask + 1 - line || !take(peer, record, (enum pl_shm_kind)(word >> 24), bytes)) {
@@ -166,11 +229,8 @@ int pl_shm_read(struct pl_shm_peer *peer)
         in->position += lines;
         records++;
     }
-    if (records > 0) {
-        in->heat += (uint32_t)records;
-        atomic_store_explicit(&in->ring->read, in->position, memory_order_release);
-        pl_shm_notify_room(peer);
-    }
+    if (records > 0)
+        read_on(peer, (uint32_t)records);
     return records;
 }
 

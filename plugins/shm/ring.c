@@ -49,7 +49,7 @@ bool pl_shm_make_room(struct pl_shm_out *out, uint32_t lines)
     atomic_store_explicit(&out->ring->wants_room, 0, memory_order_relaxed);
     if (lines > rest) {
         struct pl_shm_record *pad = pl_shm_record_at(out->ring, at);
-        pl_shm_publish(out, pad, PL_SHM_PAD, (size_t)rest * PL_SHM_LINE - PL_SHM_RECORD);
+        pl_shm_publish(out, pad, PL_SHM_PAD, (size_t)(rest - 1) * PL_SHM_LINE);
     }
     return true;
 }

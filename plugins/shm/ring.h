@@ -20,11 +20,6 @@ struct pl_shm_queued {
     struct pl_shm_control control;
 };
 
-static inline uint32_t pl_shm_record_lines(size_t bytes)
-{
-    return pl_shm_lines(PL_SHM_RECORD + bytes);
-}
-
 static inline bool pl_shm_fits(const struct pl_shm_out *out, uint32_t lines)
 {
     return (int32_t)(out->limit - out->tail) >= (int32_t)lines && (out->tail & out->mask) + lines <= out->mask + 1;

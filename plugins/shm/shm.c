@@ -160,18 +160,35 @@ static int __attribute__((noinline)) get_room(struct pl_shm_peer *peer)
     return pl_shm_peer_open_out(peer);
 }
 
+static bool shm_send_now(struct pl_endpoint *endpoint, const struct pl_header *header, int tag, size_t size,
+                         const void *data)
+{
+    struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
+    struct pl_shm_record *record = size <= peer->shm->eager ? pl_shm_reserve(&peer->out, size) : NULL;
+    if (pl_shm_unlikely(!record))
+        return false;
+    record->header = *header;
+    record->header.tag = tag;
+    record->header.size = size;
+    memcpy(pl_shm_data_of(record, size), data, size);
+    pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
+    pl_shm_notify(peer);
+    return true;
+}
+
 static int send_eager(struct pl_shm_peer *peer, struct pl_outgoing *message)
 {
     size_t size = message->header.size;
+    const void *data = pl_cursor_direct(&message->data);
+    if (pl_shm_likely(data != NULL)) {
+        bool sent = shm_send_now(&peer->endpoint, &message->header, message->header.tag, size, data);
+        return sent ? MPI_SUCCESS : PL_AGAIN;
+    }
     struct pl_shm_record *record = pl_shm_reserve(&peer->out, size);
     if (pl_shm_unlikely(!record))
         return PL_AGAIN;
     record->header = message->header;
-    const void *data = pl_cursor_direct(&message->data);
-    if (pl_shm_likely(data != NULL))
-        memcpy(record->data, data, size);
-    else
-        peer->shm->host->pack(&message->data, record->data, size);
+    peer->shm->host->pack(&message->data, pl_shm_data_of(record, size), size);
     pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
     pl_shm_notify(peer);
     return MPI_SUCCESS;
@@ -287,6 +304,8 @@ const struct pl_transport_ops pl_transport_shm = {
     .connect    = shm_connect,
     .disconnect = shm_disconnect,
     .send       = shm_send,
+    .send_now   = shm_send_now,
+    .take_next  = pl_shm_take_next,
     .fetch      = pl_shm_bulk_fetch,
     .drop       = pl_shm_bulk_drop,
     .withdraw   = pl_shm_bulk_withdraw,

@@ -124,6 +124,7 @@ struct pl_shm_in {
     uint32_t mask;
     uint32_t position;
     uint32_t bell;             /* 0: polled; else 1 + the bit that is rung */
+    struct pl_shm_poll *poll;  /* where it is polled; NULL: it is not */
     struct pl_shm_peer *bell_next; /* with the same bit */
     uint32_t heat;             /* rough count of recent records, to choose whom to poll */
 };
@@ -229,6 +230,8 @@ void pl_shm_inbox_clean(struct pl_shm *shm);
 
 /* read.c */
 int pl_shm_read(struct pl_shm_peer *peer);
+int pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wanted, int looks, void *buffer,
+                     size_t room, size_t *bytes);
 int pl_shm_read_polled(struct pl_shm *shm);
 int pl_shm_read_rung(struct pl_shm *shm);
 void pl_shm_in_add(struct pl_shm_peer *peer);

@@ -360,12 +360,12 @@ START_TEST(data_that_looks_like_records)
     uint64_t state = 5;
     open_pair("auto", 4096); /* 64 lines */
     for (uint32_t position = 0, i = 0; i < 5000; i++) {
-        uint32_t bytes = (uint32_t)unit_below(&state, 900), lines = (48 + bytes + 63) / 64;
+        uint32_t bytes = (uint32_t)unit_below(&state, 900), lines = bytes <= 16 ? 1 : 1 + (bytes + 63) / 64;
         if (position % 64 + lines > 64)
             position += 64 - position % 64;
         struct message *message = message_new(0, bytes);
-        for (uint32_t at = 16; at + 4 <= bytes; at += 64) { /* the first word of every further line */
-            uint32_t one_lap_on = position + (at + 48) / 64 + 64 + 1;
+        for (uint32_t at = 0; bytes > 16 && at + 4 <= bytes; at += 64) { /* the first word of every further line */
+            uint32_t one_lap_on = position + 1 + at / 64 + 64 + 1;
             memcpy(message->data + at, &one_lap_on, 4);
         }
         ck_assert(try_send(a, ab, message));
