@@ -237,19 +237,30 @@
 
 /* The tool information interface */
 #define PL_NAMES_TOOL(X) \
-    X(MPI_T_category_changed) X(MPI_T_category_get_categories) X(MPI_T_category_get_cvars) \
-    X(MPI_T_category_get_events) X(MPI_T_category_get_index) X(MPI_T_category_get_info) X(MPI_T_category_get_num) \
-    X(MPI_T_category_get_num_events) X(MPI_T_category_get_pvars) X(MPI_T_cvar_get_index) X(MPI_T_cvar_get_info) \
-    X(MPI_T_cvar_get_num) X(MPI_T_cvar_handle_alloc) X(MPI_T_cvar_handle_free) X(MPI_T_cvar_read) \
-    X(MPI_T_cvar_write) X(MPI_T_enum_get_info) X(MPI_T_enum_get_item) X(MPI_T_event_callback_get_info) \
-    X(MPI_T_event_callback_set_info) X(MPI_T_event_copy) X(MPI_T_event_get_index) X(MPI_T_event_get_info) \
-    X(MPI_T_event_get_num) X(MPI_T_event_get_source) X(MPI_T_event_get_timestamp) X(MPI_T_event_handle_alloc) \
-    X(MPI_T_event_handle_free) X(MPI_T_event_handle_get_info) X(MPI_T_event_handle_set_info) X(MPI_T_event_read) \
+    X(MPI_T_enum_get_info) X(MPI_T_enum_get_item) X(MPI_T_event_callback_get_info) X(MPI_T_event_callback_set_info) \
+    X(MPI_T_event_copy) X(MPI_T_event_get_index) X(MPI_T_event_get_info) X(MPI_T_event_get_num) \
+    X(MPI_T_event_get_source) X(MPI_T_event_get_timestamp) X(MPI_T_event_handle_alloc) X(MPI_T_event_handle_free) \
+    X(MPI_T_event_handle_get_info) X(MPI_T_event_handle_set_info) X(MPI_T_event_read) \
     X(MPI_T_event_register_callback) X(MPI_T_event_set_dropped_handler) X(MPI_T_finalize) X(MPI_T_init_thread) \
+    X(MPI_T_source_get_info) X(MPI_T_source_get_num) X(MPI_T_source_get_timestamp)
+
+/* Tools: control variables */
+#define PL_NAMES_TOOL_CVAR(X) \
+    X(MPI_T_cvar_get_index) X(MPI_T_cvar_get_info) X(MPI_T_cvar_get_num) X(MPI_T_cvar_handle_alloc) \
+    X(MPI_T_cvar_handle_free) X(MPI_T_cvar_read) X(MPI_T_cvar_write)
+
+/* Tools: performance variables */
+#define PL_NAMES_TOOL_PVAR(X) \
     X(MPI_T_pvar_get_index) X(MPI_T_pvar_get_info) X(MPI_T_pvar_get_num) X(MPI_T_pvar_handle_alloc) \
     X(MPI_T_pvar_handle_free) X(MPI_T_pvar_read) X(MPI_T_pvar_readreset) X(MPI_T_pvar_reset) \
     X(MPI_T_pvar_session_create) X(MPI_T_pvar_session_free) X(MPI_T_pvar_start) X(MPI_T_pvar_stop) \
-    X(MPI_T_pvar_write) X(MPI_T_source_get_info) X(MPI_T_source_get_num) X(MPI_T_source_get_timestamp)
+    X(MPI_T_pvar_write)
+
+/* Tools: categories */
+#define PL_NAMES_TOOL_CATEGORY(X) \
+    X(MPI_T_category_changed) X(MPI_T_category_get_categories) X(MPI_T_category_get_cvars) \
+    X(MPI_T_category_get_events) X(MPI_T_category_get_index) X(MPI_T_category_get_info) X(MPI_T_category_get_num) \
+    X(MPI_T_category_get_num_events) X(MPI_T_category_get_pvars)
 
 /* The application binary interface */
 #define PL_NAMES_ABI(X) \
@@ -267,7 +278,8 @@
     PL_NAMES_GROUP(X) PL_NAMES_COMM(X) PL_NAMES_ATTR(X) PL_NAMES_TOPOLOGY(X) PL_NAMES_GRAPH(X) \
     PL_NAMES_NEIGHBORHOOD(X) PL_NAMES_ENV(X) PL_NAMES_ERROR(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) \
     PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) \
-    PL_NAMES_FILE(X) PL_NAMES_FILE_IO(X) PL_NAMES_TOOL(X) PL_NAMES_ABI(X)
+    PL_NAMES_FILE(X) PL_NAMES_FILE_IO(X) PL_NAMES_TOOL(X) PL_NAMES_TOOL_CVAR(X) \
+    PL_NAMES_TOOL_PVAR(X) PL_NAMES_TOOL_CATEGORY(X) PL_NAMES_ABI(X)
 
 /* A number for each function: PL_FN_MPI_Send. */
 #define PL_FN(name) PL_FN_##name,

@@ -31,7 +31,7 @@
 #define ALGORITHM(collective, names)                                                                                   \
     {                                                                                                                  \
         "coll_" collective, PL_CONFIG_TEXT, "auto", "auto|" names, 0, 0,                                               \
-            "algorithm of " collective " where it can do the call"                                                     \
+            "algorithm of " collective " where it can do the call", PL_CONFIG_EQUAL                                    \
     }
 
 const struct pl_config pl_config_table[] = {
@@ -44,7 +44,7 @@ const struct pl_config pl_config_table[] = {
     ALGORITHM("barrier", "dissemination"),
     ALGORITHM("bcast", "binomial|scatter_allgather|chain"),
     { "coll_board", PL_CONFIG_BOOL, "1", NULL, 0, 0,
-      "short blocking collectives of ranks on one node go by shared memory" },
+      "short blocking collectives of ranks on one node go by shared memory", PL_CONFIG_FIXED },
     ALGORITHM("exscan", "doubling|linear"),
     ALGORITHM("gather", "linear|binomial"),
     ALGORITHM("gatherv", "linear"),
@@ -55,39 +55,48 @@ const struct pl_config pl_config_table[] = {
     ALGORITHM("scatter", "linear|binomial"),
     ALGORITHM("scatterv", "linear"),
     { "coll_table", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "a JSON file that says which algorithms collectives use (docs/collectives.md); the same on all ranks" },
+      "a JSON file that says which algorithms collectives use (docs/collectives.md); the same on all ranks",
+      PL_CONFIG_FIXED },
     { "config", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "the configuration file; not given: ~/.config/plenum.json or else /etc/plenum.json, if there is one; empty: "
-      "none" },
+      "none", PL_CONFIG_FIXED },
     { "crash_report", PL_CONFIG_BOOL, "0", NULL, 0, 0,
-      "a crash between MPI_Init and MPI_Finalize tells the launcher where it happened; mpiexec sets it to 1" },
+      "a crash between MPI_Init and MPI_Finalize tells the launcher where it happened; mpiexec sets it to 1",
+      PL_CONFIG_FIXED },
     { "errhandlers", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "file of rules that say which errors go to which error handlers; empty: none" },
+      "file of rules that say which errors go to which error handlers; empty: none", PL_CONFIG_FIXED },
     { "initial_errhandler", PL_CONFIG_TEXT, "mpi_errors_are_fatal", NULL, 0, 0,
-      "error handler before initialization, after finalization and of what is initialized" },
+      "error handler before initialization, after finalization and of what is initialized", PL_CONFIG_FIXED },
     { "log", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "what to log to stderr: level, or subsystem:level,...; levels are error, warning, info, debug" },
+      "what to log to stderr: level, or subsystem:level,...; levels are error, warning, info, debug", PL_CONFIG_LOCAL },
     { "meet_timeout", PL_CONFIG_LONG, "0", NULL, 0, 1 << 30,
-      "seconds that the creation of a communicator from a group waits for the other members; 0: for ever" },
+      "seconds that the creation of a communicator from a group waits for the other members; 0: for ever",
+      PL_CONFIG_LOCAL },
     { "memory_alloc_kinds", PL_CONFIG_TEXT, "mpi,system", NULL, 0, 0,
-      "kinds of memory asked for by the World, and by sessions whose info does not say: mpi_memory_alloc_kinds" },
+      "kinds of memory asked for by the World, and by sessions whose info does not say: mpi_memory_alloc_kinds",
+      PL_CONFIG_LOCAL },
     { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "where plugins are, as an absolute path; empty: beside the library" },
-    { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0, "plugins that provide process sets: a list, with commas" },
-    { "psets", PL_CONFIG_TEXT, "", NULL, 0, 0, "a JSON file of process sets (docs/psets.md)" },
+      "where plugins are, as an absolute path; empty: beside the library", PL_CONFIG_FIXED },
+    { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0, "plugins that provide process sets: a list, with commas",
+      PL_CONFIG_FIXED },
+    { "psets", PL_CONFIG_TEXT, "", NULL, 0, 0, "a JSON file of process sets (docs/psets.md)", PL_CONFIG_FIXED },
     { "shm_bulk", PL_CONFIG_TEXT, "auto", "auto|copy|cma", 0, 0,
-      "how long messages travel on the node: copied twice through shared memory, once by the kernel, or what suits" },
+      "how long messages travel on the node: copied twice through shared memory, once by the kernel, or what suits",
+      PL_CONFIG_FIXED },
     { "shm_eager", PL_CONFIG_SIZE, "16384", NULL, 0, 1 << 20,
-      "bytes of the longest message that goes through a ring in one piece; at most a quarter of the ring" },
+      "bytes of the longest message that goes through a ring in one piece; at most a quarter of the ring",
+      PL_CONFIG_FIXED },
     { "shm_ring", PL_CONFIG_SIZE, "65536", NULL, 4096, 4 << 20,
-      "bytes of the ring to each peer on the node; rounded up to a power of 2" },
+      "bytes of the ring to each peer on the node; rounded up to a power of 2", PL_CONFIG_FIXED },
     { "strict", PL_CONFIG_BOOL, "0", NULL, 0, 0,
-      "what is left alive at the end of a session, or of the World, is an error that names it" },
-    { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0, "transports to use: auto, or a list" },
+      "what is left alive at the end of a session, or of the World, is an error that names it", PL_CONFIG_LOCAL },
+    { "transport", PL_CONFIG_LIST, "auto", "auto|self|shm|ucx", 0, 0, "transports to use: auto, or a list",
+      PL_CONFIG_FIXED },
     { "ucx_eager", PL_CONFIG_SIZE, "65536", NULL, 0, 1 << 20,
-      "bytes of the longest message that UCX carries in one piece" },
+      "bytes of the longest message that UCX carries in one piece", PL_CONFIG_FIXED },
     { "ucx_tls", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "UCX's own transports, as its UCX_TLS has them; empty: the network, and with transport=ucx all that UCX finds" },
+      "UCX's own transports, as its UCX_TLS has them; empty: the network, and with transport=ucx all that UCX finds",
+      PL_CONFIG_FIXED },
 };
 const size_t pl_config_count = sizeof pl_config_table / sizeof pl_config_table[0];
 
@@ -119,6 +128,7 @@ struct setting {
     long number;
     const char *origin;
 };
+static struct setting written[VARIABLES]; /* while the process ran; text NULL: not */
 
 static const char *keep_locked(const char *text)
 {
@@ -385,11 +395,12 @@ static int read_file_locked(struct setting *settings)
 static void apply_locked(const struct setting *settings)
 {
     for (int i = 0; i < VARIABLES; i++) {
-        atomic_store(&values[i].text, settings[i].text);
-        atomic_store(&values[i].number, settings[i].number);
-        atomic_store(&values[i].origin, settings[i].origin);
+        const struct setting *setting = written[i].text ? &written[i] : &settings[i];
+        atomic_store(&values[i].text, setting->text);
+        atomic_store(&values[i].number, setting->number);
+        atomic_store(&values[i].origin, setting->origin);
         if (strcmp(pl_config_table[i].name, "log") == 0)
-            pl_log_filter(settings[i].text);
+            pl_log_filter(setting->text);
     }
     atomic_fetch_add(&loads, 1);
     atomic_store_explicit(&loaded, true, memory_order_release);
@@ -424,6 +435,25 @@ static const struct value *value_of(const char *name)
             return &values[i];
     assert(!"the variable is in the table");
     abort();
+}
+
+int pl_config_set(const struct pl_config *variable, const char *text)
+{
+    char allowed[ALLOWED_ROOM];
+    struct setting settings[VARIABLES], new;
+    if (!parse(variable, text, &new.number, allowed))
+        return pl_fail(MPI_ERR_ARG, "%s is \"%.80s\": it must be %s", variable->name, text, allowed);
+    value_of(variable->name); /* read by now */
+    pl_lock_take(&lock);
+    int err = set_locked(&new, text, "MPI_T");
+    if (!err) {
+        for (int i = 0; i < VARIABLES; i++)
+            settings[i] = (struct setting){ values[i].text, values[i].number, values[i].origin };
+        written[variable - pl_config_table] = new;
+        apply_locked(settings);
+    }
+    pl_lock_drop(&lock);
+    return err;
 }
 
 long pl_config_long(const char *name)

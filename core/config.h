@@ -12,6 +12,10 @@
 
 enum pl_config_type { PL_CONFIG_TEXT, PL_CONFIG_LIST, PL_CONFIG_LONG, PL_CONFIG_SIZE, PL_CONFIG_BOOL };
 
+/* May MPI_T_cvar_write() change it while the process runs? Fixed: no, what follows from it is made once. Local: yes,
+ * each process as it likes. Equal: yes, all processes to the same, between two collective calls. */
+enum pl_config_change { PL_CONFIG_FIXED, PL_CONFIG_LOCAL, PL_CONFIG_EQUAL };
+
 struct pl_config {
     const char *name;         /* "shm_eager" */
     enum pl_config_type type;
@@ -19,6 +23,7 @@ struct pl_config {
     const char *choices;      /* "a|b|c" for texts with fixed choices, NULL: any; for lists the words */
     long lowest, highest;     /* for numbers */
     const char *help;
+    enum pl_config_change change;
 };
 
 extern const struct pl_config pl_config_table[];
@@ -28,6 +33,10 @@ extern const size_t pl_config_count;
  * unknown or ill-formed. Reading again gives the values of that moment. */
 int pl_config_load(void);
 
+/* Sets one while the process runs; goes before file and environment from now on. MPI_ERR_ARG: no value of the variable.
+ * Whether it may be changed is for the caller to know. */
+int pl_config_set(const struct pl_config *variable, const char *text);
+
 /* Values; the name must be in the table. Texts stay valid. Lock-free, but for the very first. */
 long pl_config_long(const char *name);
 bool pl_config_bool(const char *name);
@@ -36,7 +45,7 @@ const char *pl_config_text(const char *name);
 /* How often values were read: whoever keeps what follows from one looks it up again when this has changed. Not 0. */
 unsigned pl_config_loads(void);
 
-/* Where the value comes from: "default", "environment" or "FILE:LINE". */
+/* Where the value comes from: "default", "environment", "FILE:LINE" or "MPI_T". */
 const char *pl_config_origin(const char *name);
 
 /* One line to stderr when PLENUM_LOG asks for this subsystem and level (0 error .. 3 debug), silence otherwise. */

@@ -8,8 +8,8 @@
 /* How many letters to change, add or leave out to come from one name to the other; a large number for long ones. */
 static inline int pl_nearest_distance(const char *a, const char *b)
 {
-    int row[33] = { 0 }, la = (int)strlen(a), lb = (int)strlen(b);
-    if (la > 32 || lb > 32)
+    int row[65] = { 0 }, la = (int)strlen(a), lb = (int)strlen(b);
+    if (la > 64 || lb > 64)
         return 99;
     for (int j = 0; j <= lb; j++)
         row[j] = j;

@@ -38,6 +38,35 @@ static void expect_error(const char *name, const char *value, const char *messag
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
 }
 
+/* Set while the process runs: goes before the environment, now and when that is read again. */
+START_TEST(set_at_run_time)
+{
+    const struct pl_config *timeout = NULL;
+    for (size_t i = 0; i < pl_config_count; i++)
+        if (strcmp(pl_config_table[i].name, "meet_timeout") == 0)
+            timeout = &pl_config_table[i];
+    ck_assert_ptr_nonnull(timeout);
+    clean();
+    setenv("PLENUM_MEET_TIMEOUT", "5", 1);
+    setenv("PLENUM_STRICT", "yes", 1);
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    unsigned before = pl_config_loads();
+    ck_assert_int_eq(pl_config_set(timeout, "seven"), MPI_ERR_ARG);
+    ck_assert_str_eq(pl_error_detail(NULL), "meet_timeout is \"seven\": it must be a number from 0 to 1073741824");
+    ck_assert_int_eq(pl_config_long("meet_timeout"), 5);
+    ck_assert_int_eq(pl_config_set(timeout, "7"), MPI_SUCCESS);
+    ck_assert_uint_ne(pl_config_loads(), before);
+    for (int again = 0; again < 2; again++) {
+        ck_assert_int_eq(pl_config_long("meet_timeout"), 7);
+        ck_assert_str_eq(pl_config_text("meet_timeout"), "7");
+        ck_assert_str_eq(pl_config_origin("meet_timeout"), "MPI_T");
+        ck_assert(pl_config_bool("strict"));
+        ck_assert_str_eq(pl_config_origin("strict"), "environment");
+        ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    }
+}
+END_TEST
+
 START_TEST(table)
 {
     for (size_t i = 0; i < pl_config_count; i++) {
@@ -440,5 +469,6 @@ START_TEST(documented)
 }
 END_TEST
 
-UNIT_MAIN("config", table, from_environment, unknown_names, bad_values, broken_at_first_use, initial_errhandler,
-          log_filters, log_lines, log_long, from_file, default_files, wrong_files, long_values, documented)
+UNIT_MAIN("config", table, set_at_run_time, from_environment, unknown_names, bad_values, broken_at_first_use,
+          initial_errhandler, log_filters, log_lines, log_long, from_file, default_files, wrong_files, long_values,
+          documented)
