@@ -64,6 +64,8 @@ bool apply_n(struct parse *p, char *const *arg)
     long ranks;
     if (!number(p, arg[0], 1, 65536, &ranks))
         return false;
+    if (p->s->counted && p->s->ranks != ranks)
+        return parse_fail(p, "%s %ld: the same program was to have %d processes", p->name, ranks, p->s->ranks);
     p->s->ranks = (int)ranks;
     p->s->counted = true;
     return true;
@@ -78,16 +80,22 @@ bool apply_per_node(struct parse *p, char *const *arg)
     return true;
 }
 
+static bool set_pair(struct parse *p, struct settings *to, char *const *arg)
+{
+    if (strchr(arg[0], '='))
+        return parse_fail(p, "%s wants a name and a value, not \"%s\"; for NAME=VALUE there is -x", p->name, arg[0]);
+    set_variable(to, arg[0], arg[1]);
+    return true;
+}
+
 bool apply_genv(struct parse *p, char *const *arg)
 {
-    set_variable(&p->o->env, arg[0], arg[1]);
-    return true;
+    return set_pair(p, &p->o->env, arg);
 }
 
 bool apply_env(struct parse *p, char *const *arg)
 {
-    set_variable(&p->s->env, arg[0], arg[1]);
-    return true;
+    return set_pair(p, &p->s->env, arg);
 }
 
 bool apply_genvnone(struct parse *p, char *const *arg)

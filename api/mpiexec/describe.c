@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/describe.h"
+#include "api/mpiexec/word.h"
 
 /* --- the programs ------------------------------------------------------------------------------------------ */
 
@@ -147,21 +148,37 @@ void describe_bindings(const struct plenum_job *job, FILE *out)
             fprintf(out, "rank %d: processors %s\n", r, cpus);
 }
 
+static void print_range(int first, int last)
+{
+    if (first == last)
+        printf("%d", first);
+    else
+        printf("%d-%d", first, last);
+}
+
+static void print_variables(const struct settings *env)
+{
+    for (int i = 0; i < env->count; i++)
+        printf("  with %s=%s\n", env->item[i].name, env->item[i].value);
+}
+
 static void print_sections(const struct options *o)
 {
     int first = 0;
     for (int i = 0; i < o->sections; i++) {
         const struct section *s = &o->section[i];
-        printf("ranks %d-%d:", first, first + s->ranks - 1);
-        for (int a = 0; a < s->argc; a++)
-            printf(" %s", s->argv[a]);
+        fputs(s->ranks == 1 ? "rank " : "ranks ", stdout);
+        print_range(first, first + s->ranks - 1);
+        putchar(':');
+        for (int a = 0; a < s->argc; a++) {
+            putchar(' ');
+            print_word(s->argv[a], stdout);
+        }
         putchar('\n');
         if (s->wdir)
             printf("  in %s\n", s->wdir);
-        for (int v = 0; v < o->env.count; v++)
-            printf("  with %s=%s\n", o->env.item[v].name, o->env.item[v].value);
-        for (int v = 0; v < s->env.count; v++)
-            printf("  with %s=%s\n", s->env.item[v].name, s->env.item[v].value);
+        print_variables(&o->env);
+        print_variables(&s->env);
         first += s->ranks;
     }
 }
@@ -170,8 +187,10 @@ static void print_psets(const struct options *o)
 {
     for (int i = 0; i < o->psets; i++) {
         printf("process set %s:", o->pset[i].name);
-        for (int r = 0; r < o->pset[i].count; r++)
-            printf(" %d-%d", o->pset[i].ranges[r][0], o->pset[i].ranges[r][1]);
+        for (int r = 0; r < o->pset[i].count; r++) {
+            putchar(' ');
+            print_range(o->pset[i].ranges[r][0], o->pset[i].ranges[r][1]);
+        }
         putchar('\n');
     }
 }

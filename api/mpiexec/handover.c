@@ -3,6 +3,7 @@
 #include "api/mpiexec/handover.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/handover_words.h"
+#include "api/mpiexec/word.h"
 
 static bool fail(struct handover *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool fail(struct handover *h, const char *format, ...)
@@ -141,27 +143,11 @@ void handover_free(struct handover *h)
     free(h->word);
 }
 
-/* As a shell would have to be told. */
-static void print_quoted(const char *word, FILE *out)
-{
-    if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:%@")]) {
-        fputs(word, out);
-        return;
-    }
-    putc('\'', out);
-    for (; *word; word++)
-        if (*word == '\'')
-            fputs("'\\''", out);
-        else
-            putc(*word, out);
-    putc('\'', out);
-}
-
 static void print_variables(const struct settings *env, FILE *out)
 {
     for (int i = 0; i < env->count; i++) {
         fprintf(out, "%s=", env->item[i].name);
-        print_quoted(env->item[i].value, out);
+        print_word(env->item[i].value, out);
         putc(' ', out);
     }
 }
@@ -175,9 +161,22 @@ static void print_words(const struct handover *h, FILE *out)
     for (int i = 0; i < h->count; i++) {
         if (i > 0)
             putc(' ', out);
-        print_quoted(h->word[i], out);
+        print_word(h->word[i], out);
     }
     putc('\n', out);
+}
+
+/* The launcher that was found has much to say about a machine that is not there, and not that. */
+static void note_unresolvable(const struct handover *h)
+{
+    struct addrinfo *found = NULL;
+    const char *host = h->options->elsewhere;
+    if (h->launcher == LAUNCHER_SLURM || !host || h->options->quiet)
+        return;
+    if (getaddrinfo(host, NULL, NULL, &found) == 0)
+        freeaddrinfo(found);
+    else
+        fprintf(stderr, "mpiexec: note: the host \"%s\" cannot be resolved here; %s is tried with it\n", host, h->word[0]);
 }
 
 int handover_run(struct handover *h)
@@ -193,6 +192,7 @@ int handover_run(struct handover *h)
         fputs("mpiexec: handing over to ", stderr);
         print_words(h, stderr);
     }
+    note_unresolvable(h);
     execvp(h->word[0], (char *const *)h->word);
     fprintf(stderr, "mpiexec: cannot execute \"%s\": %s\n", h->word[0], strerror(errno));
     return errno == ENOENT ? 127 : 126;

@@ -197,11 +197,10 @@ static const struct option *find_option(const char *name, size_t length)
 
 static bool fail_unknown(struct parse *p, const char *name, size_t length)
 {
-    char brief[64];
+    char brief[64], meant[80];
     snprintf(brief, sizeof(brief), "%.*s", (int)length, name);
-    const char *near = options_suggest(brief);
-    if (near)
-        return parse_fail(p, "unknown option %s; did you mean --%s?", p->name, near);
+    if (options_suggest(brief, meant, sizeof(meant)))
+        return parse_fail(p, "unknown option %s; did you mean %s?", p->name, meant);
     return parse_fail(p, "unknown option %s; mpiexec --help lists them", p->name);
 }
 
@@ -239,6 +238,7 @@ static bool parse_option(struct parse *p, int argc, char *const argv[], int *at)
     size_t length = strcspn(name, "=");
     const struct option *option = find_option(name, length);
     p->name = argv[*at];
+    p->taken = NULL;
     if (!option)
         return fail_unknown(p, name, length);
     int wanted = arguments_of(option);
@@ -246,7 +246,7 @@ static bool parse_option(struct parse *p, int argc, char *const argv[], int *at)
         char *value = (char *)name + length + 1;
         if (wanted != 1 && option->kind != MAYBE)
             return parse_fail(p, "--%s takes %s", option->name, wanted ? "two arguments" : "no argument");
-        p->name = option->name;
+        p->name = parse_keep(p, strndup(argv[*at], (size_t)(value - 1 - argv[*at])));
         return apply(p, option, &value);
     }
     if (*at + wanted >= argc)
@@ -254,6 +254,7 @@ static bool parse_option(struct parse *p, int argc, char *const argv[], int *at)
     static char *const nothing[] = { NULL };
     char *const *arg = wanted > 0 ? argv + *at + 1 : nothing;
     *at += wanted;
+    p->taken = wanted > 0 ? argv[*at] : NULL;
     return apply(p, option, arg);
 }
 
@@ -289,6 +290,9 @@ bool parse_arguments(struct parse *p, int argc, char *const argv[])
                 return parse_fail(p, "there is no program before \":\"");
             end_section(p);
             new_section(p);
+        } else if (p->s->argc == 0 && strcmp(argv[i], "--") == 0) { /* what follows is no option */
+            if (i + 1 < argc)
+                add_argument(p->s, argv[++i]);
         } else if (p->s->argc == 0 && argv[i][0] == '-' && argv[i][1]) {
             if (!parse_option(p, argc, argv, &i))
                 return false;
@@ -297,6 +301,26 @@ bool parse_arguments(struct parse *p, int argc, char *const argv[])
         }
     }
     return true;
+}
+
+static bool fail_without_program(struct parse *p)
+{
+    const char *where = p->o->sections > 1 ? " after \":\"" : " to run";
+    if (p->taken)
+        return parse_fail(p, "there is no program%s: \"%s\" is the argument of %s; see mpiexec --help", where, p->taken,
+                          p->name);
+    return parse_fail(p, "there is no program%s; see mpiexec --help", where);
+}
+
+/* A job in a file has its programs there. */
+static bool check_job(struct parse *p)
+{
+    const struct section *s = &p->o->section[0];
+    const char *what = p->o->sections > 1 || s->argc > 0    ? "others"
+                       : s->counted || s->per_node          ? "-n and -N"
+                       : s->wdir || s->path || s->env.count ? "--wdir, --path and --env"
+                                                            : NULL;
+    return !what || parse_fail(p, "--job \"%s\" describes the programs, so %s cannot be given beside it", p->o->job, what);
 }
 
 bool options_parse(struct options *o, int argc, char *const argv[], char *error, size_t size)
@@ -308,12 +332,10 @@ bool options_parse(struct options *o, int argc, char *const argv[], char *error,
         return false;
     if (o->help || o->version)
         return true;
-    if (o->job && (o->sections > 1 || p.s->argc > 0))
-        return parse_fail(&p, "--job \"%s\" describes the programs, so none may follow (%s)", o->job,
-                          o->section[0].argv[0]);
-    if (p.s->argc == 0 && !o->job)
-        return parse_fail(&p, o->sections > 1 ? "there is no program after \":\""
-                                              : "there is no program to run; see mpiexec --help");
+    if (o->job)
+        return check_job(&p);
+    if (p.s->argc == 0)
+        return fail_without_program(&p);
     end_section(&p);
     return true;
 }

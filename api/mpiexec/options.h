@@ -78,8 +78,8 @@ void options_help(void);
 /* The names that an option can have, by number; NULL behind the last. */
 const char *options_name(int number);
 
-/* The known option nearest to a mistyped one (without dashes), NULL when none is near. */
-const char *options_suggest(const char *name);
+/* What to type instead of an unknown option (without dashes), if it can be guessed. */
+bool options_suggest(const char *name, char *text, size_t size);
 
 /* Splits the text of a configuration file into the arguments of a command line with a colon between its lines; `text`
  * is changed. NULL: an open quote, or out of memory. */

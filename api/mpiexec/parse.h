@@ -9,6 +9,7 @@ struct parse {
     struct options *o;
     struct section *s; /* the one being filled */
     const char *name;  /* of the option being applied, as it was typed */
+    const char *taken; /* its last argument; NULL: it has none */
     char *error;
     size_t size;
     int depth; /* of configuration files */

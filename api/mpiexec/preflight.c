@@ -22,6 +22,13 @@ static void check_shared_memory(struct run *run)
                 strerror(errno));
         return;
     }
+    if (access("/dev/shm", W_OK) != 0) {
+        run_say(run,
+                "note: /dev/shm cannot be written (%s): ranks of this machine talk through anonymous memory, which does "
+                "not need it; UCX falls back to copies",
+                strerror(errno));
+        return;
+    }
     unsigned long long free_mb = (unsigned long long)shm.f_bavail * shm.f_frsize >> 20;
     if (free_mb < SHM_MEGABYTES)
         run_say(run,

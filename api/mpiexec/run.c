@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See run.h. One loop over poll(): signals, the runtime, our own output, the terminal. */
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -175,12 +176,15 @@ static void take_events(struct run *run)
 
 /* --- the loop ---------------------------------------------------------------------------------------------- */
 
-/* Whoever read our output has gone away, as `head` does: there is nobody left to work for. */
+/* Whoever read our output has gone away, as `head` does: there is nobody left to work for. A full disk is another matter,
+ * of which somebody has to know. */
 static void notice_closed_output(struct run *run, bool *noticed)
 {
     if (!run->out.closed || *noticed || run->interrupts > 0)
         return;
     *noticed = true;
+    if (run->out.error != EPIPE)
+        run_say(run, "cannot write the output: %s; ending the job", strerror(run->out.error));
     plenum_job_cancel(run->job);
 }
 
@@ -216,5 +220,7 @@ int run_follow(struct run *run)
     terminal_close(&run->input);
     if (run->interrupts > 0)
         return CODE_SIGNAL + run->last_interrupt;
-    return closed ? CODE_SIGNAL + SIGPIPE : run->code;
+    if (closed)
+        return run->out.error == EPIPE ? CODE_SIGNAL + SIGPIPE : EXIT_FAILURE;
+    return run->code;
 }

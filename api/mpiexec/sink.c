@@ -80,6 +80,7 @@ void sink_flush(struct sink *sink)
         if (done < 0 && (errno == EINTR || errno == EAGAIN))
             return;
         if (done < 0) {
+            sink->error = errno;
             sink_drop(sink);
             return;
         }

@@ -14,7 +14,8 @@ enum { SINK_FULL = 1 << 20 };
 struct sink {
     int fd;
     bool file;    /* a regular file: writing never waits for anybody */
-    bool closed;  /* nobody reads it any more */
+    bool closed;  /* nothing can be written any more */
+    int error;    /* why, as errno; 0: it was dropped */
     bool midline; /* what was written last had no newline at its end */
     char *data;
     size_t first, used, room; /* data[first, used) waits */

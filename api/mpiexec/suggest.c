@@ -1,19 +1,72 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What somebody who mistyped an option may have meant. */
+/* What somebody who mistyped an option, or has it from another launcher, may have meant. */
+#include <stdio.h>
+
 #include "api/mpiexec/options.h"
 #include "core/nearest.h"
 
-const char *options_suggest(const char *name)
+/* Of Open MPI, MPICH and Slurm, where a name of ours means the same. */
+static const struct {
+    const char *theirs, *ours;
+} foreign[] = {
+    { "f", "--hostfile" },
+    { "mca", "-x PLENUM_NAME=VALUE, with a name of plenum-info config" },
+    { "gmca", "-x PLENUM_NAME=VALUE, with a name of plenum-info config" },
+    { "display-map", "--report-bindings" },
+    { "print-all-exitcodes", "--verbose" },
+    { "disable-auto-cleanup", "--keep-going" },
+    { "ntasks", "-n" },
+    { "ntasks-per-node", "-N" },
+    { "chdir", "--wdir" },
+    { "export", "-x" },
+    { "label", "--tag-output" },
+};
+
+static const char *dashes_of(const char *name)
 {
-    const char *best = NULL;
-    int nearest = pl_nearest_limit(name);
+    return strlen(name) > 1 ? "--" : "-";
+}
+
+/* An option with its number and no blank between: -n4. */
+static bool glued(const char *name, char *text, size_t size)
+{
+    size_t letters = strcspn(name, "0123456789");
     const char *known;
+    for (int i = 0; name[letters] && (known = options_name(i)); i++)
+        if (strlen(known) == letters && memcmp(known, name, letters) == 0) {
+            snprintf(text, size, "%s%s %s", dashes_of(known), known, name + letters);
+            return true;
+        }
+    return false;
+}
+
+static const char *nearest(const char *name)
+{
+    const char *known, *best = NULL, *longer = NULL;
+    int least = pl_nearest_limit(name);
     for (int i = 0; (known = options_name(i)); i++) {
         int d = pl_nearest_distance(name, known);
-        if (d < nearest && strlen(known) > 1) {
-            nearest = d;
+        if (d < least && strlen(known) > 1) {
+            least = d;
             best = known;
         }
+        if (!longer && strlen(name) >= 3 && strncmp(known, name, strlen(name)) == 0)
+            longer = known;
     }
-    return best;
+    return best ? best : longer;
+}
+
+bool options_suggest(const char *name, char *text, size_t size)
+{
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+        if (strcmp(name, foreign[i].theirs) == 0) {
+            snprintf(text, size, "%s", foreign[i].ours);
+            return true;
+        }
+    if (glued(name, text, size))
+        return true;
+    const char *near = nearest(name);
+    if (near)
+        snprintf(text, size, "%s%s", dashes_of(near), near);
+    return near != NULL;
 }

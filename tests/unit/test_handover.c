@@ -9,6 +9,7 @@
 #include "api/mpiexec/handover.c"
 #undef fail
 #include "api/mpiexec/handover_words.c"
+#include "api/mpiexec/word.c"
 
 #include <fcntl.h>
 
@@ -253,7 +254,7 @@ START_TEST(quotes)
         char *got = NULL;
         size_t size;
         FILE *out = open_memstream(&got, &size);
-        print_quoted(cases[i][0], out);
+        print_word(cases[i][0], out);
         fclose(out);
         ck_assert_str_eq(got, cases[i][1]);
         free(got);

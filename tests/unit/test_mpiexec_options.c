@@ -194,7 +194,7 @@ START_TEST(mistyped)
     refused("--dry-run=xml p", "--dry-run=json");
     refused("--stdin all p", "the rank");
     refused("--job", "wants an argument");
-    refused("--job file p", "none may follow");
+    refused("--job file p", "so others cannot");
     refused("--quiet=1 p", "no argument");
     refused("--pmix maybe p", "auto, on or off");
     refused("--tag-output=1 p", "no argument");

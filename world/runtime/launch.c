@@ -31,6 +31,11 @@ static int check_description(const struct plenum_job *job)
         return pl_rt_fail(PLENUM_ERR_STATE, "the job was launched already");
     if (job->program_count == 0)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "there is no program to run");
+    for (int i = 0; i < job->redirect_count; i++)
+        if (job->redirects[i].rank >= job->size)
+            return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%s is for rank %d, which is not in a job of %d",
+                              job->redirects[i].stream == 0 ? "standard input" : "a file for output",
+                              job->redirects[i].rank, job->size);
     for (int i = 0; i < job->pset_count; i++)
         for (uint32_t r = 0; r < job->psets[i].count; r++)
             if (job->psets[i].ranges[2 * r + 1] >= (uint32_t)job->size)
