@@ -3,7 +3,8 @@
  * MPI_INFO_ENV: how this process was started. Not changed by the user; filled in when it is first used, and once more
  * when the World has come, which knows what the launcher was asked for.
  *
- * Locking: that of the info; two threads that fill it at the same time write the same values.
+ * Locking: that of the info, and the process's around it while what the launcher said is read; two threads that fill it
+ * at the same time write the same values.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -103,18 +104,29 @@ static int fill_from_process(struct pl_info *info, int argc, char **argv)
     return err;
 }
 
-int pl_info_fill_env(struct pl_info *info, int argc, char **argv)
+/* What the World knows. The process stays open meanwhile, whatever other threads do. */
+static int fill_from_world_locked(struct pl_info *info)
 {
-    int err = fill_from_process(info, argc, argv);
-    if (err || pl_world_state != PL_WORLD_INITIALIZED)
-        return err;
     char size[16];
+    if (pl_world_state != PL_WORLD_INITIALIZED || pl_process.instances == 0)
+        return MPI_SUCCESS;
     snprintf(size, sizeof size, "%d", pl_process.place.size);
-    err = set(info, "maxprocs", size);
+    int err = set(info, "maxprocs", size);
     if (!err && strcmp(pl_config_origin("memory_alloc_kinds"), "default") != 0) /* what was asked for */
         err = set(info, PL_ALLOC_KINDS_KEY, pl_config_text("memory_alloc_kinds"));
     if (!err && pl_process.place.job)
         err = fill_from_job(info, pl_process.place.job, pl_process.place.rank);
+    return err;
+}
+
+int pl_info_fill_env(struct pl_info *info, int argc, char **argv)
+{
+    int err = fill_from_process(info, argc, argv);
+    if (err)
+        return err;
+    pl_lock_take(&pl_process.lock);
+    err = fill_from_world_locked(info);
+    pl_lock_drop(&pl_process.lock);
     return err;
 }
 
