@@ -315,9 +315,34 @@ static void set_error(MPI_Status statuses[], int index, int rc, bool *failed)
         statuses[index].MPI_ERROR = rc;
 }
 
-/* Finishes all that are done; MPI_ERR_IN_STATUS when one of them failed. */
+/* The first of several requests that failed: what its error handler is told, while the function itself returns
+ * MPI_ERR_IN_STATUS. */
+struct failure {
+    int code;             /* MPI_SUCCESS: there is none */
+    struct pl_comm *comm; /* retained; NULL: none */
+    char why[PL_DETAIL_MAX];
+};
+
+static void no_failure(struct failure *first)
+{
+    first->code = MPI_SUCCESS;
+    first->comm = NULL;
+}
+
+static void note_failure(struct failure *first, int code)
+{
+    int class;
+    if (first->code || !code)
+        return;
+    first->code = code;
+    strcpy(first->why, pl_error_detail(&class));
+    if (class != code)
+        first->why[0] = '\0';
+}
+
+/* Finishes all that are done. */
 static int finish_all(struct pl_call *call, int count, MPI_Request requests[], int indices[], MPI_Status statuses[],
-                      struct pl_comm **keep)
+                      struct failure *first)
 {
     int given = 0;
     bool failed = false;
@@ -331,34 +356,40 @@ static int finish_all(struct pl_call *call, int count, MPI_Request requests[], i
         }
         if (!pl_request_done(request))
             continue;
-        if (request->outcome.error && !*keep && request->comm) {
-            *keep = pl_object_retain(request->comm);
+        if (request->outcome.error && !first->comm && request->comm) {
+            first->comm = pl_object_retain(request->comm);
             blame(call, request);
         }
         int rc = finish(request, &requests[i], status);
+        note_failure(first, rc);
         if (status)
             set_error(statuses, indices ? given : i, rc, &failed);
-        failed |= rc != MPI_SUCCESS;
         if (indices)
             indices[given] = i;
         given++;
     }
-    if (failed)
-        call->err = MPI_ERR_IN_STATUS;
     return given;
 }
 
-static int leave_all(struct pl_call *call, struct pl_comm *keep)
+static int leave_all(struct pl_call *call, const struct failure *first)
 {
-    int rc = pl_call_leave(call);
-    pl_object_release(keep);
-    return rc;
+    if (__builtin_expect(first->code == MPI_SUCCESS, 1))
+        return pl_call_leave(call);
+    call->err = first->code;
+    if (first->why[0])
+        pl_fail(first->code, "%s", first->why);
+    else
+        pl_error_clear();
+    pl_call_leave(call);
+    pl_object_release(first->comm);
+    return MPI_ERR_IN_STATUS;
 }
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     struct pl_call call = PL_CALL(MPI_Waitall);
-    struct pl_comm *keep = NULL;
+    struct failure first;
+    no_failure(&first);
     check_array(&call, count, requests);
     for (int i = 0; i < count && !call.err; i++)
         active(&call, requests[i]);
@@ -371,15 +402,16 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
         }
     }
     if (!call.err)
-        finish_all(&call, count, requests, NULL, statuses, &keep);
-    return leave_all(&call, keep);
+        finish_all(&call, count, requests, NULL, statuses, &first);
+    return leave_all(&call, &first);
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     struct pl_call call = PL_CALL(MPI_Testall);
-    struct pl_comm *keep = NULL;
+    struct failure failure;
     int live = 0, first, done = 0;
+    no_failure(&failure);
     check_array(&call, count, requests);
     pl_arg_output(&call, flag, "flag");
     if (!call.err)
@@ -387,9 +419,9 @@ int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuse
     if (!call.err) {
         *flag = done == live;
         if (*flag)
-            finish_all(&call, count, requests, NULL, statuses, &keep);
+            finish_all(&call, count, requests, NULL, statuses, &failure);
     }
-    return leave_all(&call, keep);
+    return leave_all(&call, &failure);
 }
 
 /* Finishes the first that is done, for Waitany and Testany. */
@@ -436,8 +468,9 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
 static int some(struct pl_call *call, bool wait, int count, MPI_Request requests[], int *outcount, int indices[],
                 MPI_Status statuses[])
 {
-    struct pl_comm *keep = NULL;
+    struct failure failure;
     int live = 0, first;
+    no_failure(&failure);
     check_array(call, count, requests);
     pl_arg_output(call, outcount, "outcount");
     if (count > 0)
@@ -447,8 +480,8 @@ static int some(struct pl_call *call, bool wait, int count, MPI_Request requests
     else if (!call->err)
         test_all(call, count, requests, &live, &first);
     if (!call->err)
-        *outcount = live == 0 ? MPI_UNDEFINED : finish_all(call, count, requests, indices, statuses, &keep);
-    return leave_all(call, keep);
+        *outcount = live == 0 ? MPI_UNDEFINED : finish_all(call, count, requests, indices, statuses, &failure);
+    return leave_all(call, &failure);
 }
 
 int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
