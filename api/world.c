@@ -54,26 +54,20 @@ int MPI_Finalize(void)
     return pl_call_leave(&call);
 }
 
-static void need_world(struct pl_call *call)
-{
-    if (!pl_world)
-        pl_call_error(call, MPI_ERR_OTHER, "MPI is not initialized, or finalized");
-}
-
 int MPI_Query_thread(int *provided)
 {
     struct pl_call call = PL_CALL(MPI_Query_thread);
-    need_world(&call);
     pl_arg_output(&call, provided, "provided");
     if (!call.err)
-        *provided = pl_world->thread_level;
+        call.err = pl_world_thread_level(provided);
     return pl_call_leave(&call);
 }
 
 int MPI_Is_thread_main(int *flag)
 {
     struct pl_call call = PL_CALL(MPI_Is_thread_main);
-    need_world(&call);
+    if (!pl_world)
+        pl_call_error(&call, MPI_ERR_OTHER, "MPI is not initialized, or finalized");
     pl_arg_output(&call, flag, "flag");
     if (!call.err)
         *flag = pl_world_main_thread();

@@ -112,6 +112,17 @@ int pl_world_finalize(void)
                   : MPI_SUCCESS;
 }
 
+int pl_world_thread_level(int *level)
+{
+    pl_lock_take(&pl_process.lock);
+    bool open = pl_process.instances > 0;
+    pl_lock_drop(&pl_process.lock);
+    if (!open)
+        return pl_fail(MPI_ERR_OTHER, "MPI is not initialized, or finalized");
+    *level = pl_world ? pl_world->thread_level : MPI_THREAD_MULTIPLE;
+    return MPI_SUCCESS;
+}
+
 bool pl_world_main_thread(void)
 {
     return pthread_equal(main_thread, pthread_self());

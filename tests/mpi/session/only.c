@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that never calls MPI_Init (MPI-5.0 section 11.3): sessions alone carry point-to-point communication,
- * collectives, datatypes and derived communicators; MPI_COMM_WORLD does not exist.
+ * collectives, datatypes and derived communicators; MPI_COMM_WORLD does not exist. MPI_Query_thread may be asked while
+ * there is a session (section 11.6.2).
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -13,7 +14,7 @@ int main(void)
     MPI_Session session;
     MPI_Group group;
     MPI_Comm comm, half;
-    int initialized = 1, size, one = 1, sum = 0;
+    int initialized = 1, size, one = 1, sum = 0, level = -1;
     unsigned char *out = malloc(BYTES), *in = malloc(BYTES);
     setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_return", 1); /* read when the process opens */
     CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
@@ -25,6 +26,8 @@ int main(void)
     CHECK_OK(MPI_Initialized(&initialized));
     CHECK(!initialized);
     CHECK_CLASS(MPI_Comm_size(MPI_COMM_WORLD, &size), MPI_ERR_COMM);
+    CHECK_OK(MPI_Query_thread(&level));
+    CHECK(level == MPI_THREAD_MULTIPLE);
 
     int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size;
     pattern_fill(out, BYTES, (uint64_t)mtest_rank);
