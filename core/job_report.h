@@ -86,7 +86,7 @@ struct pl_job_page {
     uint32_t left_out[PL_ITEM_KINDS]; /* items for which there was no room */
     _Atomic uint32_t crashed;         /* the number of the signal; stored last */
     int32_t crash_code, crash_thread; /* si_code */
-    int32_t crash_sender;             /* pid of who sent the signal; 0: the processor did */
+    int32_t crash_sender;             /* pid of who sent the signal; 0: itself, or the processor */
     uint64_t crash_address;
     struct pl_job_trace trace[PL_PAGE_TRACES];
     char module[PL_PAGE_MODULES][192];

@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "api/mpiexec/lines.h"
 #include "api/mpiexec/run.h"
 
 enum { CODE_SIGNAL = 128 };
@@ -106,9 +107,16 @@ static void handle_output(struct run *run, const struct plenum_event *e)
 
 static void say_report(struct run *run, const struct plenum_event *e)
 {
-    for (const char *at = e->text, *end = e->text + e->length; at && at < end; at++) {
+    struct lines lines;
+    if (!e->text || run->options->quiet)
+        return;
+    lines_find(&lines, e->text);
+    for (const char *at = e->text, *end = e->text + e->length; at < end; at++) {
         size_t length = strcspn(at, "\n");
-        run_say(run, "%.*s", (int)length, at);
+        const struct lines_place *place = lines_in(&lines, at, length);
+        size_t head = place ? (size_t)(place->behind - at) : length;
+        run_say(run, "%.*s%s%s%.*s", (int)head, at, place ? " at " : "", place ? place->source : "", (int)(length - head),
+                at + head);
         at += length;
     }
 }

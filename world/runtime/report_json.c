@@ -137,7 +137,7 @@ char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_page 
     put_text(object, "caller", caller);
     if (page->crash_sender > 0)
         put_number(object, "sender", page->crash_sender);
-    else
+    else if (page->crash_code > 0)
         put_number(object, "address", (long long)page->crash_address);
     json_object_set_new(object, "trace", trace_value(symbols, page, trace));
     return dump(object);

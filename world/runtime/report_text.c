@@ -274,7 +274,7 @@ void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page 
             strcmp(function, "MPI") ? function : "", signo, name ? name : "unknown");
     if (page->crash_sender > 0)
         fprintf(out, ", sent by process %d", (int)page->crash_sender);
-    else if (signo == SIGSEGV || signo == SIGBUS)
+    else if (page->crash_code > 0 && (signo == SIGSEGV || signo == SIGBUS))
         fprintf(out, " at address 0x%llx", (unsigned long long)page->crash_address);
     fputc('\n', out);
     for (uint32_t i = 0; i < trace->count; i++) {

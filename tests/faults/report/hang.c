@@ -162,6 +162,15 @@ static void crash_abort(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A pointer to a function that is none. */
+static void crash_call(void)
+{
+    void (*volatile nothing)(void) = NULL;
+    if (rank == 1)
+        nothing();
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static volatile int depth;
 static int recurse(int n) /* NOLINT: without end on purpose */
 {
@@ -212,6 +221,7 @@ static const struct {
     { "crash", crash, 0 },
     { "crash_inside", crash_inside, 0 },
     { "crash_abort", crash_abort, 0 },
+    { "crash_call", crash_call, 0 },
     { "crash_stack", crash_stack, 0 },
     { "handled", handled, 0 },
 };
