@@ -274,25 +274,41 @@ int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Co
     return give_handled(&call, made, chosen, newcomm);
 }
 
+/* What the constructors from groups are told of the communicator to be. */
+struct wishes {
+    struct pl_info *info;
+    struct pl_errhandler *handler; /* of errors on the way, too; NULL: none */
+    struct pl_errhandler *chosen;  /* by the info object, goes before; owned, NULL: none */
+};
+
+static struct wishes arg_wishes(struct pl_call *call, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
+                                const MPI_Comm *newcomm)
+{
+    struct wishes wishes = { NULL, NULL, NULL };
+    pl_arg_output(call, stringtag, "stringtag");
+    wishes.info = pl_arg_info_or_null(call, info);
+    if (errhandler != MPI_ERRHANDLER_NULL)
+        wishes.handler = pl_arg_errhandler(call, errhandler, PL_COMM);
+    wishes.chosen = pl_arg_info_errhandler(call, wishes.info);
+    pl_arg_output(call, newcomm, "newcomm");
+    call->handler = wishes.handler;
+    call->kind = wishes.handler ? PL_COMM : 0;
+    if (!call->err && strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)
+        pl_call_error(call, MPI_ERR_ARG, "stringtag has %zu characters, allowed are %d", strlen(stringtag),
+                      MPI_MAX_STRINGTAG_LEN - 1);
+    return wishes;
+}
+
 int MPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info, MPI_Errhandler errhandler,
                                MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_create_from_group);
     struct pl_group *g = pl_arg_group(&call, group, "group");
     struct pl_comm *made = NULL;
-    pl_arg_output(&call, stringtag, "stringtag");
-    struct pl_info *i = pl_arg_info_or_null(&call, info);
-    struct pl_errhandler *e = errhandler == MPI_ERRHANDLER_NULL ? NULL : pl_arg_errhandler(&call, errhandler, PL_COMM);
-    struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
-    pl_arg_output(&call, newcomm, "newcomm");
-    call.handler = e;
-    call.kind = e ? PL_COMM : 0;
-    if (!call.err && strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)
-        pl_call_error(&call, MPI_ERR_ARG, "stringtag has %zu characters, allowed are %d", strlen(stringtag),
-                      MPI_MAX_STRINGTAG_LEN - 1);
+    struct wishes w = arg_wishes(&call, stringtag, info, errhandler, newcomm);
     if (!call.err)
-        call.err = pl_comm_from_group(g, stringtag, i, e, &made);
-    return give_handled(&call, made, chosen, newcomm);
+        call.err = pl_comm_from_group(g, stringtag, w.info, w.handler, &made);
+    return give_handled(&call, made, w.chosen, newcomm);
 }
 
 int MPI_Comm_free(MPI_Comm *comm)
@@ -383,19 +399,11 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
     struct pl_comm *made = NULL;
     if (!call.err && local->rank == local_leader) /* the remote group is the leader's alone */
         remote = pl_arg_group(&call, remote_group, "remote_group");
-    pl_arg_output(&call, stringtag, "stringtag");
-    struct pl_info *i = pl_arg_info_or_null(&call, info);
-    struct pl_errhandler *e = errhandler == MPI_ERRHANDLER_NULL ? NULL : pl_arg_errhandler(&call, errhandler, PL_COMM);
-    struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
-    pl_arg_output(&call, newintercomm, "newintercomm");
-    call.handler = e;
-    call.kind = e ? PL_COMM : 0;
-    if (!call.err && strlen(stringtag) >= MPI_MAX_STRINGTAG_LEN)
-        pl_call_error(&call, MPI_ERR_ARG, "stringtag has %zu characters, allowed are %d", strlen(stringtag),
-                      MPI_MAX_STRINGTAG_LEN - 1);
+    struct wishes w = arg_wishes(&call, stringtag, info, errhandler, newintercomm);
     if (!call.err)
-        call.err = pl_intercomm_from_groups(local, local_leader, remote, remote_leader, stringtag, i, e, &made);
-    return give_handled(&call, made, chosen, newintercomm);
+        call.err = pl_intercomm_from_groups(local, local_leader, remote, remote_leader, stringtag, w.info, w.handler,
+                                            &made);
+    return give_handled(&call, made, w.chosen, newintercomm);
 }
 
 PL_NAMES_COMM(PL_PMPI)
