@@ -10,7 +10,8 @@
 #ifndef PLENUM_TESTS_RANKS_H
 #define PLENUM_TESTS_RANKS_H
 
-#include <check.h>
+#include "unit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -127,17 +127,12 @@ END_TEST
 
 int main(void)
 {
-    TCase *tcase = tcase_create("table");
+    Suite *suite = suite_create("coll_table");
+    TCase *tcase = unit_case(suite);
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, test_replaces);
     tcase_add_test(tcase, test_fits);
     tcase_add_loop_test(tcase, test_mistakes, 0, sizeof mistakes / sizeof *mistakes);
     tcase_add_test(tcase, test_not_there);
-    Suite *suite = suite_create("coll_table");
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_end(suite);
 }

@@ -506,13 +506,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("collectives");
-    TCase *tcase = tcase_create("algorithms");
-    tcase_set_timeout(tcase, 600);
+    TCase *tcase = unit_case(suite);
     tcase_add_loop_test(tcase, test_algorithms, 0, PL_COLL_KINDS);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_end(suite);
 }

@@ -283,19 +283,4 @@ START_TEST(deep)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("datatype");
-    TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 0);
-    tcase_add_test(all, contents);
-    tcase_add_test(all, normal_form);
-    tcase_add_test(all, huge);
-    tcase_add_test(all, deep);
-    suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
+UNIT_MAIN("datatype", contents, normal_form, huge, deep)

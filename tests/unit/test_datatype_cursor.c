@@ -193,14 +193,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("datatype_cursor");
-    TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 0);
+    TCase *all = unit_case(suite);
     tcase_add_loop_test(all, random_types, 0, 4);
     tcase_add_loop_test(all, all_lengths, 0, LAYS);
-    suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_end(suite);
 }

@@ -288,16 +288,10 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("errhandler_policy");
-    TCase *all = tcase_create("all");
+    TCase *all = unit_case(suite);
     const TTest *const tests[] = { first_match, freed_by_a_handler, harmless_ones, no_file, out_of_memory, threads };
-    tcase_set_timeout(all, 0);
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
         tcase_add_test(all, tests[i]);
     tcase_add_loop_test(all, wrong_files, 0, sizeof wrong / sizeof *wrong);
-    suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_end(suite);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The hardware places of a process: all of the machine, then bound to one processor. */
-#include <check.h>
+#include "unit.h"
+
 #include <dlfcn.h>
 #include <libgen.h>
 #include <limits.h>
@@ -85,8 +86,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("hwloc");
-    TCase *tcase = tcase_create("hwloc");
-    tcase_set_timeout(tcase, 60);
+    TCase *tcase = unit_case(suite);
     tcase_add_checked_fixture(tcase, load, NULL);
     tcase_add_test(tcase, test_places);
 #ifndef __SANITIZE_THREAD__ /* its own thread is not bound, so that the process is not confined */
@@ -95,10 +95,5 @@ int main(void)
     (void)test_bound;
 #endif
     tcase_add_test(tcase, test_names);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return unit_end(suite);
 }

@@ -322,17 +322,11 @@ int main(void)
     static const enum pl_coll_kind kinds[] = { PL_COLL_BARRIER,  PL_COLL_GATHER, PL_COLL_ALLGATHER,
                                                PL_COLL_ALLTOALL, PL_COLL_REDUCE, PL_COLL_SCAN };
     Suite *suite = suite_create("schedule");
-    TCase *tcase = tcase_create("schedule");
-    tcase_set_timeout(tcase, 120);
+    TCase *tcase = unit_case(suite);
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
         tcase_add_test(tcase, tests[i]);
     tcase_add_loop_test(tcase, test_lost_rank, 0, 8);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         tcase_add_loop_test(tcase, test_out_of_memory, kinds[i], kinds[i] + 1);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_end(suite);
 }

@@ -538,9 +538,5 @@ int main(void)
     add(suite, "test_cycles", test_cycles, CHOICES);
     add(suite, "test_processes", test_processes, CHOICES);
     add(suite, "test_killed_peer", test_killed_peer, 2);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return unit_end(suite);
 }

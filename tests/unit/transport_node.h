@@ -7,7 +7,8 @@
 #ifndef PLENUM_TESTS_TRANSPORT_NODE_H
 #define PLENUM_TESTS_TRANSPORT_NODE_H
 
-#include <check.h>
+#include "unit.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,15 +11,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* No time limit: the runner has one. */
-static inline int unit_run(const char *name, const TTest *const tests[], int count)
+/* A case of the suite, without a time limit: the runner has one. */
+static inline TCase *unit_case(Suite *suite)
 {
-    Suite *suite = suite_create(name);
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 0);
-    for (int i = 0; i < count; i++)
-        tcase_add_test(all, tests[i]);
     suite_add_tcase(suite, all);
+    return all;
+}
+
+/* Runs the suite, for main() to return. */
+static inline int unit_end(Suite *suite)
+{
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
@@ -27,6 +30,16 @@ static inline int unit_run(const char *name, const TTest *const tests[], int cou
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+static inline int unit_run(const char *name, const TTest *const tests[], int count)
+{
+    Suite *suite = suite_create(name);
+    TCase *all = unit_case(suite);
+    for (int i = 0; i < count; i++)
+        tcase_add_test(all, tests[i]);
+    return unit_end(suite);
+}
+
+/* For tests that each run once; others write main() with the functions above. */
 #define UNIT_MAIN(name, ...)                                                                    \
     int main(void)                                                                              \
     {                                                                                           \
