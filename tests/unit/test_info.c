@@ -285,6 +285,7 @@ START_TEST(environment_of_job)
     ck_assert_ptr_nonnull(value_of(MPI_INFO_ENV, "wdir"));
 
     pl_process.place = (struct pl_place){ .rank = 4, .size = 5, .job = &segment.job };
+    pl_process.instances = 1; /* it is open */
     pl_world_state = PL_WORLD_INITIALIZED;
     ck_assert_str_eq(value_of(MPI_INFO_ENV, "command"), "solver");
     ck_assert_str_eq(value_of(MPI_INFO_ENV, "argv"), "-v in.mtx");
