@@ -9,6 +9,8 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/jobs.h"
+#include "core/lost.h"
 #include "core/match.h"
 #include "core/request.h"
 
@@ -245,7 +247,9 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
     if (peer->error)
         return;
     peer->error = MPI_ERR_PROC_ABORTED;
-    pl_log("engine", 1, "lost the process of rank %d", peer->proc == UINT64_MAX ? -1 : PL_PROC_RANK(peer->proc));
+    char who[PL_JOB_NAME_MAX + 32];
+    pl_jobs_describe(peer->proc, who, sizeof who);
+    pl_log("engine", 1, "lost %s", who);
     PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link)
         if (request->peer == peer && request->state == PL_STATE_AWAITING) {
             pl_list_remove(&request->link);
@@ -255,6 +259,8 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
     while ((node = pl_list_pop(&peer->pending)) != NULL)
         pl_request_complete(PL_CONTAINER(node, struct pl_request, link), peer->error);
     pl_list_remove(&peer->link);
+    if (peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) != 0) /* no launcher ends this job for that one's sake */
+        pl_lost_break(engine, peer->proc);
 }
 
 static void host_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
@@ -266,6 +272,13 @@ static void host_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, co
     for (struct pl_peer *peer = engine->peers[from->engine & (engine->peer_buckets - 1)]; peer; peer = peer->next)
         if (peer->engine == from->engine)
             pl_engine_peer_failed(engine, peer);
+}
+
+static void host_closed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+{
+    (void)engine, (void)from;
+    if (endpoint)
+        endpoint->peer->closed = true;
 }
 
 static uint64_t host_engine_id(const struct pl_engine *engine)
@@ -290,6 +303,7 @@ const struct pl_host pl_engine_host = {
     .sent = host_sent,
     .fetched = host_fetched,
     .lost = host_lost,
+    .closed = host_closed,
     .engine_id = host_engine_id,
     .engine_card = host_engine_card,
     .threaded = host_threaded,

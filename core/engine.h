@@ -29,6 +29,7 @@ struct pl_peer {
     struct pl_list pending;        /* of pl_request.link: sends that found no room, in order */
     struct pl_list link;           /* in engine->busy while `pending` is not empty */
     int error;                     /* MPI error class once it has failed, for good */
+    bool closed;                   /* it has closed its engine, as everybody may: what is sent to it vanishes */
     uint32_t settings;             /* what it has configured for collectives (core/collectives/table.h) */
     struct pl_peer *next;          /* in its bucket */
 };
@@ -95,6 +96,10 @@ struct pl_engine {
 
 /* Opens the transports that PLENUM_TRANSPORT and the job ask for. Above MPI_THREAD_FUNNELED the lock is real. */
 int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level);
+
+/* One that had no way out, being alone in its job, gets those that it would have in a larger one, and a card that says so:
+ * before it is to meet processes of other jobs. Lock not held. */
+int pl_engine_widen(struct pl_engine *engine);
 
 /* Takes and drops the lock; leaving also frees what could not be freed under it, and does the chores. */
 static inline void pl_engine_enter(struct pl_engine *engine)

@@ -6,6 +6,7 @@
  * (2 bytes), the address; in the same form, as "coll", what is configured for collectives, if anything is. It comes from
  * other processes: every length is checked.
  */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/jobs.h"
 #include "core/lost.h"
 #include "core/match_index.h"
 #include "core/plugin.h"
@@ -54,17 +56,18 @@ static int open_loaded(struct pl_engine *engine, const char *name)
     return pl_fail(MPI_ERR_OTHER, "%s", why);
 }
 
-/* "auto": self, shm among processes of the node, ucx when the job is on several nodes. A name or a list forces. */
-static int open_transports(struct pl_engine *engine)
+/* What reaches others. "auto": shm among processes of the node, ucx when the job is on several nodes. A name or a list
+ * forces. */
+static int open_ways_out(struct pl_engine *engine)
 {
     const char *wanted = pl_config_text("transport");
     const struct pl_place *place = &pl_process.place;
     bool automatic = strcmp(wanted, "auto") == 0;
-    bool shm = automatic ? place->size > 1 : strstr(wanted, "shm") != NULL;
+    bool shm = automatic || strstr(wanted, "shm") != NULL;
     bool ucx = automatic ? place->local_size < place->size : strstr(wanted, "ucx") != NULL;
 
-    int rc = open_transport(engine, &pl_transport_self);
-    if (rc == MPI_SUCCESS && shm) {
+    int rc = MPI_SUCCESS;
+    if (shm) {
         rc = open_transport(engine, &pl_transport_shm);
         if (rc && automatic) { /* no shared memory here: the network serves the node too */
             pl_log("engine", 1, "no shared memory: %s", pl_error_detail(NULL));
@@ -75,6 +78,18 @@ static int open_transports(struct pl_engine *engine)
     if (rc == MPI_SUCCESS && ucx)
         rc = open_loaded(engine, "ucx");
     return rc;
+}
+
+/* A process that is alone needs none but "self", unless it is told otherwise, until it meets processes of other jobs. */
+static bool is_alone(void)
+{
+    return pl_process.place.size == 1 && strcmp(pl_config_text("transport"), "auto") == 0;
+}
+
+static int open_transports(struct pl_engine *engine)
+{
+    int rc = open_transport(engine, &pl_transport_self);
+    return rc || (engine->instance && is_alone()) ? rc : open_ways_out(engine);
 }
 
 static int write_card(struct pl_engine *engine)
@@ -205,6 +220,26 @@ lock:
     return rc;
 }
 
+/* Nobody may sleep in the transports meanwhile: those that were armed are the ones that are disarmed. */
+int pl_engine_widen(struct pl_engine *engine)
+{
+    int rc = MPI_SUCCESS;
+    pl_engine_enter(engine);
+    while (engine->asleep) {
+        pl_engine_leave(engine);
+        pl_engine_wake(engine);
+        sched_yield();
+        pl_engine_enter(engine);
+    }
+    if (engine->transports == 1 && is_alone()) {
+        rc = open_ways_out(engine);
+        if (rc == MPI_SUCCESS)
+            rc = write_card(engine);
+    }
+    pl_engine_leave(engine);
+    return rc;
+}
+
 static bool flushed(struct pl_engine *engine)
 {
     if (!pl_list_empty(&engine->busy) || !pl_list_empty(&engine->unresolved))
@@ -306,10 +341,10 @@ static int connect_peer(struct pl_engine *engine, struct pl_peer *peer, const un
         if (rc != PL_UNREACHABLE)
             return rc;
     }
-    char why[PL_DETAIL_MAX];
-    int rank = peer->proc == UINT64_MAX ? -1 : PL_PROC_RANK(peer->proc);
+    char why[PL_DETAIL_MAX], who[PL_JOB_NAME_MAX + 32];
+    pl_jobs_describe(peer->proc, who, sizeof who);
     snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
-    return pl_fail(MPI_ERR_OTHER, "no transport reaches the process of rank %d (PLENUM_TRANSPORT=%s)%s%s", rank,
+    return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s)%s%s", who,
                    pl_config_text("transport"), *why ? ": " : "", why);
 }
 
@@ -366,7 +401,7 @@ void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer)
     free(peer);
 }
 
-/* The card of a communicator's rank: one's own, from the rendezvous that made it, or what the process published. */
+/* The card of a communicator's rank: one's own, from when it was made, or what a process of the World published. */
 static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *length)
 {
     struct pl_engine *engine = &comm->instance->engine;
@@ -375,15 +410,18 @@ static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *le
         *length = engine->card_length;
         return MPI_SUCCESS;
     }
-    if (!comm->book)
+    int member = comm->book ? pl_group_find(comm->book->group, proc) : MPI_UNDEFINED;
+    const void *from = NULL;
+    *length = 0;
+    if (member != MPI_UNDEFINED)
+        from = pl_book_card(comm->book, member, length);
+    if (*length > 0) {
+        memcpy(card, from, *length);
+        return MPI_SUCCESS;
+    }
+    if (comm->instance->world)
         return pl_process_lookup(proc, PL_CARD_WORLD, card, length);
-    int member = pl_group_find(comm->book->group, proc);
-    if (member == MPI_UNDEFINED)
-        return pl_fail(MPI_ERR_INTERN, "rank %d of the job has no address in %s", PL_PROC_RANK(proc),
-                       pl_comm_label(comm));
-    const void *from = pl_book_card(comm->book, member, length);
-    memcpy(card, from, *length);
-    return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_INTERN, "rank %d of the job has no address in %s", PL_PROC_RANK(proc), pl_comm_label(comm));
 }
 
 int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)

@@ -8,7 +8,6 @@
  */
 #include "core/intercomm.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,17 +19,19 @@
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/request.h"
+#include "core/roster.h"
 
-struct member {
-    int32_t rank; /* in the job */
-    uint16_t card_length;
-    unsigned char card[PL_CARD_MAX];
-};
-
+/* What a leader says first. */
 struct offer {
     struct pl_comm_id id;
-    int32_t members;
     int32_t error;
+    int32_t far; /* the World's addresses do not do: they travel too */
+};
+
+/* The list of the remote group's members (core/roster.h), malloc'ed. */
+struct roster {
+    uint64_t length;
+    unsigned char *data;
 };
 
 static bool less(struct pl_comm_id a, struct pl_comm_id b)
@@ -51,111 +52,65 @@ static int swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t
     return rc ? rc : received;
 }
 
-/* Who is in the group of a communicator, as the other side needs it. */
-static struct member *describe(struct pl_comm *comm)
+/* The leaders' part: gets the other's roster for the own one. */
+static int swap_rosters(struct pl_comm *peer, int remote_leader, int tag, const struct roster *own, struct roster *theirs)
 {
-    struct member *members = pl_calloc((size_t)comm->size, sizeof *members);
-    if (!members) {
-        pl_fail_memory("the members of an intercommunicator");
-        return NULL;
-    }
-    for (int i = 0; i < comm->size; i++) {
-        uint64_t proc = pl_group_proc(comm->group, i);
-        int at = comm->book ? pl_group_find(comm->book->group, proc) : MPI_UNDEFINED;
-        members[i].rank = PL_PROC_RANK(proc);
-        if (at == MPI_UNDEFINED)
-            continue;
-        size_t length;
-        const void *card = pl_book_card(comm->book, at, &length);
-        members[i].card_length = (uint16_t)length;
-        memcpy(members[i].card, card, length);
-    }
-    return members;
-}
-
-static struct pl_group *group_of(struct pl_instance *instance, const struct member *members, int count)
-{
-    uint64_t *procs = pl_malloc((size_t)count * sizeof *procs);
-    if (!procs) {
-        pl_fail_memory("the remote group");
-        return NULL;
-    }
-    for (int i = 0; i < count; i++)
-        procs[i] = PL_PROC(0, members[i].rank);
-    struct pl_group *group = pl_group_create(instance, count, procs);
-    free(procs);
-    return group;
-}
-
-/* The addresses of the remote group's members, where the World's do not do. */
-static int remote_book(struct pl_comm *local, struct pl_group *remote, const struct member *members,
-                       struct pl_book **book)
-{
-    *book = NULL;
-    if (!local->book)
-        return MPI_SUCCESS;
-    *book = pl_book_create(remote);
-    if (!*book)
-        return MPI_ERR_NO_MEM;
-    size_t bytes = 0;
-    for (int i = 0; i < remote->size; i++)
-        bytes += members[i].card_length;
-    int rc = pl_book_open(*book, bytes);
-    for (int i = 0; rc == MPI_SUCCESS && i < remote->size; i++)
-        pl_book_add(*book, i, members[i].card, members[i].card_length);
-    return rc;
-}
-
-/* What the other side says is looked at before it is used. */
-static int check_members(const struct member *members, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (members[i].card_length > PL_CARD_MAX || members[i].rank < 0 || members[i].rank >= pl_process.place.size)
-            return pl_fail(MPI_ERR_OTHER, "what the remote leader says of rank %d of its group cannot be", i);
-    return MPI_SUCCESS;
-}
-
-/* The leaders meet. Who has no memory to describe its group says that, so that the other one does not wait. */
-static int meet(struct pl_comm *local, struct pl_comm *peer, int remote_leader, int tag, struct offer offers[2],
-                struct member **remote)
-{
-    struct member *members = describe(local);
-    offers[0].error = members ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    int rc = swap(peer, remote_leader, tag, &offers[0], sizeof offers[0], &offers[1], sizeof offers[1]);
-    if (rc == MPI_SUCCESS && offers[0].error)
-        rc = offers[0].error;
-    else if (rc == MPI_SUCCESS && (offers[1].error || offers[1].members < 1 || offers[1].members > pl_process.place.size))
-        rc = pl_fail(MPI_ERR_OTHER, "the remote leader, rank %d of peer_comm, cannot describe its group", remote_leader);
-    if (rc == MPI_SUCCESS && !(*remote = pl_calloc((size_t)offers[1].members, sizeof **remote)))
+    int rc = swap(peer, remote_leader, tag, &own->length, sizeof own->length, &theirs->length, sizeof theirs->length);
+    if (rc == MPI_SUCCESS && (own->length == 0 || theirs->length == 0))
+        rc = own->length ? pl_fail(MPI_ERR_OTHER, "the remote leader failed to describe its group") : MPI_ERR_NO_MEM;
+    if (rc == MPI_SUCCESS && !(theirs->data = pl_malloc(theirs->length)))
         rc = pl_fail_memory("the remote group");
-    if (rc == MPI_SUCCESS)
-        rc = swap(peer, remote_leader, tag, members, (size_t)local->size * sizeof *members, *remote,
-                  (size_t)offers[1].members * sizeof **remote);
-    free(members);
-    return rc ? rc : check_members(*remote, offers[1].members);
+    return rc ? rc : swap(peer, remote_leader, tag, own->data, own->length, theirs->data, theirs->length);
+}
+
+/* All of the local group get what its leader has. */
+static int share_roster(struct pl_comm *local, int local_leader, int failed, struct roster *roster)
+{
+    bool leads = local->rank == local_leader;
+    int64_t word[2] = { failed, (int64_t)roster->length };
+    int rc = pl_bcast(local, word, sizeof word, PL_TYPE_BYTE, local_leader);
+    if (rc == MPI_SUCCESS && word[0])
+        rc = leads ? failed
+                   : pl_fail((int)word[0], "the leader, rank %d, could not meet the remote leader", local_leader);
+    if (rc)
+        return rc;
+    roster->length = (uint64_t)word[1];
+    if (!leads && !(roster->data = pl_malloc(roster->length)))
+        return pl_fail_memory("the remote group");
+    return pl_bcast(local, roster->data, (MPI_Count)roster->length, PL_TYPE_BYTE, local_leader);
 }
 
 /* The leaders meet; then all of the local group know what the other side offers. */
 static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
-                    struct offer *mine, struct offer *theirs, struct member **remote)
+                    struct offer offers[2], struct roster *remote)
 {
     bool leads = local->rank == local_leader;
-    struct offer offers[2] = { { .id = pl_comm_new_id(), .members = local->size } };
-    *remote = NULL;
-    if (leads)
-        offers[1].error = meet(local, peer, remote_leader, pl_comm_user_tag(tag), offers, remote);
-    int rc = pl_bcast(local, offers, sizeof offers, PL_TYPE_BYTE, local_leader);
+    struct roster own = { 0, NULL };
+    size_t length = 0;
+    offers[0] = (struct offer){ .id = pl_comm_new_id(), .far = leads && (local->book || peer->book) };
+    offers[1] = (struct offer){ .error = MPI_ERR_OTHER };
+    tag = pl_comm_user_tag(tag);
+    if (leads) {
+        int rc = swap(peer, remote_leader, tag, &offers[0], sizeof offers[0], &offers[1], sizeof offers[1]);
+        offers[1].error = rc;
+    }
+    int rc = pl_bcast(local, offers, 2 * sizeof *offers, PL_TYPE_BYTE, local_leader);
     if (rc == MPI_SUCCESS && offers[1].error)
         rc = leads ? offers[1].error
                    : pl_fail(offers[1].error, "the leader, rank %d, could not meet the remote leader", local_leader);
-    if (rc == MPI_SUCCESS && !leads && !(*remote = pl_calloc((size_t)offers[1].members, sizeof **remote)))
-        rc = pl_fail_memory("the remote group");
-    if (rc == MPI_SUCCESS)
-        rc = pl_bcast(local, *remote, (MPI_Count)((size_t)offers[1].members * sizeof **remote), PL_TYPE_BYTE,
-                      local_leader);
-    *mine = offers[0];
-    *theirs = offers[1];
-    return rc;
+    if (rc)
+        return rc;
+    if (offers[0].far || offers[1].far)
+        rc = pl_roster_gather(local, local_leader, &own.data, &length);
+    else if (leads)
+        rc = pl_roster_write(local, &own.data, &length);
+    if (leads) {
+        own.length = rc ? 0 : length;
+        int swapped = swap_rosters(peer, remote_leader, tag, &own, remote);
+        rc = rc ? rc : swapped;
+        free(own.data);
+    }
+    return share_roster(local, local_leader, rc, remote);
 }
 
 /* The communicator of the local group, that the user does not see. */
@@ -186,31 +141,21 @@ static int disjoint(const struct pl_group *a, const struct pl_group *b)
     return MPI_SUCCESS;
 }
 
-int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
-                        struct pl_comm **comm)
+/* The new communicator: of the remote group, with its addresses where the World's do not do. */
+static int make(struct pl_comm *local, struct pl_group *remote, struct pl_book **book, const struct offer offers[2],
+                struct pl_comm **comm)
 {
-    struct offer mine, theirs;
-    struct member *members;
-    struct pl_group *remote = NULL;
-    struct pl_book *book = NULL;
     struct pl_comm *made;
-    int rc = exchange(local, local_leader, peer, remote_leader, tag, &mine, &theirs, &members);
-    if (rc == MPI_SUCCESS && !(remote = group_of(local->instance, members, theirs.members)))
-        rc = MPI_ERR_NO_MEM;
+    bool first = less(offers[0].id, offers[1].id);
+    int rc = disjoint(local->group, remote);
     if (rc == MPI_SUCCESS)
-        rc = disjoint(local->group, remote);
-    if (rc == MPI_SUCCESS)
-        rc = remote_book(local, remote, members, &book);
+        rc = pl_comm_create(local->instance, local, local->group, remote, offers[!first].id, &made);
     if (rc)
-        goto out;
-    bool first = less(mine.id, theirs.id);
-    rc = pl_comm_create(local->instance, local, local->group, remote, first ? mine.id : theirs.id, &made);
-    if (rc)
-        goto out;
-    if (book) {
+        return rc;
+    if (*book) {
         pl_book_release(made->book);
-        made->book = book;
-        book = NULL;
+        made->book = *book;
+        *book = NULL;
     }
     made->first_group = first;
     rc = shadow(local, &made->local);
@@ -218,11 +163,27 @@ int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm 
         pl_comm_free(made);
     else
         *comm = made;
-out:
-    pl_book_release(book);
-    if (remote)
+    return rc;
+}
+
+int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
+                        struct pl_comm **comm)
+{
+    struct offer offers[2];
+    struct roster roster = { 0, NULL };
+    struct pl_group *remote = NULL;
+    struct pl_book *book = NULL;
+    int rc = exchange(local, local_leader, peer, remote_leader, tag, offers, &roster);
+    if (rc == MPI_SUCCESS) {
+        bool far = offers[0].far || offers[1].far;
+        rc = pl_roster_read(local->instance, roster.data, roster.length, &remote, far ? &book : NULL);
+    }
+    if (rc == MPI_SUCCESS) {
+        rc = make(local, remote, &book, offers, comm);
         pl_handle_drop(remote);
-    free(members);
+    }
+    pl_book_release(book);
+    free(roster.data);
     return rc;
 }
 
@@ -260,17 +221,19 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
 int pl_intercomm_assemble(struct pl_instance *instance, const struct pl_intercomm_parts *parts, struct pl_comm **comm)
 {
     struct pl_comm *made;
-    int rc = pl_comm_create(instance, NULL, parts->local, parts->remote, parts->id, &made);
+    int rc = pl_comm_create(instance, parts->parent, parts->local, parts->remote, parts->id, &made);
     if (rc)
         return rc;
     made->first_group = parts->first;
-    rc = hidden_local(instance, NULL, parts->local, parts->local_id, &made->local);
+    rc = hidden_local(instance, parts->parent, parts->local, parts->local_id, &made->local);
     if (rc) {
         pl_comm_free(made);
         return rc;
     }
+    pl_book_release(made->book);
     made->book = parts->remote_book;
-    made->local->book = parts->local_book;
+    if (parts->local_book)
+        made->local->book = parts->local_book;
     *comm = made;
     return MPI_SUCCESS;
 }
@@ -352,17 +315,18 @@ static struct pl_group *joined(struct pl_comm *comm, const struct pl_group *low,
     return group;
 }
 
-/* The remote addresses are in the intercommunicator's book, the local ones in its shadow's. */
+/* The remote addresses are in the intercommunicator's book, the local ones in its shadow's, unless they are the World's: of
+ * length 0. */
 static const void *card_of(const struct pl_comm *comm, uint64_t proc, size_t *length)
 {
-    const struct pl_book *book = comm->book;
-    int at = pl_group_find(book->group, proc);
-    if (at == MPI_UNDEFINED) {
-        book = comm->local->book;
-        at = pl_group_find(book->group, proc);
+    const struct pl_book *books[] = { comm->book, comm->local->book };
+    *length = 0;
+    for (int b = 0; b < 2; b++) {
+        int at = books[b] ? pl_group_find(books[b]->group, proc) : MPI_UNDEFINED;
+        if (at != MPI_UNDEFINED)
+            return pl_book_card(books[b], at, length);
     }
-    assert(at != MPI_UNDEFINED);
-    return pl_book_card(book, at, length);
+    return "";
 }
 
 static int joined_book(struct pl_comm *comm, struct pl_group *group, struct pl_book **book)

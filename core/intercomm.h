@@ -17,8 +17,10 @@ int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged);
 int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_value, struct pl_comm_id *id);
 
 /* From what its members have found out about each other: the groups, ids for it and for the communicator of the local group,
- * addresses. Local. Retains the groups and, when it succeeds, takes the books. `first`: the local group is the first one. */
+ * addresses. Local. Retains the groups and, when it succeeds, takes the books. `first`: the local group is the first one.
+ * `parent`, which may be NULL, gives the error handler, and the local group's addresses where `local_book` is NULL. */
 struct pl_intercomm_parts {
+    struct pl_comm *parent;
     struct pl_group *local, *remote;
     struct pl_book *local_book, *remote_book;
     struct pl_comm_id id, local_id;

@@ -46,6 +46,8 @@ enum pl_item_what {
     PL_WHAT_MEETING, /* for processes that are to come together, by the tag in `object` */
     PL_WHAT_CLOSE,   /* for what was sent to be taken, at the end of a World or session */
     PL_WHAT_ADDRESS, /* for another process to be initialized */
+    PL_WHAT_ACCEPT,  /* for somebody to connect to a port */
+    PL_WHAT_CONNECT, /* for somebody to accept at a port */
     PL_WHAT_REQUEST, /* a generalized request: the program itself completes it */
     PL_WHAT_KINDS
 };
@@ -63,7 +65,9 @@ struct pl_job_item {
     uint32_t awaited_count, range_count;
     int32_t awaited[PL_ITEM_AWAITED];  /* ranks without which it does not go on; none: anybody may help, or nobody */
     uint32_t range[PL_ITEM_RANGES][2]; /* members of the communicator: first rank, last rank */
-    uint32_t ranges_cut;               /* 1: there are more */
+    uint32_t ranges_cut;               /* 1: there are more, or some of other jobs */
+    int32_t far;                       /* of a peer in another job: its rank there; else PL_NOBODY */
+    char far_job[64];                  /* ... and the job's name */
     char object[64];                   /* the communicator by name */
     char session[32];                  /* "World", "session 2", "front door" */
 };

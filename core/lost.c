@@ -11,6 +11,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/jobs.h"
 #include "core/match_index.h"
 #include "core/memory.h"
 #include "core/process.h"
@@ -49,9 +50,8 @@ static void end_receives(struct pl_comm *comm)
             pl_request_complete(PL_CONTAINER(node, struct pl_request, link), MPI_ERR_PROC_ABORTED);
 }
 
-static void break_comms(struct pl_engine *engine, int dead)
+void pl_lost_break(struct pl_engine *engine, uint64_t proc)
 {
-    uint64_t proc = PL_PROC(0, dead);
     for (size_t i = 0; i < engine->comm_buckets; i++)
         for (struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next) {
             int rank = pl_group_find(comm->group, proc);
@@ -61,6 +61,8 @@ static void break_comms(struct pl_engine *engine, int dead)
                 continue;
             atomic_store(&comm->lost, rank + 1);
             end_receives(comm);
+            if (atomic_load(&engine->sleepers) > 0)
+                pl_engine_wake(engine);
         }
 }
 
@@ -98,7 +100,7 @@ void pl_lost_look(struct pl_engine *engine)
             continue;
         lost->counted[r] = now;
         lose_peers(engine, r);
-        break_comms(engine, r);
+        pl_lost_break(engine, PL_PROC(0, r));
         pl_engine_wake(engine);
     }
 }
@@ -116,7 +118,7 @@ void pl_lost_check(struct pl_comm *comm)
         int rank = pl_group_find(comm->group, proc), member = PL_PROC_RANK(proc);
         size_t length;
         const void *card = pl_book_card(book, i, &length);
-        if (rank < 0 || proc == pl_process_self() || length < sizeof id)
+        if (rank < 0 || proc == pl_process_self() || PL_PROC_JOB(proc) != 0 || length < sizeof id)
             continue;
         memcpy(&id, card, sizeof id);
         if ((id & 0xff) != (engine->lost->counted[member] & 0xff))
@@ -168,5 +170,13 @@ void pl_lost_close(struct pl_engine *engine)
 
 int pl_lost_fail(const struct pl_comm *comm)
 {
-    return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d of %s has died", atomic_load(&comm->lost) - 1, pl_comm_label(comm));
+    int rank = atomic_load(&comm->lost) - 1;
+    const struct pl_group *group = comm->remote && rank < comm->remote->size ? comm->remote : comm->group;
+    uint64_t proc = rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
+    char who[PL_JOB_NAME_MAX + 32];
+    if (PL_PROC_JOB(proc) == 0)
+        return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d of %s has died", rank, pl_comm_label(comm));
+    pl_jobs_describe(proc, who, sizeof who);
+    return pl_fail(MPI_ERR_PROC_ABORTED, "%s, %srank %d of %s, has died", who, comm->remote ? "remote " : "", rank,
+                   pl_comm_label(comm));
 }

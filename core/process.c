@@ -19,6 +19,8 @@
 #include "core/errhandler.h"
 #include "core/errhandler_policy.h"
 #include "core/error.h"
+#include "core/jobs.h"
+#include "core/names.h"
 #include "core/object.h"
 #include "core/plugin.h"
 #include "core/transport.h"
@@ -124,6 +126,15 @@ int pl_process_check_forked(void)
                    (int)pl_process.pid);
 }
 
+int pl_process_check_open(void)
+{
+    pl_lock_take(&pl_process.lock);
+    bool open = pl_process.instances > 0;
+    pl_lock_drop(&pl_process.lock);
+    return open ? pl_process_check_forked()
+                : pl_fail(MPI_ERR_OTHER, "MPI is not initialized, or finalized, and no session is open");
+}
+
 int pl_process_open(void)
 {
     pl_lock_take(&pl_process.lock);
@@ -148,6 +159,8 @@ void pl_process_close(void)
         pl_coll_table_close();
         of_files = pl_errhandler_take_file_null();
         pl_process.pid = 0;
+        pl_names_forget();
+        pl_jobs_forget();
         pl_type_trim();
     }
     pl_lock_drop(&pl_process.lock);

@@ -19,6 +19,7 @@
 /* What a bootstrap tells about the process. Filled in by open(). */
 struct pl_place {
     char nspace[256];
+    uint64_t key;             /* with nspace, tells the job from all others, wherever they run; 0: nspace does */
     int rank, size;           /* in the job */
     int local_size;           /* processes of the job on this node */
     int appnum;               /* -1: not known */
@@ -67,13 +68,18 @@ struct pl_bootstrap_ops {
     int (*psets)(int (*found)(void *to, const char *name, const int *ranks, int count), void *to);
     /* How many processes have died as this rank and had their place taken by another since the job began. NULL: none has. */
     uint32_t (*deaths)(int rank);
+    /* A name service of the launcher's, for core/names.h. May ask a server, without the process lock. PL_UNREACHABLE: it has
+     * none. All three may be NULL together. */
+    int (*publish_name)(const char *name, const char *value); /* MPI_ERR_SERVICE: it is published already */
+    int (*withdraw_name)(const char *name);
+    int (*find_name)(const char *name, char *value, size_t room); /* MPI_ERR_NAME */
 };
 
 /* For a process that fails before its place is found: tells the launcher that left a job segment, if there is one and no
  * bootstrap is open. False: nobody was told. */
 bool pl_inherited_abort_early(int code, const char *object, const char *message);
 
-enum { PL_BOOTSTRAP_ABI = 4 };
+enum { PL_BOOTSTRAP_ABI = 5 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 struct pl_process {
@@ -96,6 +102,9 @@ static inline uint64_t pl_process_self(void)
 
 /* Is this a child that was forked while the process was open, and has executed no program since? MPI_ERR_OTHER. */
 int pl_process_check_forked(void);
+
+/* MPI_ERR_OTHER: no instance is open, MPI is not initialized and there is no session. */
+int pl_process_check_open(void);
 
 /* Counted. */
 int pl_process_open(void);

@@ -9,6 +9,7 @@
 
 #include "core/comm.h"
 #include "core/instance.h"
+#include "core/jobs.h"
 #include "core/match.h"
 #include "core/process.h"
 #include "core/request.h"
@@ -41,7 +42,8 @@ static struct pl_job_item *add(struct pl_job_page *page, enum pl_item_kind kind,
         return NULL;
     }
     struct pl_job_item *item = &page->item[page->items++];
-    *item = (struct pl_job_item){ .kind = kind, .what = what, .peer = PL_NOBODY, .tag = PL_ANY, .bytes = -1 };
+    *item = (struct pl_job_item){ .kind = kind, .what = what, .peer = PL_NOBODY, .tag = PL_ANY, .far = PL_NOBODY,
+                                  .bytes = -1 };
     return item;
 }
 
@@ -55,7 +57,12 @@ void pl_report_await(struct pl_job_item *item, int rank)
 static void put_members(struct pl_job_item *item, const struct pl_group *group)
 {
     for (int i = 0; i < group->size; i++) {
-        uint32_t rank = (uint32_t)PL_PROC_RANK(pl_group_proc(group, i));
+        uint64_t proc = pl_group_proc(group, i);
+        uint32_t rank = (uint32_t)PL_PROC_RANK(proc);
+        if (PL_PROC_JOB(proc) != 0) {
+            item->ranges_cut = 1;
+            continue;
+        }
         uint32_t(*last)[2] = item->range_count ? &item->range[item->range_count - 1] : NULL;
         if (last && (*last)[1] + 1 == rank) {
             (*last)[1] = rank;
@@ -90,10 +97,19 @@ static void put_comm(struct pl_job_item *item, const struct pl_comm *comm)
     put_members(item, comm->group);
 }
 
-static int job_rank(const struct pl_comm *comm, int rank)
+/* Of the own job: it is awaited. Of another: its name there, since its runtime may be another too. */
+static void put_process(struct pl_job_item *item, const struct pl_comm *comm, int rank)
 {
     const struct pl_group *group = comm->remote ? comm->remote : comm->group;
-    return rank >= 0 && rank < group->size ? PL_PROC_RANK(pl_group_proc(group, rank)) : PL_NOBODY;
+    uint64_t key, proc = rank < group->size ? pl_group_proc(group, rank) : UINT64_MAX;
+    if (proc == UINT64_MAX)
+        return;
+    if (PL_PROC_JOB(proc) == 0) {
+        pl_report_await(item, PL_PROC_RANK(proc));
+        return;
+    }
+    item->far = PL_PROC_RANK(proc);
+    snprintf(item->far_job, sizeof item->far_job, "%.63s", pl_jobs_name(PL_PROC_JOB(proc), &key));
 }
 
 /* A rank of the communicator without which it does not go on. */
@@ -105,7 +121,7 @@ static void put_peer(struct pl_job_item *item, const struct pl_comm *comm, int p
     }
     item->peer = peer;
     if (comm && peer >= 0)
-        pl_report_await(item, job_rank(comm, peer));
+        put_process(item, comm, peer);
 }
 
 /* --- requests ----------------------------------------------------------------------------------- */
@@ -214,7 +230,7 @@ static void add_queues(struct pl_job_page *page, const struct pl_engine *engine,
 static void await_receivers(struct pl_job_item *item, const struct pl_engine *engine)
 {
     PL_LIST_EACH (peer, &engine->busy, struct pl_peer, link)
-        if (peer->proc != UINT64_MAX)
+        if (peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) == 0)
             pl_report_await(item, PL_PROC_RANK(peer->proc));
 }
 

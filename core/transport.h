@@ -118,6 +118,9 @@ struct pl_host {
      * error. Either may be NULL. */
     void (*lost)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from);
 
+    /* The peer has closed, as everybody may: what is sent to it vanishes. Either may be NULL. */
+    void (*closed)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from);
+
     uint64_t (*engine_id)(const struct pl_engine *engine);
     /* The engine's whole card, for a connection request. Borrowed. */
     const void *(*engine_card)(const struct pl_engine *engine, size_t *length);

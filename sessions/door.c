@@ -4,6 +4,7 @@
 
 #include "core/process.h"
 #include "mpi.h"
+#include "sessions/port_parts.h"
 
 static struct pl_lock door_lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
 static struct pl_engine door_engine;
@@ -13,7 +14,9 @@ static bool door_is_open;
 static void close_door(void)
 {
     pl_process_publish(PL_CARD_DOOR, NULL, 0);
+    pl_ports_close(&door_engine);
     pl_engine_close(&door_engine);
+    pl_ports_forget();
     pl_lock_fini(&door_engine.lock);
     pl_meeting_forget_early();
     door_is_open = false;

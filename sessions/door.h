@@ -18,6 +18,9 @@ int pl_door_peer(struct pl_engine *door, int rank, struct pl_peer **peer);
 /* Between unsuccessful rounds: moves the other engines on, spins, yields, sleeps. */
 void pl_door_idle(struct pl_engine *door, struct pl_wait *wait);
 
+/* The same, with what all kinds of messages are for. */
+int pl_meeting_door(struct pl_engine **door);
+
 /* meeting.c: throws away what came for meetings that never took place. */
 void pl_meeting_forget_early(void);
 

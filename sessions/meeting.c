@@ -16,6 +16,7 @@
 #include "core/process.h"
 #include "sessions/door.h"
 #include "sessions/meeting_parts.h"
+#include "sessions/port_parts.h"
 
 enum { GONE_MAX = 64 };
 
@@ -277,8 +278,13 @@ static void arrived(struct pl_engine *door, const struct pl_origin *from, const 
     case PL_DOOR_ANSWER: answer_arrived(door, header->token, data, header->size); break;
     case PL_DOOR_LEAVE: leave_arrived(door, from, header->token, data, header->size); break;
     case PL_DOOR_REFUSAL: refusal_arrived(data, header->size); break;
-    default: break;
+    default: pl_port_arrived(door, from, header, data); break;
     }
+}
+
+int pl_meeting_door(struct pl_engine **door)
+{
+    return pl_door_open(arrived, door);
 }
 
 /* --- what is said ---------------------------------------------------------------------------------------------- */
@@ -386,7 +392,7 @@ int pl_meeting_open(struct pl_meeting *meeting)
         if (!meeting->guests)
             return pl_fail_memory("a meeting of a group");
     }
-    int rc = pl_door_open(arrived, &meeting->door);
+    int rc = pl_meeting_door(&meeting->door);
     if (rc)
         return rc;
     pl_engine_enter(meeting->door);

@@ -22,6 +22,7 @@ static int attached_open(struct pl_place *place)
     if (rc)
         return rc;
     snprintf(place->nspace, sizeof place->nspace, "%s", seat.job->nspace);
+    place->key = seat.job->cookie;
     place->rank = seat.rank;
     place->size = place->local_size = place->universe = (int)seat.job->size;
     place->slots = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 0;

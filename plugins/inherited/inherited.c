@@ -130,6 +130,7 @@ static int inherited_open(struct pl_place *place)
         return PL_UNREACHABLE;
     }
     snprintf(place->nspace, sizeof place->nspace, "%s", job->nspace);
+    place->key = job->cookie;
     place->rank = rank;
     place->size = place->local_size = (int)job->size;
     place->appnum = job->appnum ? ((const int32_t *)((const char *)job + job->appnum))[rank] : -1;

@@ -147,8 +147,8 @@ int pl_shm_peer_end(struct pl_shm_peer *peer)
     int events = pl_shm_bulk_end(peer);
     release(peer, !peer->damaged);
     pl_list_append(&shm->ended, &peer->link);
-    if (peer->error)
-        shm->host->lost(shm->engine, peer->connected ? &peer->endpoint : NULL, called ? &peer->origin : NULL);
+    (peer->error ? shm->host->lost : shm->host->closed)(shm->engine, peer->connected ? &peer->endpoint : NULL,
+                                                        called ? &peer->origin : NULL);
     return events + 1;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bootstrap of a process that no one launched: a full MPI of one, without any server. */
 #include <stdio.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "core/error.h"
@@ -10,6 +11,9 @@
 static int singleton_open(struct pl_place *place)
 {
     snprintf(place->nspace, sizeof place->nspace, "singleton-%ld", (long)getpid());
+    while (place->key == 0)
+        if (getrandom(&place->key, sizeof place->key, 0) != sizeof place->key)
+            return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for the name of a job");
     place->appnum = -1;
     place->universe = 1;
     place->generation = 1;

@@ -29,13 +29,18 @@ static void put_envelope(json_t *object, const char *key, int value)
 static json_t *item_value(const struct pl_job_item *item)
 {
     static const char *const names[PL_WHAT_KINDS] = { "operation", "receive", "send",  "probe",   "collective",
-                                                      "some",      "meeting", "close", "address", "generalized" };
+                                                      "some",      "meeting", "close", "address", "accept",
+                                                      "connect", "generalized" };
     json_t *object = json_object();
     if (item->kind != PL_ITEM_MESSAGE)
         put_text(object, "for", names[item->what]);
     put_text(object, item->what == PL_WHAT_MEETING ? "tag" : "communicator", item->object);
     put_text(object, "session", item->session);
     put_envelope(object, "peer", item->peer);
+    if (item->far >= 0) {
+        put_number(object, "peer_rank", item->far);
+        put_text(object, "peer_job", item->far_job);
+    }
     if (item->what == PL_WHAT_RECV || item->what == PL_WHAT_SEND || item->what == PL_WHAT_PROBE ||
         item->kind == PL_ITEM_MESSAGE)
         put_envelope(object, "tag", item->tag);

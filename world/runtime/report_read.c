@@ -43,6 +43,7 @@ static void tidy_item(struct pl_job_item *item, int size)
     }
     tidy(item->object, sizeof(item->object));
     tidy(item->session, sizeof(item->session));
+    tidy(item->far_job, sizeof(item->far_job));
 }
 
 struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size)

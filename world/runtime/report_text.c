@@ -55,13 +55,21 @@ static void write_awaited(const struct pl_job_item *item, FILE *out)
         fprintf(out, "%s %d", i ? "," : "", item->awaited[i]);
 }
 
+/* A rank of the communicator; a process of another job by its name there, too. */
+static void write_peer(const char *before, const struct pl_job_item *item, FILE *out)
+{
+    fprintf(out, "%s%d", before, item->peer);
+    if (item->far >= 0)
+        fprintf(out, " (rank %d of job %s)", item->far, item->far_job);
+}
+
 static void write_message(const struct pl_job_item *item, FILE *out)
 {
     fputs("a message ", out);
     if (item->kind == PL_ITEM_MESSAGE && item->bytes >= 0)
         fprintf(out, "of %lld bytes ", (long long)item->bytes);
     if (item->peer >= 0)
-        fprintf(out, "from rank %d", item->peer);
+        write_peer("from rank ", item, out);
     else
         fputs("from any rank", out);
     write_tag(item, out);
@@ -73,16 +81,18 @@ void pl_report_write_item(const struct pl_job_item *item, FILE *out)
     case PL_WHAT_RECV:
     case PL_WHAT_PROBE: write_message(item, out); break;
     case PL_WHAT_SEND:
-        fprintf(out, "rank %d to take its message of %lld bytes", item->peer, (long long)item->bytes);
+        write_peer("rank ", item, out);
+        fprintf(out, " to take its message of %lld bytes", (long long)item->bytes);
         write_tag(item, out);
         if (item->unsent)
             fputs(" (not on its way yet)", out);
         break;
     case PL_WHAT_COLLECTIVE:
         if (item->peer >= 0)
-            fprintf(out, "rank %d in a collective operation", item->peer);
+            write_peer("rank ", item, out);
         else
-            fputs("the others in a collective operation", out);
+            fputs("the others", out);
+        fputs(" in a collective operation", out);
         break;
     case PL_WHAT_ANY: fputs("one of several operations", out); break;
     case PL_WHAT_MEETING:
@@ -100,6 +110,8 @@ void pl_report_write_item(const struct pl_job_item *item, FILE *out)
         fputs(" to take what it has sent", out);
         break;
     case PL_WHAT_ADDRESS: fprintf(out, "rank %d to be initialized", item->peer); break;
+    case PL_WHAT_ACCEPT: fputs("another job to connect to its port", out); break;
+    case PL_WHAT_CONNECT: fputs("another job to accept at the port to which it connects", out); break;
     case PL_WHAT_REQUEST: fputs("a generalized request, which the program completes", out); break;
     default:
         if (item->kind == PL_ITEM_MESSAGE)

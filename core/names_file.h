@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The memory files of published names: the own one, and those of others. See names.h. Locking: the caller's. */
+#ifndef PLENUM_CORE_NAMES_FILE_H
+#define PLENUM_CORE_NAMES_FILE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "core/names.h"
+
+enum pl_name_state { PL_NAME_FREE, PL_NAME_CLAIMED, PL_NAME_PUBLISHED };
+
+/* One name, as it lies in the file. While `state` is not 0 nothing else changes. */
+struct pl_name_entry {
+    uint32_t state;
+    int32_t runtime;  /* pid of the runtime that started the process; 0: none of ours did */
+    uint64_t ticket;  /* the time when it was claimed, in ns: no two entries of a process have the same */
+    int32_t owner;    /* pid: a forked child, which has the file too, is not the owner */
+    uint32_t narrow;  /* 1: for the own runtime alone */
+    char name[PL_NAME_ROOM], value[PL_NAME_VALUE_ROOM];
+};
+
+/* The own file. Writing gives the entry's number; the file comes with the first one. */
+int pl_names_file_add(const struct pl_name_entry *entry, int *number);
+void pl_names_file_set_state(int number, enum pl_name_state state);
+bool pl_names_file_read(int number, struct pl_name_entry *entry); /* false: there are not so many */
+void pl_names_file_close(void);
+
+/* Shows the entries with this name in all files of the user's processes, the own one among them, until `see` says false. */
+void pl_names_file_scan(const char *name, bool (*see)(void *context, const struct pl_name_entry *entry), void *context);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Accepting and connecting as a group: its root deals with the other, and tells the others what came of it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/book.h"
+#include "core/collective.h"
+#include "core/engine.h"
+#include "core/info.h"
+#include "core/instance.h"
+#include "core/intercomm.h"
+#include "core/memory.h"
+#include "core/roster.h"
+#include "sessions/port.h"
+#include "sessions/port_parts.h"
+
+enum { REACHED = 64 }; /* members of the other group to whom a connection is made at once */
+
+/* What the root tells its group. */
+struct news {
+    int32_t error;
+    uint64_t length; /* of the other group's list, which follows */
+    struct pl_comm_id id, local_id;
+    char why[PL_DETAIL_MAX];
+};
+
+int pl_port_patience(struct pl_info *info, long *milliseconds)
+{
+    enum { LONGEST = 1 << 30 };
+    char *text = info ? pl_info_get(info, "timeout") : NULL, *end;
+    *milliseconds = 0;
+    if (!text)
+        return MPI_SUCCESS;
+    double seconds = strtod(text, &end);
+    int rc = MPI_SUCCESS;
+    if (end == text || *end || !(seconds >= 0) || seconds > LONGEST)
+        rc = pl_fail(MPI_ERR_INFO_VALUE,
+                     "info key timeout is \"%.60s\": it must be a number of seconds, or 0 for no limit", text);
+    else
+        *milliseconds = (long)(seconds * 1000 + 0.999);
+    free(text);
+    return rc;
+}
+
+/* The root's result, at all. */
+static int share(struct pl_comm *comm, int root, int error, struct pl_deal *deal, struct news *news)
+{
+    *news = (struct news){ .error = error, .length = deal->remote_length, .id = deal->id, .local_id = pl_comm_new_id() };
+    if (error)
+        snprintf(news->why, sizeof news->why, "%s", pl_error_detail(NULL));
+    int rc = pl_bcast(comm, news, sizeof *news, PL_TYPE_BYTE, root);
+    if (rc || (news->error && comm->rank == root))
+        return rc ? rc : error;
+    if (news->error)
+        return pl_fail(news->error, "at the root, rank %d: %s", root, news->why);
+    if (comm->rank != root && !(deal->remote = pl_malloc(news->length)))
+        return pl_fail_memory("the members of another group");
+    return pl_bcast(comm, deal->remote, (MPI_Count)news->length, PL_TYPE_BYTE, root);
+}
+
+/* Who is connected notices when the other dies, though they never talk. Where the way is one that notices. */
+static void reach_others(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    struct pl_peer *peer;
+    pl_engine_enter(engine);
+    bool shared = engine->transports > 1 && engine->transport[1].ops->share;
+    for (int i = 0; shared && i < comm->remote->size && i < REACHED; i++)
+        pl_engine_resolve(comm, i, &peer); /* what fails here is an error of who sends there */
+    pl_engine_leave(engine);
+}
+
+static int assemble(struct pl_comm *comm, const struct pl_deal *deal, const struct news *news, bool first,
+                    struct pl_comm **made)
+{
+    struct pl_intercomm_parts parts = {
+        .parent = comm, .local = comm->group, .id = news->id, .local_id = news->local_id, .first = first
+    };
+    int rc = pl_roster_read(comm->instance, deal->remote, news->length, &parts.remote, &parts.remote_book);
+    if (rc)
+        return rc;
+    rc = pl_intercomm_assemble(comm->instance, &parts, made);
+    if (rc)
+        pl_book_release(parts.remote_book);
+    else
+        reach_others(*made);
+    pl_handle_drop(parts.remote);
+    return rc;
+}
+
+static int meet(const char *name, struct pl_info *info, int root, struct pl_comm *comm, bool accepts,
+                struct pl_comm **made)
+{
+    struct pl_deal deal = { .comm = comm };
+    struct news news;
+    unsigned char *roster = NULL;
+    bool leads = comm->rank == root;
+    int rc = pl_engine_widen(&comm->instance->engine);
+    if (rc) /* only who is alone in its job can fail here */
+        return rc;
+    rc = pl_roster_gather(comm, root, &roster, &deal.length);
+    deal.roster = roster;
+    if (rc == MPI_SUCCESS && leads)
+        rc = pl_port_patience(info, &deal.patience);
+    if (rc == MPI_SUCCESS && leads)
+        rc = accepts ? pl_port_wait_accept(name, &deal) : pl_port_wait_connect(name, &deal);
+    rc = share(comm, root, rc, &deal, &news);
+    if (rc == MPI_SUCCESS)
+        rc = assemble(comm, &deal, &news, accepts, made);
+    free(deal.remote);
+    free(roster);
+    return rc;
+}
+
+int pl_port_accept(const char *name, struct pl_info *info, int root, struct pl_comm *comm, struct pl_comm **made)
+{
+    return meet(name, info, root, comm, true, made);
+}
+
+int pl_port_connect(const char *name, struct pl_info *info, int root, struct pl_comm *comm, struct pl_comm **made)
+{
+    return meet(name, info, root, comm, false, made);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The roots: one waits for a caller, the other for somebody who accepts.
+ *
+ * An offer counts when it is taken. So an acceptor is never left with a caller that has given up, or died, while the offer was
+ * on its way: it goes on with the next one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/engine.h"
+#include "core/memory.h"
+#include "core/report.h"
+#include "core/roster.h"
+#include "mpi-ext.h"
+#include "sessions/door.h"
+#include "sessions/port_parts.h"
+
+/* A wait at the door, and since when. */
+struct vigil {
+    struct pl_engine *door;
+    struct pl_waiting what;
+    struct pl_wait wait;
+    long began, patience; /* milliseconds */
+};
+
+static long now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void describe(const void *context, struct pl_job_item *item)
+{
+    const struct vigil *vigil = context;
+    item->waited = (now_ms() - vigil->began) * 1000000;
+}
+
+static void begin(struct vigil *vigil, struct pl_engine *door, const struct pl_deal *deal, enum pl_item_what what)
+{
+    *vigil = (struct vigil){ .door = door, .began = now_ms(), .patience = deal->patience };
+    vigil->what = (struct pl_waiting){
+        .what = what, .comm = deal->comm, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe, .context = vigil
+    };
+    vigil->wait.what = &vigil->what;
+}
+
+static bool is_late(const struct vigil *vigil)
+{
+    return vigil->patience && now_ms() - vigil->began >= vigil->patience;
+}
+
+/* Lets others come, and moves on. */
+static void rest(struct vigil *vigil)
+{
+    pl_engine_leave(vigil->door);
+    pl_door_idle(vigil->door, &vigil->wait);
+    pl_engine_enter(vigil->door);
+    if (pl_engine_progress(vigil->door) > 0)
+        vigil->wait.rounds = 0;
+}
+
+static bool is_gone(const struct pl_peer *peer)
+{
+    return peer->error || peer->closed;
+}
+
+/* --- accepting ---------------------------------------------------------------------------------------------------- */
+
+/* NULL: it may connect. Else why not. */
+static const char *refusal(struct pl_comm *comm, const struct pl_caller *caller)
+{
+    const char *why = NULL;
+    struct pl_group *group;
+    if (pl_roster_read(comm->instance, caller->roster, caller->length, &group, NULL))
+        return "what the connecting root says of its group is damaged";
+    for (int i = 0; i < group->size && !why; i++)
+        if (pl_group_find(comm->group, pl_group_proc(group, i)) != MPI_UNDEFINED)
+            why = "a process is both among those who connect and among those who accept";
+    pl_handle_drop(group);
+    return why;
+}
+
+/* True: the caller, which is used up, has taken the offer. */
+static bool offer_to(struct vigil *vigil, struct pl_caller *caller, struct pl_deal *deal)
+{
+    struct pl_comm_id id = pl_comm_new_id();
+    struct pl_offer offer = { .serial = id.serial, .home = id.home };
+    const char *why = refusal(deal->comm, caller);
+    if (why)
+        pl_port_refuse(vigil->door, caller, MPI_ERR_COMM, why);
+    if (why || pl_port_offer(vigil->door, caller, &offer, deal->roster, deal->length))
+        return false;
+    while (caller->state == PL_CALLER_OFFERED && !is_gone(caller->peer))
+        rest(vigil);
+    bool taken = caller->state == PL_CALLER_TAKEN && (deal->remote = pl_malloc(caller->length)) != NULL;
+    if (taken) {
+        memcpy(deal->remote, caller->roster, deal->remote_length = caller->length);
+        deal->id = id;
+    }
+    pl_port_drop(caller);
+    return taken;
+}
+
+static int accept_one(struct vigil *vigil, uint64_t port, struct pl_deal *deal)
+{
+    struct pl_caller *caller;
+    pl_engine_progress(vigil->door);
+    for (;;) {
+        if (!pl_port_next(port, &caller))
+            return pl_fail(MPI_ERR_PORT, "port_name is no open port of this process");
+        if (caller && offer_to(vigil, caller, deal))
+            return MPI_SUCCESS;
+        if (is_late(vigil))
+            return pl_fail(MPIX_ERR_TIMEOUT, "nobody has connected within %ld.%03ld s", vigil->patience / 1000,
+                           vigil->patience % 1000);
+        if (!caller)
+            rest(vigil);
+    }
+}
+
+int pl_port_wait_accept(const char *text, struct pl_deal *deal)
+{
+    struct pl_port_name name;
+    struct pl_engine *door;
+    struct vigil vigil;
+    int rc = pl_port_parse(text, &name);
+    if (rc == MPI_SUCCESS)
+        rc = pl_meeting_door(&door);
+    if (rc)
+        return rc;
+    begin(&vigil, door, deal, PL_WHAT_ACCEPT);
+    pl_engine_enter(door);
+    rc = accept_one(&vigil, name.port, deal);
+    pl_engine_leave(door);
+    return rc;
+}
+
+/* --- connecting --------------------------------------------------------------------------------------------------- */
+
+/* What is told apart from a failure here: there is no such port, for whatever reason. */
+static int no_port(const char *why)
+{
+    char copy[PL_DETAIL_MAX];
+    snprintf(copy, sizeof copy, "%s", why);
+    return pl_fail(MPI_ERR_PORT, "the port cannot be reached: %s", copy);
+}
+
+static int read_answer(const struct pl_outcall *call, struct pl_deal *deal)
+{
+    struct pl_offer offer;
+    if (call->error)
+        return pl_fail(call->error, "the port did not connect: %s", call->why);
+    memcpy(&offer, call->answer, sizeof offer);
+    deal->remote_length = call->length - sizeof offer;
+    deal->remote = pl_malloc(deal->remote_length + 1);
+    if (!deal->remote)
+        return pl_fail_memory("the accepting group");
+    memcpy(deal->remote, call->answer + sizeof offer, deal->remote_length);
+    deal->id = (struct pl_comm_id){ offer.home, offer.serial };
+    return MPI_SUCCESS;
+}
+
+static int call_and_wait(struct vigil *vigil, const struct pl_port_name *name, struct pl_deal *deal)
+{
+    struct pl_outcall call;
+    int rc = pl_port_call(vigil->door, name, deal->roster, deal->length, &call);
+    if (rc)
+        return rc == MPI_ERR_NO_MEM ? rc : no_port(pl_error_detail(NULL));
+    pl_engine_progress(vigil->door);
+    while (!call.done && rc == MPI_SUCCESS) {
+        if (is_gone(call.peer))
+            rc = no_port("the process that opened it has ended, or closed it");
+        else if (is_late(vigil))
+            rc = pl_fail(MPI_ERR_PORT, "nobody has accepted within %ld.%03ld s", vigil->patience / 1000,
+                         vigil->patience % 1000);
+        else
+            rest(vigil);
+    }
+    if (call.done)
+        rc = read_answer(&call, deal);
+    pl_port_end_call(vigil->door, &call, rc == MPI_SUCCESS);
+    return rc;
+}
+
+int pl_port_wait_connect(const char *text, struct pl_deal *deal)
+{
+    struct pl_port_name name;
+    struct pl_engine *door;
+    struct vigil vigil;
+    int rc = pl_port_parse(text, &name);
+    if (rc == MPI_SUCCESS)
+        rc = pl_meeting_door(&door);
+    if (rc)
+        return rc;
+    begin(&vigil, door, deal, PL_WHAT_CONNECT);
+    pl_engine_enter(door);
+    rc = call_and_wait(&vigil, &name, deal);
+    pl_engine_leave(door);
+    return rc;
+}
