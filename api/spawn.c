@@ -83,6 +83,8 @@ int MPI_Comm_join(int fd, MPI_Comm *intercomm)
     struct pl_call call = PL_CALL(MPI_Comm_join);
     struct pl_comm *self = pl_arg_comm(&call, MPI_COMM_SELF), *made = NULL;
     pl_arg_output(&call, intercomm, "intercomm");
+    if (fd < 0)
+        pl_call_error(&call, MPI_ERR_ARG, "fd is %d: it must be a connected socket", fd);
     if (!call.err)
         call.err = pl_port_join(fd, self, &made);
     if (!call.err)

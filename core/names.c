@@ -22,10 +22,11 @@ enum {
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
 static uint64_t last_ticket;
 
-static int32_t own_runtime(void)
+/* A process may have several runtimes; each has a pipe for notes (core/job_note.h). */
+static uint64_t own_runtime(void)
 {
-    const struct pl_place *place = &pl_process.place;
-    return place->job && !place->watched ? place->job->runtime_pid : 0;
+    const struct pl_job *job = pl_process.place.watched ? NULL : pl_process.place.job;
+    return !job ? 0 : job->bell_inode ? job->bell_inode : (uint64_t)job->runtime_pid << 32;
 }
 
 static uint64_t now_ns(void)
@@ -147,7 +148,7 @@ void pl_names_forget(void)
 /* --- finding ------------------------------------------------------------------------------------------------------ */
 
 struct find {
-    int32_t runtime;
+    uint64_t runtime;
     bool own_only, found;
     struct pl_name_entry best;
 };

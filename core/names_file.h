@@ -13,10 +13,10 @@ enum pl_name_state { PL_NAME_FREE, PL_NAME_CLAIMED, PL_NAME_PUBLISHED };
 /* One name, as it lies in the file. While `state` is not 0 nothing else changes. */
 struct pl_name_entry {
     uint32_t state;
-    int32_t runtime;  /* pid of the runtime that started the process; 0: none of ours did */
-    uint64_t ticket;  /* the time when it was claimed, in ns: no two entries of a process have the same */
     int32_t owner;    /* pid: a forked child, which has the file too, is not the owner */
-    uint32_t narrow;  /* 1: for the own runtime alone */
+    uint64_t ticket;  /* the time when it was claimed, in ns: no two entries of a process have the same */
+    uint64_t runtime; /* names the runtime that started the process; 0: none of ours did */
+    uint64_t narrow;  /* 1: for the own runtime alone */
     char name[PL_NAME_ROOM], value[PL_NAME_VALUE_ROOM];
 };
 

@@ -14,9 +14,14 @@
 #include "sessions/meeting_parts.h"
 #include "sessions/port_parts.h"
 
+/* The text: the prefix, a check, ":", and in hexadecimal digits struct fixed and the door's card. */
 #define PREFIX "plenum:"
-enum { HEAD = sizeof PREFIX - 1 + 16 + 1 + 8 + 1 }; /* the prefix, the number, ":", the check, ":"; then the card */
-_Static_assert(HEAD + 2 * PL_CARD_MAX < MPI_MAX_PORT_NAME, "the text of a port has room for every card");
+struct fixed {
+    uint64_t port, node, started;
+    int32_t pid;
+} __attribute__((packed)); /* there is no room to waste */
+enum { CHECK_AT = sizeof PREFIX - 1, HEAD = CHECK_AT + 8 + 1, BYTES_MAX = sizeof(struct fixed) + PL_CARD_MAX };
+_Static_assert(HEAD + 2 * BYTES_MAX < MPI_MAX_PORT_NAME, "the text of a port has room for every card");
 
 struct port {
     struct pl_list link;
@@ -31,21 +36,36 @@ static uint64_t tokens;
 
 /* --- names ------------------------------------------------------------------------------------------------------ */
 
-/* Tells a text that was cut or mistyped. */
-static uint32_t check_of(uint64_t number, const unsigned char *card, size_t length)
+static struct fixed fixed_of(uint64_t port)
 {
-    uint64_t sum = 0xcbf29ce484222325u ^ number;
+    struct pl_whereabouts own = pl_whereabouts_own();
+    return (struct fixed){ port, own.node, own.started, own.pid };
+}
+
+static struct pl_whereabouts process_of(const struct fixed *fixed)
+{
+    return (struct pl_whereabouts){ fixed->node, fixed->started, fixed->pid };
+}
+
+/* Tells a text that was cut or mistyped. */
+static uint32_t check_of(const unsigned char *data, size_t length)
+{
+    uint64_t sum = 0xcbf29ce484222325u;
     for (size_t i = 0; i < length; i++)
-        sum = (sum ^ card[i]) * 0x100000001b3u;
+        sum = (sum ^ data[i]) * 0x100000001b3u;
     return (uint32_t)(sum ^ sum >> 32);
 }
 
-static void write_name(uint64_t number, const unsigned char *card, size_t length, char name[MPI_MAX_PORT_NAME])
+static void write_name(uint64_t number, const struct pl_engine *door, char name[MPI_MAX_PORT_NAME])
 {
-    int at = snprintf(name, MPI_MAX_PORT_NAME, PREFIX "%016llx:%08x:", (unsigned long long)number,
-                      check_of(number, card, length));
+    unsigned char data[BYTES_MAX];
+    struct fixed fixed = fixed_of(number);
+    size_t length = sizeof fixed + door->card_length;
+    memcpy(data, &fixed, sizeof fixed);
+    memcpy(data + sizeof fixed, door->card, door->card_length);
+    int at = snprintf(name, MPI_MAX_PORT_NAME, PREFIX "%08x:", check_of(data, length));
     for (size_t i = 0; i < length; i++)
-        at += snprintf(name + at, MPI_MAX_PORT_NAME - (size_t)at, "%02x", card[i]);
+        at += snprintf(name + at, MPI_MAX_PORT_NAME - (size_t)at, "%02x", data[i]);
 }
 
 static int bad_name(const char *text, const char *why)
@@ -53,44 +73,43 @@ static int bad_name(const char *text, const char *why)
     return pl_fail(MPI_ERR_PORT, "port_name \"%.40s%s\" %s", text, strlen(text) > 40 ? "..." : "", why);
 }
 
-static int digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* `digits` hexadecimal digits; false: they are not. */
-static bool read_number(const char *text, int digits, uint64_t *number)
+static bool read_number(const char *text, int digits, uint32_t *number)
 {
     *number = 0;
     for (int i = 0; i < digits; i++) {
-        int d = digit(text[i]);
-        if (d < 0)
+        char c = text[i];
+        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        if (digit < 0)
             return false;
-        *number = *number << 4 | (uint64_t)d;
+        *number = *number << 4 | (uint32_t)digit;
     }
     return true;
 }
 
 int pl_port_parse(const char *text, struct pl_port_name *name)
 {
-    uint64_t check, byte;
-    size_t length = strnlen(text, MPI_MAX_PORT_NAME);
+    unsigned char data[BYTES_MAX];
+    struct fixed fixed;
+    uint32_t check, byte;
+    size_t length = strnlen(text, MPI_MAX_PORT_NAME), bytes = length > HEAD ? (length - HEAD) / 2 : 0;
     if (strncmp(text, PREFIX, sizeof PREFIX - 1) != 0)
         return bad_name(text, "is not the name of a port: those that MPI_Open_port gives begin with \"" PREFIX "\"");
-    if (length <= HEAD || length >= MPI_MAX_PORT_NAME || (length - HEAD) % 2 ||
-        !read_number(text + sizeof PREFIX - 1, 16, &name->port) || text[HEAD - 10] != ':' || text[HEAD - 1] != ':' ||
-        !read_number(text + HEAD - 9, 8, &check))
+    if (bytes < sizeof fixed || bytes > BYTES_MAX || length != HEAD + 2 * bytes || text[HEAD - 1] != ':' ||
+        !read_number(text + CHECK_AT, 8, &check))
         return bad_name(text, "is damaged or cut");
-    name->card_length = (length - HEAD) / 2;
-    if (name->card_length > PL_CARD_MAX)
-        return bad_name(text, "is too long");
-    for (size_t i = 0; i < name->card_length; i++) {
+    for (size_t i = 0; i < bytes; i++) {
         if (!read_number(text + HEAD + 2 * i, 2, &byte))
             return bad_name(text, "is damaged");
-        name->card[i] = (unsigned char)byte;
+        data[i] = (unsigned char)byte;
     }
-    if (check != check_of(name->port, name->card, name->card_length))
+    if (check != check_of(data, bytes))
         return bad_name(text, "is damaged or cut");
+    memcpy(&fixed, data, sizeof fixed);
+    name->port = fixed.port;
+    name->process = process_of(&fixed);
+    name->card_length = bytes - sizeof fixed;
+    memcpy(name->card, data + sizeof fixed, name->card_length);
     return MPI_SUCCESS;
 }
 
@@ -126,7 +145,7 @@ int pl_port_open(char name[MPI_MAX_PORT_NAME])
     pl_list_init(&port->callers);
     pl_engine_enter(door);
     pl_list_append(&ports, &port->link);
-    write_name(port->number, door->card, door->card_length, name);
+    write_name(port->number, door, name);
     pl_engine_leave(door);
     return MPI_SUCCESS;
 }
@@ -248,9 +267,10 @@ int pl_port_call(struct pl_engine *door, const struct pl_port_name *name, const 
 {
     *call = (struct pl_outcall){ .token = ++tokens };
     pl_list_init(&call->link);
+    struct fixed head = fixed_of(name->port);
     int rc = pl_engine_peer(door, name->card, name->card_length, UINT64_MAX, &call->peer);
     if (rc == MPI_SUCCESS)
-        rc = say_with(door, call->peer, PL_DOOR_CALL, call->token, &name->port, sizeof name->port, roster, length);
+        rc = say_with(door, call->peer, PL_DOOR_CALL, call->token, &head, sizeof head, roster, length);
     if (rc == MPI_SUCCESS)
         pl_list_append(&calls, &call->link);
     return rc;
@@ -276,22 +296,24 @@ static void wake(struct pl_engine *door)
 static void call_arrived(struct pl_engine *door, const struct pl_origin *from, uint64_t token,
                          const unsigned char *data, size_t size)
 {
-    uint64_t number;
-    if (size < sizeof number)
+    struct fixed head;
+    if (size < sizeof head)
         return;
-    memcpy(&number, data, sizeof number);
-    struct port *port = find(number);
+    memcpy(&head, data, sizeof head);
+    struct port *port = find(head.port);
     if (!port) {
         answer_error(door, from, token, MPI_ERR_PORT, "its process has no such port open, or not any more");
         return;
     }
-    struct pl_caller *caller = pl_malloc(sizeof *caller + size - sizeof number);
+    struct pl_caller *caller = pl_malloc(sizeof *caller + size - sizeof head);
     if (!caller) {
         answer_error(door, from, token, MPI_ERR_NO_MEM, "the accepting process is out of memory");
         return;
     }
-    *caller = (struct pl_caller){ .from = from, .token = token, .length = size - sizeof number };
-    memcpy(caller->roster, data + sizeof number, caller->length);
+    *caller = (struct pl_caller){
+        .from = from, .process = process_of(&head), .token = token, .length = size - sizeof head
+    };
+    memcpy(caller->roster, data + sizeof head, caller->length);
     pl_list_append(&port->callers, &caller->link);
     wake(door);
 }

@@ -14,10 +14,12 @@
 #include "core/comm.h"
 #include "core/error.h"
 #include "core/list.h"
+#include "core/whereabouts.h"
 
 /* The text of a port, taken apart. */
 struct pl_port_name {
     uint64_t port;
+    struct pl_whereabouts process;
     size_t card_length;
     unsigned char card[PL_CARD_MAX]; /* of the door */
 };
@@ -35,6 +37,7 @@ struct pl_caller {
     struct pl_list link;
     const struct pl_origin *from;
     struct pl_peer *peer;
+    struct pl_whereabouts process;
     uint64_t token;
     enum { PL_CALLER_WAITS, PL_CALLER_OFFERED, PL_CALLER_TAKEN, PL_CALLER_GONE } state;
     size_t length;

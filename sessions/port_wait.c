@@ -18,12 +18,14 @@
 #include "sessions/door.h"
 #include "sessions/port_parts.h"
 
+enum { LOOK_MS = 20 };
+
 /* A wait at the door, and since when. */
 struct vigil {
     struct pl_engine *door;
     struct pl_waiting what;
     struct pl_wait wait;
-    long began, patience; /* milliseconds */
+    long began, patience, look_at; /* milliseconds */
 };
 
 static long now_ms(void)
@@ -63,9 +65,16 @@ static void rest(struct vigil *vigil)
         vigil->wait.rounds = 0;
 }
 
-static bool is_gone(const struct pl_peer *peer)
+/* The other root's process: its connection tells, or the system, which is asked now and then. */
+static bool is_gone(struct vigil *vigil, const struct pl_peer *peer, const struct pl_whereabouts *process)
 {
-    return peer->error || peer->closed;
+    if (peer->error || peer->closed)
+        return true;
+    long now = now_ms();
+    if (now < vigil->look_at)
+        return false;
+    vigil->look_at = now + LOOK_MS;
+    return pl_whereabouts_ended(process);
 }
 
 /* --- accepting ---------------------------------------------------------------------------------------------------- */
@@ -94,7 +103,7 @@ static bool offer_to(struct vigil *vigil, struct pl_caller *caller, struct pl_de
         pl_port_refuse(vigil->door, caller, MPI_ERR_COMM, why);
     if (why || pl_port_offer(vigil->door, caller, &offer, deal->roster, deal->length))
         return false;
-    while (caller->state == PL_CALLER_OFFERED && !is_gone(caller->peer))
+    while (caller->state == PL_CALLER_OFFERED && !is_gone(vigil, caller->peer, &caller->process))
         rest(vigil);
     bool taken = caller->state == PL_CALLER_TAKEN && (deal->remote = pl_malloc(caller->length)) != NULL;
     if (taken) {
@@ -167,12 +176,14 @@ static int read_answer(const struct pl_outcall *call, struct pl_deal *deal)
 static int call_and_wait(struct vigil *vigil, const struct pl_port_name *name, struct pl_deal *deal)
 {
     struct pl_outcall call;
+    if (pl_whereabouts_ended(&name->process))
+        return no_port("the process that opened it has ended");
     int rc = pl_port_call(vigil->door, name, deal->roster, deal->length, &call);
     if (rc)
         return rc == MPI_ERR_NO_MEM ? rc : no_port(pl_error_detail(NULL));
     pl_engine_progress(vigil->door);
     while (!call.done && rc == MPI_SUCCESS) {
-        if (is_gone(call.peer))
+        if (is_gone(vigil, call.peer, &name->process))
             rc = no_port("the process that opened it has ended, or closed it");
         else if (is_late(vigil))
             rc = pl_fail(MPI_ERR_PORT, "nobody has accepted within %ld.%03ld s", vigil->patience / 1000,

@@ -19,6 +19,7 @@
 #include "core/error.h"
 #include "plugins/pmix/cards.h"
 #include "plugins/pmix/claim.h"
+#include "plugins/pmix/names.h"
 #include "plugins/pmix/psets.h"
 
 static const struct pl_bootstrap_host *host;
@@ -216,6 +217,7 @@ static int open_pmix(struct pl_place *place)
     if (known.pid != getpid())
         return PL_UNREACHABLE; /* a child made by fork() */
     *place = known.place;
+    names_open(host);
     cards_open(host, &self, place->generation, known.local_ranks);
     return MPI_SUCCESS;
 }
@@ -257,4 +259,7 @@ const struct pl_bootstrap_ops plenum_bootstrap = {
     .state   = tell_state,
     .attach  = attach,
     .psets   = tell_psets,
+    .publish_name  = names_publish,
+    .withdraw_name = names_withdraw,
+    .find_name     = names_find,
 };

@@ -115,6 +115,11 @@ static void host_fetched(struct pl_engine *engine, struct pl_incoming *message, 
     ((struct end *)engine)->fetched++;
 }
 
+static void host_closed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+{
+    (void)engine, (void)endpoint, (void)from;
+}
+
 static void host_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
 {
     (void)engine, (void)endpoint, (void)from;
@@ -197,6 +202,7 @@ static void host_log(const char *subsystem, int level, const char *format, ...)
 static const struct pl_host host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = host_arrived, .sent = host_sent, .fetched = host_fetched, .lost = host_lost,
+    .closed = host_closed,
     .engine_id = host_id, .engine_card = host_card, .threaded = host_threaded,
     .pack = host_pack, .unpack = host_unpack, .seek = host_seek, .run = host_run,
     .fail = host_fail, .config_long = host_config_long, .config_text = host_config_text, .log = host_log,

@@ -139,6 +139,12 @@ static inline void node_lost(struct pl_engine *engine, struct pl_endpoint *endpo
     ((struct node *)engine)->lost++;
 }
 
+/* What closes is seen by what becomes of messages. */
+static inline void node_closed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+{
+    (void)engine, (void)endpoint, (void)from;
+}
+
 static inline uint64_t node_id(const struct pl_engine *engine)
 {
     return ((const struct node *)engine)->id;
@@ -198,6 +204,7 @@ static inline void node_log(const char *subsystem, int level, const char *format
 static const struct pl_host node_host = {
     .abi = PL_TRANSPORT_ABI,
     .arrived = node_arrived, .sent = node_sent, .fetched = node_fetched, .lost = node_lost,
+    .closed = node_closed,
     .engine_id = node_id, .engine_card = node_card, .threaded = node_threaded,
     .pack = node_pack, .unpack = node_unpack, .seek = node_seek, .run = node_run,
     .fail = node_fail, .config_long = node_config_long, .config_text = node_config_text, .log = node_log,

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Publishing, looking up and withdrawing names of ports: by any process, once, with exact errors. */
+#include "mtest.h"
+#include <unistd.h>
+
+/* Several tests may run at once: names of this job's own. */
+static void service(char *name, size_t room, const char *what)
+{
+    int pid = getpid();
+    MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    snprintf(name, room, "plenum test %d: %s", pid, what);
+}
+
+int main(int argc, char **argv)
+{
+    char port[MPI_MAX_PORT_NAME] = "", found[MPI_MAX_PORT_NAME], name[128], second[128], contested[128];
+    MPI_Info info;
+    int won, wins = 0;
+    MTEST_INIT(argc, argv);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    service(name, sizeof name, "ocean");
+    service(second, sizeof second, "ocean:atmosphere");
+    service(contested, sizeof contested, "contested");
+    MPI_Info_create(&info);
+
+    CHECK_CLASS(MPI_Lookup_name(name, MPI_INFO_NULL, found), MPI_ERR_NAME);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
+    if (mtest_rank == 0) {
+        CHECK_OK(MPI_Publish_name(name, MPI_INFO_NULL, port));
+        CHECK_CLASS(MPI_Publish_name(name, MPI_INFO_NULL, port), MPI_ERR_SERVICE);
+    }
+    MPI_Info_set(info, "timeout", "30");
+    CHECK_OK(MPI_Lookup_name(name, info, found)); /* waits for it */
+    char first[MPI_MAX_PORT_NAME];
+    memcpy(first, port, sizeof first);
+    MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+    CHECK(strcmp(found, first) == 0);
+    CHECK_CLASS(MPI_Lookup_name(second, MPI_INFO_NULL, found), MPI_ERR_NAME);
+    if (mtest_rank > 0) { /* another's */
+        CHECK_CLASS(MPI_Publish_name(name, MPI_INFO_NULL, port), MPI_ERR_SERVICE);
+        CHECK_CLASS(MPI_Unpublish_name(name, MPI_INFO_NULL, port), MPI_ERR_SERVICE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (mtest_rank == 0) {
+        CHECK_CLASS(MPI_Unpublish_name(second, MPI_INFO_NULL, port), MPI_ERR_SERVICE);
+        CHECK_OK(MPI_Unpublish_name(name, MPI_INFO_NULL, port));
+        CHECK_CLASS(MPI_Unpublish_name(name, MPI_INFO_NULL, port), MPI_ERR_SERVICE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_CLASS(MPI_Lookup_name(name, MPI_INFO_NULL, found), MPI_ERR_NAME);
+
+    /* Of all who publish the same name at once one succeeds. */
+    won = MPI_Publish_name(contested, MPI_INFO_NULL, port) == MPI_SUCCESS;
+    MPI_Allreduce(&won, &wins, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(wins == 1);
+    if (won)
+        CHECK_OK(MPI_Unpublish_name(contested, MPI_INFO_NULL, port));
+
+    /* For the jobs of this runtime alone; what is not a scope; what is not a port. */
+    MPI_Info_set(info, "plenum_scope", "runtime");
+    if (mtest_rank == 0)
+        CHECK_OK(MPI_Publish_name(second, info, port));
+    CHECK_OK(MPI_Lookup_name(second, info, found));
+    CHECK(strcmp(found, first) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (mtest_rank == 0)
+        CHECK_OK(MPI_Unpublish_name(second, info, port));
+    MPI_Info_set(info, "plenum_scope", "galaxy");
+    CHECK_CLASS(MPI_Publish_name(name, info, port), MPI_ERR_INFO_VALUE);
+    CHECK_CLASS(MPI_Publish_name(name, MPI_INFO_NULL, "elsewhere"), MPI_ERR_PORT);
+    CHECK_CLASS(MPI_Publish_name(NULL, MPI_INFO_NULL, port), MPI_ERR_SERVICE);
+    CHECK_CLASS(MPI_Lookup_name(NULL, MPI_INFO_NULL, found), MPI_ERR_NAME);
+    CHECK_CLASS(MPI_Lookup_name(name, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
+    CHECK_OK(MPI_Close_port(port));
+    MPI_Info_free(&info);
+    MTEST_END;
+}
