@@ -266,11 +266,17 @@ static int rank_of(const struct pl_board *board, const struct pl_awaited *awaite
     return (int)(offset / (ptrdiff_t)sizeof(struct line) % board->size);
 }
 
+int pl_board_count(const struct pl_comm *comm)
+{
+    const struct pl_board *board = comm->board;
+    return (int)((comm->collective + (board ? board->next : 0)) & INT32_MAX);
+}
+
 static int wait_longer(struct pl_board *board, const struct pl_awaited *awaited)
 {
     struct pl_engine *engine = board->engine;
     const struct pl_waiting what = {
-        .what = PL_WHAT_COLLECTIVE, .comm = board->comm, .peer = rank_of(board, awaited), .tag = PL_ANY
+        .what = PL_WHAT_COLLECTIVE, .comm = board->comm, .peer = rank_of(board, awaited), .tag = pl_board_count(board->comm) + 1
     };
     struct pl_wait wait = { .what = &what };
     while (!pl_awaited_is_there(awaited)) {
@@ -350,7 +356,8 @@ void pl_board_show(struct pl_board *board, int rank)
 /* Ranks that mean different amounts of data. Others' memory is not believed: no more than a cell is read. */
 static int __attribute__((cold)) fail_amount(int rank, size_t said, size_t expected)
 {
-    return pl_fail(MPI_ERR_TRUNCATE, "rank %d gives %zu bytes where this rank expects %zu", rank, said, expected);
+    return pl_fail(MPI_ERR_TRUNCATE, "rank %d gives %zu bytes where this rank expects %zu: all ranks have to call the same "
+                   "collective, with sizes that fit", rank, said, expected);
 }
 
 int pl_board_wait(struct pl_board *board, int rank, size_t *bytes, const void **data)

@@ -37,6 +37,10 @@ enum {
  * Collective; alike on all ranks. */
 struct pl_board *pl_board_of(struct pl_comm *comm, bool reduction);
 
+/* How many blocking collectives the communicator has begun, those on the board included: alike on all ranks that have called
+ * the same ones. For the thread that is in one. */
+int pl_board_count(const struct pl_comm *comm);
+
 /* The communicator is freed. No lock held. */
 void pl_board_release(struct pl_comm *comm);
 

@@ -184,6 +184,12 @@ static void pair_destroyed(struct pl_request *parent)
     free(pair);
 }
 
+const struct pl_request *pl_sendrecv_part(const struct pl_request *request)
+{
+    const struct pair *pair = request->owner;
+    return pair->child[pl_request_done(pair->child[0])];
+}
+
 static void start_child(struct pair *pair, struct pl_request *child)
 {
     child->owner = pair;

@@ -46,6 +46,9 @@ struct pl_transfer {
     int dest, sendtag, source, recvtag;
     bool replace;
 };
+/* Of such a request that is not complete: its receive, or its send when that is what it waits for. Engine lock held. */
+const struct pl_request *pl_sendrecv_part(const struct pl_request *request);
+
 int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, struct pl_request **request);
 
 /* Looks for a message. `take`: out of the queue, as *message (PL_MESSAGE, one handle). Found: true. One round of

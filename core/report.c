@@ -7,15 +7,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/board.h"
 #include "core/comm.h"
 #include "core/instance.h"
 #include "core/jobs.h"
 #include "core/match.h"
+#include "core/p2p.h"
 #include "core/process.h"
 #include "core/request.h"
 #include "core/schedule.h"
 
-enum { ENGINES = 8 };
+enum {
+    ENGINES = 8,
+    TESTS_LAST = 120000000, /* nanoseconds, of one and the same test */
+    TESTS_TOLD = 240000000, /* of tests of all kinds, until they are told in any case: before the runtime gives up */
+};
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
 static uint32_t begun;                             /* the question that the page belongs to */
@@ -161,7 +167,10 @@ static void put_request(struct pl_job_item *item, const struct pl_request *reque
         return;
     }
     put_peer(item, request->comm, request->peer_rank);
-    item->tag = request->tag == MPI_ANY_TAG ? PL_ANY : request->tag;
+    if (item->what == PL_WHAT_COLLECTIVE)
+        item->tag = request->tag >= 0 && request->tag < PL_NONBLOCKING_TAGS ? pl_board_count(request->comm) : PL_ANY;
+    else
+        item->tag = request->tag == MPI_ANY_TAG ? PL_ANY : request->tag;
     if (item->what == PL_WHAT_SEND)
         item->bytes = (int64_t)request->out.data.total;
     else if (item->what == PL_WHAT_RECV)
@@ -269,6 +278,10 @@ static void write_answer(struct pl_job_page *page, const struct pl_engine *engin
     struct pl_job_item *item = add(page, PL_ITEM_WAIT, what);
     if (!item)
         return;
+    if (request && request->kind == PL_REQ_PAIR) {
+        request = pl_sendrecv_part(request);
+        item->what = what_of(request);
+    }
     item->thread = (int32_t)gettid();
     item->waited = wait->since ? now() - wait->since : 0;
     if (page->traces < PL_PAGE_TRACES - 1) {
@@ -291,11 +304,42 @@ static void write_answer(struct pl_job_page *page, const struct pl_engine *engin
         add_queues(page, engine, request);
 }
 
+/* A test in vain says little: what counts is the same one for a while. True: it is to be told, as a wait since *since. */
+static bool keeps_testing(uint32_t question, const struct pl_request *request, const struct pl_wait *wait, long *since)
+{
+    static _Thread_local struct {
+        uint32_t question;
+        const void *subject;
+        int peer, tag;
+        long first, since;
+    } last;
+    const struct pl_waiting *what = wait->what;
+    const void *subject = request               ? (const void *)request
+                          : what && what->count ? (const void *)what->requests
+                          : what                ? (const void *)what->comm
+                                                : NULL;
+    int peer = what ? what->peer : 0, tag = what ? what->tag : 0;
+    long time = (long)now();
+    if (last.question != question)
+        last.first = time;
+    if (last.question != question || last.subject != subject || last.peer != peer || last.tag != tag)
+        last.since = time;
+    last.question = question;
+    last.subject = subject;
+    last.peer = peer;
+    last.tag = tag;
+    *since = last.since;
+    return time - last.since >= TESTS_LAST || time - last.first >= TESTS_TOLD;
+}
+
 void pl_report_look(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait)
 {
     const struct pl_job *job = pl_process.place.job;
     uint32_t question = job ? atomic_load_explicit(&job->report, memory_order_relaxed) : 0;
+    struct pl_wait lasting = *wait;
     if (question == 0 || question == answered)
+        return;
+    if (!wait->since && !keeps_testing(question, request, wait, &lasting.since))
         return;
     answered = question;
     struct pl_job_page *page = pl_job_page(job, pl_process.place.rank);
@@ -305,7 +349,7 @@ void pl_report_look(struct pl_engine *engine, const struct pl_request *request, 
         pl_engine_enter(engine);
     pl_lock_take(&lock);
     begin(page, question);
-    write_answer(page, engine, request, wait);
+    write_answer(page, engine, request, &lasting);
     atomic_store_explicit(&page->answered, question, memory_order_release);
     pl_lock_drop(&lock);
     if (engine)

@@ -74,6 +74,7 @@ void pl_report_find(struct pl_report *report);
 void pl_report_write(const struct pl_report *report, FILE *out);
 /* "a message from rank 1 with tag 7 on ocean" */
 void pl_report_write_item(const struct pl_job_item *item, FILE *out);
+enum { PL_EACH = -3 }; /* a peer: "another rank each" */
 /* "MPI_Recv: waits for a message ..." */
 void pl_report_write_wait(const struct pl_report_wait *wait, FILE *out);
 /* "rank 3", "ranks 0-2, 7" of those that are marked. */

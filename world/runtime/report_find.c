@@ -11,7 +11,7 @@
 
 #include "world/runtime/report.h"
 
-enum { CIRCLE_TOLD = 8, LIKELY_MAX = 24, LASTING = 100000000 /* nanoseconds */ };
+enum { CIRCLE_TOLD = 8, MISMATCHES = 3, LIKELY_MAX = 24, LASTING = 100000000 /* nanoseconds */ };
 
 struct search {
     struct pl_report *report;
@@ -218,7 +218,7 @@ static void tell_mismatch(struct search *s, const struct pl_report_wait *wait, c
 
 static void find_mismatches(struct search *s)
 {
-    for (int i = 0; i < s->report->waits; i++) {
+    for (int i = 0; i < s->report->waits && s->report->likelies < MISMATCHES; i++) {
         const struct pl_report_wait *wait = &s->report->wait[i];
         const struct pl_job_page *page = s->report->rank[wait->rank].page;
         int before = lasts(wait) ? s->report->likelies : -1;
@@ -227,6 +227,48 @@ static void find_mismatches(struct search *s)
                 (wait->item->what == PL_WHAT_RECV || wait->item->what == PL_WHAT_PROBE))
                 tell_mismatch(s, wait, &page->item[k]);
     }
+}
+
+/* --- collectives that differ ------------------------------------------------------------------------------------------ */
+
+/* Are two ranks in the same of the communicator's collectives, and in functions of different names? */
+static bool same_number(const struct pl_report_wait *a, const struct pl_report_wait *b)
+{
+    return a->item->what == PL_WHAT_COLLECTIVE && b->item->what == PL_WHAT_COLLECTIVE && a->item->tag >= 0 &&
+           a->item->tag == b->item->tag && a->item->home == b->item->home && a->item->serial == b->item->serial &&
+           lasts(a) && lasts(b);
+}
+
+static void tell_different(struct search *s, int first)
+{
+    struct pl_report *report = s->report;
+    const struct pl_report_wait *wait = report->wait;
+    FILE *out = begin(s);
+    if (!out)
+        return;
+    fprintf(out, "different collectives at the same time on %s: ", wait[first].item->object);
+    for (int i = first; i < report->waits; i++) {
+        if (s->told[wait[i].rank] || !same_number(&wait[i], &wait[first]))
+            continue;
+        memset(s->marked, 0, (size_t)report->size * sizeof(*s->marked));
+        for (int k = i; k < report->waits; k++)
+            if (same_number(&wait[k], &wait[first]) && strcmp(wait[k].function, wait[i].function) == 0)
+                s->marked[wait[k].rank] = s->told[wait[k].rank] = true;
+        fputs(i > first ? ", " : "", out);
+        pl_report_write_ranks(s->marked, report->size, out);
+        fprintf(out, " in %s", wait[i].function);
+    }
+    end(s, out);
+}
+
+/* Those that are told of here are in no circle that would be worth telling. */
+static void find_different(struct search *s)
+{
+    const struct pl_report_wait *wait = s->report->wait;
+    for (int i = 0; i < s->report->waits; i++)
+        for (int k = i + 1; k < s->report->waits && !s->told[wait[i].rank]; k++)
+            if (same_number(&wait[i], &wait[k]) && strcmp(wait[i].function, wait[k].function) != 0)
+                tell_different(s, i);
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------- */
@@ -260,6 +302,7 @@ void pl_report_find(struct pl_report *report)
     };
     if (s.seen && s.end && s.told && s.marked) {
         find_mismatches(&s);
+        find_different(&s);
         for (int i = 0; i < report->waits; i++)
             s.end[i] = lasts(&report->wait[i]) ? follow(&s, i) : -1;
         for (int i = 0; i < report->waits; i++)

@@ -9,6 +9,7 @@
 enum {
     DETAILS = 8, /* ranks of a paragraph whose pending operations and messages are told */
     NAMED = 4,   /* of each of these, and how many more there are */
+    JOINED = 4,  /* ranks beside the first that wait for another rank each */
 };
 
 /* --- words ------------------------------------------------------------------------------------------------- */
@@ -56,10 +57,13 @@ static void write_awaited(const struct pl_job_item *item, FILE *out)
 }
 
 /* A rank of the communicator; a process of another job by its name there, too. */
-static void write_peer(const char *before, const struct pl_job_item *item, FILE *out)
+static void write_peer(const struct pl_job_item *item, FILE *out)
 {
-    fprintf(out, "%s%d", before, item->peer);
-    if (item->far >= 0)
+    if (item->peer >= 0)
+        fprintf(out, "rank %d", item->peer);
+    else
+        fputs(item->peer == PL_EACH ? "another rank each" : "any rank", out);
+    if (item->peer >= 0 && item->far >= 0)
         fprintf(out, " (rank %d of job %s)", item->far, item->far_job);
 }
 
@@ -68,10 +72,8 @@ static void write_message(const struct pl_job_item *item, FILE *out)
     fputs("a message ", out);
     if (item->kind == PL_ITEM_MESSAGE && item->bytes >= 0)
         fprintf(out, "of %lld bytes ", (long long)item->bytes);
-    if (item->peer >= 0)
-        write_peer("from rank ", item, out);
-    else
-        fputs("from any rank", out);
+    fputs("from ", out);
+    write_peer(item, out);
     write_tag(item, out);
 }
 
@@ -81,7 +83,7 @@ void pl_report_write_item(const struct pl_job_item *item, FILE *out)
     case PL_WHAT_RECV:
     case PL_WHAT_PROBE: write_message(item, out); break;
     case PL_WHAT_SEND:
-        write_peer("rank ", item, out);
+        write_peer(item, out);
         fprintf(out, " to take its message of %lld bytes", (long long)item->bytes);
         write_tag(item, out);
         if (item->unsent)
@@ -89,7 +91,7 @@ void pl_report_write_item(const struct pl_job_item *item, FILE *out)
         break;
     case PL_WHAT_COLLECTIVE:
         if (item->peer >= 0)
-            write_peer("rank ", item, out);
+            write_peer(item, out);
         else
             fputs("the others", out);
         fputs(" in a collective operation", out);
@@ -158,6 +160,58 @@ static char *text_of(const struct pl_report_wait *wait)
     return text;
 }
 
+/* Does it wait for one rank, which may be another one elsewhere? */
+static bool has_peer(const struct pl_report_wait *wait)
+{
+    const struct pl_job_item *item = wait->item;
+    return item->peer >= 0 && item->far < 0 && item->awaited_count == 1 &&
+           (item->what == PL_WHAT_RECV || item->what == PL_WHAT_SEND || item->what == PL_WHAT_PROBE);
+}
+
+static char *text_of_each(const struct pl_report_wait *wait)
+{
+    struct pl_job_item item = *wait->item;
+    struct pl_report_wait each = *wait;
+    item.peer = PL_EACH;
+    each.item = &item;
+    return text_of(&each);
+}
+
+/* Where many stand at the same place and wait for another rank each, as neighbours do, they get one text. */
+static void join(const struct pl_report *report, int first, char **text)
+{
+    char *each = has_peer(&report->wait[first]) ? text_of_each(&report->wait[first]) : NULL;
+    bool *same = each ? calloc((size_t)report->waits, sizeof(*same)) : NULL;
+    int others = 0;
+    for (int i = first; same && i < report->waits; i++) {
+        char *own = has_peer(&report->wait[i]) && strcmp(report->wait[i].caller, report->wait[first].caller) == 0
+                        ? text_of_each(&report->wait[i])
+                        : NULL;
+        same[i] = own && strcmp(own, each) == 0;
+        others += same[i] && strcmp(text[i], text[first]) != 0;
+        free(own);
+    }
+    for (int i = first; others >= JOINED && i < report->waits; i++) {
+        char *own = same[i] ? strdup(each) : NULL;
+        if (own) {
+            free(text[i]);
+            text[i] = own;
+        }
+    }
+    free(same);
+    free(each);
+}
+
+static void write_each(const struct pl_report *report, const bool *marked, FILE *out)
+{
+    int told = 0;
+    fputs("    ", out);
+    for (int r = 0; r < report->size && told < DETAILS; r++)
+        if (marked[r])
+            fprintf(out, "%srank %d for %d", told++ ? ", " : "", r, report->first[r]->item->peer);
+    fputs(told == DETAILS ? " ...\n" : "\n", out);
+}
+
 static void write_kind(const struct pl_job_page *page, int rank, enum pl_item_kind kind, const char *does, FILE *out)
 {
     uint32_t count = 0;
@@ -203,6 +257,8 @@ static void write_waits(const struct pl_report *report, int first, char *const *
     fputc('\n', out);
     if (report->wait[first].caller[0])
         fprintf(out, "    called from %s\n", report->wait[first].caller);
+    if (strstr(text[first], "another rank each"))
+        write_each(report, marked, out);
     for (int r = 0; r < report->size && details < DETAILS; r++)
         if (marked[r] && report->first[r] >= &report->wait[first] && ++details)
             write_queues(report, r, out);
@@ -256,6 +312,9 @@ void pl_report_write(const struct pl_report *report, FILE *out)
     if (good) {
         fprintf(out, "what the %d %s of the job %s in:\n", report->size, report->size == 1 ? "process" : "processes",
                 report->size == 1 ? "is" : "are");
+        for (int i = 0; i < report->waits; i++)
+            if (strstr(text[i], "another rank each") == NULL)
+                join(report, i, text);
         for (int i = 0; i < report->waits; i++)
             if (!told[i])
                 write_waits(report, i, text, told, marked, out);

@@ -95,6 +95,23 @@ static void polling(void)
             MPI_Iprobe(0, 31, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
+/* The root gathers, the others want a broadcast. */
+static void different(void)
+{
+    int mine = rank, all[16];
+    if (rank == 0)
+        MPI_Gather(&mine, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    else
+        MPI_Bcast(&mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+/* Everybody sends to the right and receives from the right. */
+static void exchange(void)
+{
+    int mine = rank, other, right = (rank + 1) % size;
+    MPI_Sendrecv(&mine, 1, MPI_INT, right, 6, &other, 1, MPI_INT, right, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void *receive(void *from)
 {
     int number;
@@ -216,6 +233,8 @@ static const struct {
     { "anybody", anybody, 0 },
     { "threads", threads, 0 },
     { "polling", polling, 0 },
+    { "different", different, 0 },
+    { "exchange", exchange, 0 },
     { "meeting", meeting, 1 },
     { "session", session, 1 },
     { "crash", crash, 0 },

@@ -3,6 +3,8 @@
  * Arguments that collectives must refuse (MPI-5.0 chapter 6), with the class and through the communicator's handler.
  * All ranks make the same mistake, so that nobody waits; a correct call afterwards works.
  */
+#include <string.h>
+
 #include "mtest.h"
 
 static MPI_Comm comm;
@@ -85,6 +87,12 @@ static void test_truncation(void)
         return; /* where rank 0 sends to all: a rank that fails passes nothing on */
     int rc = MPI_Bcast(in, mtest_rank == 0 ? 4 : 2, MPI_INT, 0, comm);
     CHECK_CLASS(rc, mtest_rank == 0 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    if (mtest_rank > 0) { /* in words that fit: there was no message that the program would know of */
+        CHECK_OK(MPI_Error_string(rc, text, &length));
+        CHECK(strstr(text, "rank 0 gives 16 bytes where this rank expects 8: all ranks have to call the same") != NULL);
+    }
 }
 
 /* Of blocks that only together are too long to be counted, and of what a process sends to itself. */
