@@ -122,7 +122,7 @@ struct pl_group *pl_arg_group(struct pl_call *call, MPI_Group group, const char 
     return resolve(call, PL_GROUP, group, name);
 }
 
-struct pl_request *pl_arg_request(struct pl_call *call, MPI_Request request)
+struct pl_request *pl_resolve_request(struct pl_call *call, MPI_Request request)
 {
     return resolve(call, PL_REQUEST, request, "request");
 }

@@ -17,6 +17,7 @@
 #ifndef PLENUM_API_CALL_H
 #define PLENUM_API_CALL_H
 
+#include "core/arena.h"
 #include "core/comm.h"
 #include "core/comm_info.h"
 #include "core/counts.h"
@@ -77,7 +78,13 @@ static inline struct pl_type *pl_arg_type(struct pl_call *call, MPI_Datatype dat
 struct pl_type *pl_arg_type_uncommitted(struct pl_call *call, MPI_Datatype datatype); /* for constructors, queries */
 struct pl_op *pl_arg_op(struct pl_call *call, MPI_Op op);
 struct pl_group *pl_arg_group(struct pl_call *call, MPI_Group group, const char *name);
-struct pl_request *pl_arg_request(struct pl_call *call, MPI_Request request);
+struct pl_request *pl_resolve_request(struct pl_call *call, MPI_Request request);
+static inline struct pl_request *pl_arg_request(struct pl_call *call, MPI_Request request)
+{
+    struct pl_object *live = call->err ? NULL : pl_arena_find(PL_REQUEST, request);
+    return live && atomic_load_explicit(&live->handles, memory_order_acquire) > 0 ? (struct pl_request *)live
+                                                                                   : pl_resolve_request(call, request);
+}
 struct pl_errhandler *pl_arg_errhandler(struct pl_call *call, MPI_Errhandler errhandler, enum pl_kind target);
 /* That of the info key "plenum_errhandler", to release; NULL: there is none. */
 struct pl_errhandler *pl_arg_info_errhandler(struct pl_call *call, struct pl_info *info);

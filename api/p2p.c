@@ -57,6 +57,11 @@ static int isend(struct pl_call *call, int mode, const void *buf, MPI_Count coun
     struct side side = sending(call, buf, count, datatype, dest, tag, comm);
     struct pl_request *made = NULL;
     pl_arg_output(call, request, "request");
+    if (!call->err && mode != PL_SEND_SYNC && mode != PL_SEND_BUFFERED && dest >= 0 && (made = pl_request_sent()) &&
+        pl_send_short(side.comm, buf, count, side.type, dest, tag)) {
+        *request = (MPI_Request)made;
+        return MPI_SUCCESS;
+    }
     if (!call->err)
         call->err = pl_send_prepare(side.comm, buf, count, side.type, dest, tag, mode, &made);
     if (!call->err)
@@ -250,7 +255,7 @@ static int irecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype 
         call->err = pl_recv_prepare(side.comm, buf, count, side.type, source, tag, &made);
     if (!call->err) {
         pl_p2p_start(made);
-        *request = pl_object_handle(made);
+        *request = (MPI_Request)made;
     }
     return pl_call_leave(call);
 }

@@ -18,12 +18,21 @@ enum { GIVEN_UP = 2 };
 /* --- the three parts ------------------------------------------------------------------------------------------------- */
 
 /* The request behind a handle. NULL without an error: there is nothing to wait for (null handle, inactive). */
-static struct pl_request *active(struct pl_call *call, MPI_Request handle)
+static inline struct pl_request *active(struct pl_call *call, MPI_Request handle)
 {
     if (handle == MPI_REQUEST_NULL || call->err)
         return NULL;
     struct pl_request *request = pl_arg_request(call, handle);
     return request && (!request->persistent || request->active) ? request : NULL;
+}
+
+/* The same for a handle that this call has looked at before: since then it can only have gone, being there twice. */
+static inline struct pl_request *active_still(struct pl_call *call, MPI_Request handle)
+{
+    struct pl_request *request = (struct pl_request *)handle;
+    if (handle == MPI_REQUEST_NULL || atomic_load_explicit(&request->obj.handles, memory_order_relaxed) <= 0)
+        return active(call, handle);
+    return !request->persistent || request->active ? request : NULL;
 }
 
 /* Whose error handler is invoked for a request that failed. */
@@ -75,7 +84,7 @@ static int finish(struct pl_request *request, MPI_Request *handle, MPI_Status *s
 /* The communicator of a failed request must live until its handler was invoked. */
 static int leave_one(struct pl_call *call, struct pl_request *request, MPI_Request *handle, MPI_Status *status)
 {
-    struct pl_comm *comm = request->comm ? pl_object_retain(request->comm) : NULL;
+    struct pl_comm *comm = request->comm && request->outcome.error ? pl_object_retain(request->comm) : NULL;
     blame(call, request);
     call->err = finish(request, handle, status);
     int rc = pl_call_leave(call);
@@ -347,7 +356,7 @@ static int finish_all(struct pl_call *call, int count, MPI_Request requests[], i
     int given = 0;
     bool failed = false;
     for (int i = 0; i < count; i++) {
-        struct pl_request *request = active(call, requests[i]);
+        struct pl_request *request = active_still(call, requests[i]);
         MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[indices ? given : i];
         if (!request) {
             if (!indices)

@@ -90,7 +90,16 @@ static inline char *pl_address(const void *base, MPI_Aint displacement)
     return (char *)((uintptr_t)base + (uintptr_t)displacement);
 }
 
-void pl_cursor_init(struct pl_cursor *cursor, const void *buf, MPI_Count count, const struct pl_type *type);
+static inline void pl_cursor_init(struct pl_cursor *cursor, const void *buf, MPI_Count count,
+                                  const struct pl_type *type)
+{
+    *cursor = (struct pl_cursor){
+        .type = type,
+        .base = (char *)(uintptr_t)buf,
+        .count = count,
+        .total = (size_t)count * (size_t)type->size,
+    };
+}
 
 /* Jump to a packed offset, for data that is moved out of order. */
 void pl_cursor_seek(struct pl_cursor *cursor, size_t offset);

@@ -259,16 +259,6 @@ static struct pl_type_layout elements_of(const struct pl_cursor *cursor)
     };
 }
 
-void pl_cursor_init(struct pl_cursor *cursor, const void *buf, MPI_Count count, const struct pl_type *type)
-{
-    *cursor = (struct pl_cursor){
-        .type = type,
-        .base = (char *)buf,
-        .count = count,
-        .total = (size_t)count * (size_t)type->size,
-    };
-}
-
 void pl_cursor_seek(struct pl_cursor *cursor, size_t offset)
 {
     cursor->done = offset < cursor->total ? offset : cursor->total;

@@ -36,32 +36,50 @@ static void answer(struct pl_engine *engine, const struct pl_origin *from, const
         pl_engine_control(engine, peer, &reply, NULL, 0);
 }
 
-/* The receive has its message: take the data, now or through the transport. */
-static void deliver(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
-                    const void *data, struct pl_bulk *bulk)
+/* The receive has its message. Returns the error that it completes with when all goes well. */
+static inline int matched(struct pl_request *request, const struct pl_header *header)
 {
-    struct pl_engine *engine = request->engine;
     size_t room = request->in.data.total;
-    int error = MPI_SUCCESS;
-
     request->state = PL_STATE_MOVING;
     request->outcome.source = header->source;
     request->outcome.tag = header->tag;
     request->outcome.bytes = (MPI_Count)(header->size < room ? header->size : room);
     request->in.size = header->size;
-    if (__builtin_expect(header->size > room, 0))
-        error = MPI_ERR_TRUNCATE;
-    if (!bulk) {
-        if (request->outcome.bytes)
-            pl_cursor_unpack(&request->in.data, data, (size_t)request->outcome.bytes);
-        if (header->flags & PL_FLAG_SYNC)
-            answer(engine, from, header, PL_MSG_ACK, 0);
-        pl_request_complete(request, error);
-        return;
-    }
-    int rc = bulk->ops->fetch(transport_self(engine, bulk->ops), bulk, &request->in);
+    return __builtin_expect(header->size > room, 0) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+/* The data is here. */
+static inline void take(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
+                        const void *data)
+{
+    int error = matched(request, header);
+    size_t bytes = (size_t)request->outcome.bytes;
+    void *run = pl_cursor_direct(&request->in.data);
+    if (__builtin_expect(run && bytes, 1))
+        memcpy(run, data, bytes);
+    else if (bytes)
+        pl_cursor_unpack(&request->in.data, data, bytes);
+    if (__builtin_expect(header->flags & PL_FLAG_SYNC, 0))
+        answer(request->engine, from, header, PL_MSG_ACK, 0);
+    pl_request_complete(request, error);
+}
+
+/* It is at the sender. */
+static void fetch(struct pl_request *request, const struct pl_header *header, struct pl_bulk *bulk)
+{
+    int error = matched(request, header);
+    int rc = bulk->ops->fetch(transport_self(request->engine, bulk->ops), bulk, &request->in);
     if (rc != PL_PENDING)
         pl_request_complete(request, rc ? rc : error);
+}
+
+static inline void deliver(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
+                           const void *data, struct pl_bulk *bulk)
+{
+    if (__builtin_expect(bulk != NULL, 0))
+        fetch(request, header, bulk);
+    else
+        take(request, from, header, data);
 }
 
 void pl_match_deliver(struct pl_request *request, struct pl_unexpected *unexpected)
@@ -142,8 +160,8 @@ static struct pl_request *find_posted(struct pl_comm *comm, const struct pl_head
     return NULL;
 }
 
-static void arrived_message(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                            const void *data, struct pl_bulk *bulk)
+static inline void arrived_message(struct pl_engine *engine, const struct pl_origin *from,
+                                   const struct pl_header *header, const void *data, struct pl_bulk *bulk)
 {
     struct pl_comm *comm = find_comm(engine, header);
     if (__builtin_expect(comm != NULL, 1)) {
@@ -213,7 +231,10 @@ void pl_match_unpost(struct pl_request *request)
 void pl_match_post(struct pl_request *request)
 {
     struct pl_comm *comm = request->comm;
-    struct pl_unexpected *unexpected = pl_match_find(comm, request->context, request->peer_rank, request->tag);
+    struct pl_queues *queues = &comm->queues[request->context];
+    struct pl_unexpected *unexpected = NULL;
+    if (!pl_list_empty(&queues->unexpected))
+        unexpected = pl_match_find(comm, request->context, request->peer_rank, request->tag);
     if (unexpected) {
         pl_match_take(comm, unexpected);
         pl_match_deliver(request, unexpected);
@@ -224,7 +245,7 @@ void pl_match_post(struct pl_request *request)
         return;
     }
     request->state = PL_STATE_POSTED;
-    pl_list_append(&comm->queues[request->context].posted, &request->link);
+    pl_list_append(&queues->posted, &request->link);
     if (__builtin_expect(comm->index && request->context == PL_MSG_P2P, 0))
         pl_match_index_add_posted(comm, request);
 }
@@ -314,37 +335,43 @@ static void arrived_door(struct pl_engine *engine, const struct pl_origin *from,
             engine->door_arrived(engine, from, header, data);
         return;
     }
-    struct door_fetch *fetch =
-        engine->door_arrived && header->size < PL_DOOR_MAX ? calloc(1, sizeof *fetch + header->size) : NULL;
-    if (!fetch) {
+    struct door_fetch *fetched =
+        engine->door_arrived && header->size < PL_DOOR_MAX ? calloc(1, sizeof *fetched + header->size) : NULL;
+    if (!fetched) {
         bulk->ops->drop(transport_self(engine, bulk->ops), bulk, false);
         return;
     }
-    fetch->from = from;
-    fetch->header = *header;
-    fetch->request.engine = engine;
-    fetch->request.on_stack = true;
-    fetch->request.completed = door_fetched;
-    pl_list_init(&fetch->request.link);
-    pl_cursor_init(&fetch->request.in.data, fetch->data, (MPI_Count)header->size, PL_TYPE_BYTE);
-    deliver(&fetch->request, from, header, NULL, bulk);
+    fetched->from = from;
+    fetched->header = *header;
+    fetched->request.engine = engine;
+    fetched->request.on_stack = true;
+    fetched->request.completed = door_fetched;
+    pl_list_init(&fetched->request.link);
+    pl_cursor_init(&fetched->request.in.data, fetched->data, (MPI_Count)header->size, PL_TYPE_BYTE);
+    fetch(&fetched->request, header, bulk);
+}
+
+static __attribute__((noinline)) void arrived_other(struct pl_engine *engine, const struct pl_origin *from,
+                                                    const struct pl_header *header, const void *data,
+                                                    struct pl_bulk *bulk)
+{
+    switch (header->kind) {
+    case PL_MSG_PARTITIONED: arrived_partitioned(engine, from, header, data, bulk); break;
+    case PL_MSG_ACK:       arrived_ack(engine, header); break;
+    case PL_MSG_CANCEL:    arrived_cancel(engine, from, header); break;
+    case PL_MSG_CANCELLED: arrived_cancelled(engine, header); break;
+    case PL_MSG_DOOR:      arrived_door(engine, from, header, data, bulk); break;
+    default:               engine->lost_messages++; break;
+    }
 }
 
 void pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                       const void *data, struct pl_bulk *bulk)
 {
-    struct pl_header copy;
-    memcpy(&copy, header, sizeof copy);
-    switch (copy.kind) {
-    case PL_MSG_P2P:
-    case PL_MSG_COLL:      arrived_message(engine, from, &copy, data, bulk); break;
-    case PL_MSG_PARTITIONED: arrived_partitioned(engine, from, &copy, data, bulk); break;
-    case PL_MSG_ACK:       arrived_ack(engine, &copy); break;
-    case PL_MSG_CANCEL:    arrived_cancel(engine, from, &copy); break;
-    case PL_MSG_CANCELLED: arrived_cancelled(engine, &copy); break;
-    case PL_MSG_DOOR:      arrived_door(engine, from, &copy, data, bulk); break;
-    default:               engine->lost_messages++; break;
-    }
+    if (__builtin_expect(header->kind == PL_MSG_P2P || header->kind == PL_MSG_COLL, 1))
+        arrived_message(engine, from, header, data, bulk);
+    else
+        arrived_other(engine, from, header, data, bulk);
 }
 
 void pl_message_destroy(void *object)

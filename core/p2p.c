@@ -53,21 +53,6 @@ static const struct pl_outcome outcome_of_nobody = PL_OUTCOME_OF_NOBODY;
 
 /* --- prepared, then started --------------------------------------------------------------------------------------- */
 
-int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm, const void *buf, MPI_Count count,
-                   const struct pl_type *type, int rank, int tag, struct pl_request **request)
-{
-    struct pl_request *made = pl_request_create(kind, comm, type, hidden);
-    if (!made)
-        return MPI_ERR_NO_MEM;
-    made->datatype = (struct pl_type *)type;
-    made->buf = buf;
-    made->count = count;
-    made->peer_rank = rank;
-    made->tag = tag;
-    *request = made;
-    return MPI_SUCCESS;
-}
-
 int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag,
                     int mode, struct pl_request **request)
 {

@@ -10,11 +10,7 @@
 #include "core/match.h"
 #include "core/request.h"
 
-/* A send or receive that is described and not started: one handle, or hidden. */
-int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm, const void *buf, MPI_Count count,
-                   const struct pl_type *type, int rank, int tag, struct pl_request **request);
-
-/* The same for a send and a receive of the user. One handle. */
+/* A send or receive of the user that is described and not started. One handle. */
 int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag,
                     int mode, struct pl_request **request);
 int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
@@ -32,9 +28,6 @@ void pl_recv_locked(struct pl_request *request);
  * request. True: done. False: nothing has happened. */
 bool pl_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
                    int tag);
-
-/* What is "received" from MPI_PROC_NULL. */
-#define PL_OUTCOME_OF_NOBODY { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG }
 
 /* Both halves at once; one request that completes with the receive's outcome. `replace`: the receive goes into `sendbuf`'s
  * memory after that was copied (recvbuf is the same). */

@@ -23,6 +23,7 @@
 #include "core/names.h"
 #include "core/object.h"
 #include "core/plugin.h"
+#include "core/request.h"
 #include "core/transport.h"
 
 extern const struct pl_bootstrap_ops pl_bootstrap_attached, pl_bootstrap_inherited, pl_bootstrap_singleton;
@@ -162,6 +163,7 @@ void pl_process_close(void)
         pl_names_forget();
         pl_jobs_forget();
         pl_type_trim();
+        pl_request_sent_forget();
     }
     pl_lock_drop(&pl_process.lock);
     pl_object_release(of_files); /* its destructor is the user's code */

@@ -50,6 +50,30 @@ void pl_request_free_spares(struct pl_comm *comm)
         pl_object_release(request);
 }
 
+static _Atomic(struct pl_request *) sent;
+
+struct pl_request *pl_request_sent(void)
+{
+    struct pl_request *known = atomic_load_explicit(&sent, memory_order_acquire);
+    if (__builtin_expect(known != NULL, 1))
+        return known;
+    struct pl_request *made = pl_request_create(PL_REQ_COMPLETE, NULL, NULL, false);
+    if (!made)
+        return NULL;
+    made->shared = true;
+    made->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
+    atomic_init(&made->done, 1);
+    if (atomic_compare_exchange_strong(&sent, &known, made))
+        return made;
+    pl_handle_drop(made);
+    return known;
+}
+
+void pl_request_sent_forget(void)
+{
+    pl_object_release(atomic_exchange(&sent, NULL));
+}
+
 /* Keeps it, if it is one that can be kept. */
 static bool reuse(struct pl_request *request)
 {
@@ -64,7 +88,7 @@ static bool reuse(struct pl_request *request)
 
 void pl_request_retire(struct pl_request *request)
 {
-    if (!reuse(request))
+    if (!request->shared && !reuse(request))
         pl_handle_drop(request);
 }
 
@@ -113,6 +137,21 @@ struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *
     return request;
 }
 
+int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm, const void *buf, MPI_Count count,
+                   const struct pl_type *type, int rank, int tag, struct pl_request **request)
+{
+    struct pl_request *made = pl_request_create(kind, comm, type, hidden);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    made->datatype = (struct pl_type *)type;
+    made->buf = buf;
+    made->count = count;
+    made->peer_rank = rank;
+    made->tag = tag;
+    *request = made;
+    return MPI_SUCCESS;
+}
+
 void pl_request_destroy(void *object)
 {
     struct pl_request *request = object;
@@ -148,6 +187,8 @@ void pl_request_complete(struct pl_request *request, int error)
 void pl_request_let_go(struct pl_request *request)
 {
     struct pl_engine *engine = request->engine;
+    if (request->shared)
+        return;
     if (engine && request->kind != PL_REQ_COMPLETE) {
         pl_engine_enter(engine);
         bool busy = !pl_request_done(request) && (!request->persistent || request->active);

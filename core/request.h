@@ -49,6 +49,7 @@ struct pl_outcome {
     bool cancelled;
     MPI_Count bytes;
 };
+#define PL_OUTCOME_OF_NOBODY { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG } /* of a send, or of a receive from there */
 
 struct pl_request {
     struct pl_object obj;
@@ -60,6 +61,7 @@ struct pl_request {
     bool cancelling;
     bool on_stack;            /* belongs to a blocking call: not an object, never freed */
     bool detached;            /* the user freed it while it was active: completion frees it */
+    bool shared;              /* that of pl_request_sent(): many handles, none of them the user's to free */
     bool acked;               /* a synchronous send whose acknowledgement came before its completion */
     uint8_t context;          /* enum pl_message_kind, below PL_QUEUES */
     uint8_t state;            /* enum pl_request_state */
@@ -106,6 +108,15 @@ void pl_request_complete(struct pl_request *request, int error);
 /* A request of this kind with one handle (or hidden: one reference). Retains comm and type. NULL: out of memory. */
 struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type,
                                      bool hidden);
+
+/* A send or receive that is described and not started: one handle, or hidden. */
+int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm, const void *buf, MPI_Count count,
+                   const struct pl_type *type, int rank, int tag, struct pl_request **request);
+
+/* The one for all sends that were done at once, since nothing is known of them but that they are done: complete, for as
+ * long as the process has an instance. NULL: out of memory. */
+struct pl_request *pl_request_sent(void);
+void pl_request_sent_forget(void); /* the last instance closes */
 
 /* The user has waited for it: takes the handle back, and keeps a send or receive for the communicator's next one. No lock
  * held. */

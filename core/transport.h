@@ -103,8 +103,8 @@ struct pl_incoming {
 struct pl_host {
     uint32_t abi;
 
-    /* A message has arrived. Either `bulk` is NULL and `data` are header->size bytes, valid during the call only; or
-     * the data is waiting behind `bulk`. The header need not be aligned in memory and is copied. */
+    /* A message has arrived. Either `bulk` is NULL and `data` are header->size bytes; or the data is waiting behind
+     * `bulk`. Header and data are valid during the call only; the header is aligned, and nobody changes it. */
     void (*arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                     const void *data, struct pl_bulk *bulk);
 
