@@ -62,6 +62,8 @@ $(B)/flags: FORCE | deps-check
 FORCE:
 
 $(B)/obj/world/runtime/%.o $(B)/obj/plugins/pmix/%.o: EXTRA = $(call PKG,--cflags,pmix jansson)
+$(B)/obj/api/plenum-info/main.o: EXTRA = -DPL_BUILD='"$(MODE), $(shell $(CC) --version | head -1), \
+  $(shell $(CC) -dumpmachine), $(strip $(subst ",,$(OPT.$(MODE)) $(CFLAGS))); $(foreach p,$(PLUGINS) jansson,$(p) $(call PKG,--modversion,$(p)))"'
 $(B)/obj/plugins/ucx/%.o:   EXTRA = $(call PKG,--cflags,ucx)
 $(B)/obj/plugins/hwloc/%.o: EXTRA = $(call PKG,--cflags,hwloc)
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plenum-info config: the configuration variables, with the value of each and where that comes from. */
 #include <ctype.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/plenum-info/info.h"
 #include "core/config.h"
 #include "core/error.h"
-#include "core/version.h"
 
 static void print_allowed(const struct pl_config *variable)
 {
@@ -44,27 +42,23 @@ static json_t *describe_variable(const struct pl_config *variable)
     return object;
 }
 
-static void print_json(void)
+static json_t *describe_all(void)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < pl_config_count; i++)
         json_array_append_new(all, describe_variable(&pl_config_table[i]));
-    json_t *top = json_pack("{ss s[ii] s[ii] so}", "version", PL_VERSION, "mpi", MPI_VERSION, MPI_SUBVERSION, "abi",
-                            MPI_ABI_VERSION, MPI_ABI_SUBVERSION, "variables", all);
-    json_dumpf(top, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(top);
+    return all;
 }
 
 /* What is wrong in the environment is said so; the values shown are then the defaults. */
-int info_config(bool json)
+int info_config(json_t *to)
 {
     int err = pl_config_load();
     if (err)
         fprintf(stderr, "plenum-info: %s\n", pl_error_detail(NULL));
-    if (json)
-        print_json();
-    for (size_t i = 0; !json && i < pl_config_count; i++)
+    if (to)
+        json_object_set_new(to, "variables", describe_all());
+    for (size_t i = 0; !to && i < pl_config_count; i++)
         print_variable(&pl_config_table[i]);
     return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }

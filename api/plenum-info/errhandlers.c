@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plenum-info errhandlers: the error handlers by name; and whether the initial one and the policy, if any, can be used. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,18 +9,16 @@
 #include "core/errhandler_registry.h"
 #include "core/error.h"
 
-static void print_json(void)
+static void describe_all(json_t *to)
 {
     json_t *all = json_array();
     const struct plenum_errhandler_ops *ops;
     const char *name;
     for (size_t n = 0; pl_named_nth(n, &name, &ops); n++)
         json_array_append_new(all, json_pack("{ss ss}", "name", name, "help", ops->help));
-    json_t *top = json_pack("{so ss ss}", "errhandlers", all, "initial", pl_config_text("initial_errhandler"), "policy",
-                            pl_config_text("errhandlers"));
-    json_dumpf(top, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(top);
+    json_object_set_new(to, "errhandlers", all);
+    json_object_set_new(to, "initial", json_string(pl_config_text("initial_errhandler")));
+    json_object_set_new(to, "policy", json_string(pl_config_text("errhandlers")));
 }
 
 static void print_text(void)
@@ -49,13 +46,13 @@ static int check(void)
     return err;
 }
 
-int info_errhandlers(bool json)
+int info_errhandlers(json_t *to)
 {
     int err = check();
     if (err)
         fprintf(stderr, "plenum-info: %s\n", pl_error_detail(NULL));
-    if (json)
-        print_json();
+    if (to)
+        describe_all(to);
     else
         print_text();
     return err ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The commands of plenum-info: one file each. They print to stdout, as text or as one JSON object, and return an exit code. */
+/* The commands of plenum-info: one file each. `to` NULL: they print text to stdout; else they put their keys into that object.
+ * They return an exit code. */
 #ifndef PLENUM_INFO_H
 #define PLENUM_INFO_H
 
-#include <stdbool.h>
+#include <jansson.h>
 
-/* Version and configuration variables. */
-int info_config(bool json);
+/* Configuration variables. */
+int info_config(json_t *to);
 
 /* Transports and plugins, and whether each works here. */
-int info_parts(bool json);
+int info_parts(json_t *to);
 
 /* Error handlers by name. */
-int info_errhandlers(bool json);
+int info_errhandlers(json_t *to);
 
 /* Process sets. */
-int info_psets(bool json);
+int info_psets(json_t *to);
 
 #endif

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plenum-info: what this Plenum is, its configuration variables, and what a job offers. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/plenum-info/info.h"
+#include "core/config.h"
+#include "core/nearest.h"
 #include "core/version.h"
 #include "mpi.h"
 
@@ -16,20 +19,31 @@ static void print_version(void)
            MPI_ABI_SUBVERSION);
 }
 
-static int all(bool json)
+/* Everything. With a configuration that cannot be used nothing works: then that is all that there is to say. */
+static int all(json_t *to)
 {
-    if (!json) {
+    int code = EXIT_SUCCESS;
+    int (*const commands[])(json_t *) = { info_parts, info_psets, info_config };
+    if (to) {
+        json_object_set_new(to, "version", json_string(PL_VERSION));
+        json_object_set_new(to, "mpi", json_pack("[ii]", MPI_VERSION, MPI_SUBVERSION));
+        json_object_set_new(to, "abi", json_pack("[ii]", MPI_ABI_VERSION, MPI_ABI_SUBVERSION));
+        json_object_set_new(to, "build", json_string(PL_BUILD));
+    } else {
         print_version();
-        putchar('\n');
-        info_parts(false);
-        putchar('\n');
+        puts("built: " PL_BUILD);
     }
-    return info_config(json);
+    for (size_t i = pl_config_load() ? 2 : 0; i < sizeof commands / sizeof *commands; i++) {
+        if (!to)
+            putchar('\n');
+        code |= commands[i](to);
+    }
+    return code;
 }
 
 static const struct command {
     const char *name;
-    int (*run)(bool json);
+    int (*run)(json_t *to);
     const char *help;
 } commands[] = {
     { "config",      info_config,      "configuration variables, with values and where those come from" },
@@ -39,14 +53,42 @@ static const struct command {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-static int usage(FILE *to)
+static int usage(void)
 {
-    fprintf(to, "usage: plenum-info [--json] [COMMAND]\n       plenum-info --version | --help\n\n");
+    printf("usage: plenum-info [--json] [COMMAND]\n       plenum-info --version | --help\n\n");
     for (int i = 0; i < COMMANDS; i++)
-        fprintf(to, "  %-11s %s\n", commands[i].name, commands[i].help);
-    fprintf(to, "Without a command: version, parts and config; as JSON: version and config. With --json, before or "
-                "after it, one JSON object.\n");
-    return to == stdout ? EXIT_SUCCESS : EXIT_USAGE;
+        printf("  %-11s %s\n", commands[i].name, commands[i].help);
+    printf("Without a command: version, build, parts, psets and config. With --json, before or after it, one JSON "
+           "object.\n");
+    return EXIT_SUCCESS;
+}
+
+static int unknown(const char *word)
+{
+    const char *near = NULL;
+    int least = pl_nearest_limit(word);
+    for (int i = 0; i < COMMANDS; i++) {
+        int d = pl_nearest_distance(word, commands[i].name);
+        if (d < least) {
+            least = d;
+            near = commands[i].name;
+        }
+    }
+    fprintf(stderr, "plenum-info: \"%s\" cannot be here%s%s%s; plenum-info --help tells what can\n", word,
+            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return EXIT_USAGE;
+}
+
+static int run_command(int (*run)(json_t *to), bool json)
+{
+    json_t *top = json ? json_object() : NULL;
+    int code = run(top);
+    if (top && json_object_size(top) > 0) {
+        json_dumpf(top, stdout, JSON_INDENT(2));
+        putchar('\n');
+    }
+    json_decref(top);
+    return code;
 }
 
 static int run(int argc, char **argv)
@@ -58,7 +100,7 @@ static int run(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        return usage(stdout);
+        return usage();
     for (int a = 1; a < argc; a++) {
         const struct command *found = NULL;
         for (int i = 0; i < COMMANDS; i++)
@@ -69,9 +111,9 @@ static int run(int argc, char **argv)
         else if (found && !command)
             command = found;
         else
-            return usage(stderr);
+            return unknown(argv[a]);
     }
-    return command ? command->run(json) : all(json);
+    return run_command(command ? command->run : all, json);
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,6 @@
  * a session with it, a plugin by loading it.
  */
 #include <errno.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,24 +117,21 @@ static void print_text(void)
                parts[i].use, *parts[i].why ? ": " : "", parts[i].why);
 }
 
-static void print_json(void)
+static json_t *describe_all(void)
 {
     json_t *all = json_array();
     for (int i = 0; i < PARTS; i++)
         json_array_append_new(all, json_pack("{ss ss ss sb ss}", "kind", parts[i].kind, "name", parts[i].name, "use",
                                              parts[i].use, "works", *parts[i].why == '\0', "why", parts[i].why));
-    json_t *top = json_pack("{so}", "parts", all);
-    json_dumpf(top, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(top);
+    return all;
 }
 
 /* A part that does not work is no failure: there are machines without each of them. */
-int info_parts(bool json)
+int info_parts(json_t *to)
 {
     try_all();
-    if (json)
-        print_json();
+    if (to)
+        json_object_set_new(to, "parts", describe_all());
     else
         print_text();
     return EXIT_SUCCESS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plenum-info psets: the process sets of the job that this process is in, with provider, version, size and members. */
-#include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,13 +106,12 @@ static void print_text(json_t *sets)
     }
 }
 
-static void print_json(json_t *sets)
+static void describe_all(json_t *to, json_t *sets)
 {
-    json_t *top = json_pack("{ss si si sO}", "job", pl_process.place.nspace, "size", pl_process.place.size, "rank",
-                            pl_process.place.rank, "psets", sets);
-    json_dumpf(top, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(top);
+    json_object_set_new(to, "job", json_string(pl_process.place.nspace));
+    json_object_set_new(to, "size", json_integer(pl_process.place.size));
+    json_object_set_new(to, "rank", json_integer(pl_process.place.rank));
+    json_object_set(to, "psets", sets);
 }
 
 /* All sets; one that cannot be told says why in its place. */
@@ -130,7 +129,7 @@ static int collect(struct pl_instance *session, json_t *sets, bool *all_good)
     return err;
 }
 
-int info_psets(bool json)
+int info_psets(json_t *to)
 {
     struct pl_instance *session;
     bool all_good = true;
@@ -142,8 +141,8 @@ int info_psets(bool json)
     int err = collect(session, sets, &all_good);
     if (err)
         fprintf(stderr, "plenum-info: %s\n", pl_error_detail(NULL));
-    else if (json)
-        print_json(sets);
+    else if (to)
+        describe_all(to, sets);
     else
         print_text(sets);
     json_decref(sets);
