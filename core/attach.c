@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/process.h"
 
 enum { FREE, BUSY, ATTACHED };
@@ -235,7 +236,7 @@ int pl_attach_exchange(MPIX_Exchange_function *function, void *context, int rank
         return rc;
     struct round r = { function, context, .mine = { .magic = CARD_MAGIC, .rank = rank, .size = size } };
     waiting = (struct pl_seat){ .fd = -1, .rank = -1 };
-    r.all = calloc((size_t)size, sizeof *r.all);
+    r.all = pl_calloc((size_t)size, sizeof *r.all);
     rc = r.all ? meet(&r, &waiting) : pl_fail_memory("the cards of a pool");
     free(r.all);
     if (rc)

@@ -19,6 +19,7 @@
 #include "core/error.h"
 #include "core/job_card.h"
 #include "core/job_sets.h"
+#include "core/memory.h"
 
 enum {
     MAKER = 1 << 24,
@@ -139,7 +140,7 @@ static bool died(const struct pl_seat *seat, int rank)
 int pl_seat_claim(struct pl_seat *seat, int rank)
 {
     struct pl_job_rank *own = &seat->job->ranks[rank];
-    seat->settled = calloc(seat->job->size, sizeof *seat->settled);
+    seat->settled = pl_calloc(seat->job->size, sizeof *seat->settled);
     if (!seat->settled)
         return pl_fail_memory("a place in a pool");
     if (record_lock(seat->fd, F_WRLCK, rank) != 0)

@@ -16,6 +16,7 @@
 
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/memory.h"
 #include "core/p2p.h"
 
 enum { SEGMENT_ALIGN = 64 };
@@ -81,7 +82,7 @@ static void release(struct pl_bsend *bsend)
 
 int pl_bsend_attach(struct pl_bsend_place place, void *buffer, MPI_Count size)
 {
-    struct pl_bsend *bsend = calloc(1, sizeof *bsend);
+    struct pl_bsend *bsend = pl_calloc(1, sizeof *bsend);
     if (!bsend)
         return pl_fail_memory("an attached buffer");
     atomic_init(&bsend->refs, 1);
@@ -132,7 +133,7 @@ static int make_segment(struct pl_bsend *bsend, size_t data, struct segment **se
 {
     size_t bytes = (sizeof **segment + data + SEGMENT_ALIGN - 1) & ~(size_t)(SEGMENT_ALIGN - 1);
     bool automatic = bsend->buffer == MPI_BUFFER_AUTOMATIC;
-    struct segment *made = automatic ? malloc(bytes) : NULL;
+    struct segment *made = automatic ? pl_malloc(bytes) : NULL;
     if (automatic && !made)
         return pl_fail_memory("a buffered message");
     pl_lock_take(&bsend->lock);

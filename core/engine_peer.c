@@ -23,6 +23,7 @@
 #include "core/jobs.h"
 #include "core/lost.h"
 #include "core/match_index.h"
+#include "core/memory.h"
 #include "core/plugin.h"
 #include "core/process.h"
 #include "core/report.h"
@@ -153,8 +154,8 @@ static const void *card_address(const unsigned char *card, size_t card_length, c
 static int make_tables(struct pl_engine *engine)
 {
     engine->peer_buckets = engine->comm_buckets = 16;
-    engine->peers = calloc(engine->peer_buckets, sizeof *engine->peers);
-    engine->comms = calloc(engine->comm_buckets, sizeof *engine->comms);
+    engine->peers = pl_calloc(engine->peer_buckets, sizeof *engine->peers);
+    engine->comms = pl_calloc(engine->comm_buckets, sizeof *engine->comms);
     if (engine->peers && engine->comms)
         return MPI_SUCCESS;
     free(engine->peers);
@@ -315,7 +316,7 @@ void pl_engine_close(struct pl_engine *engine)
 static void grow_peers(struct pl_engine *engine)
 {
     size_t buckets = engine->peer_buckets * 2;
-    struct pl_peer **table = calloc(buckets, sizeof *table);
+    struct pl_peer **table = pl_calloc(buckets, sizeof *table);
     if (!table)
         return; /* longer chains */
     for (size_t i = 0; i < engine->peer_buckets; i++)
@@ -362,7 +363,7 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
             *peer = known;
             return MPI_SUCCESS;
         }
-    struct pl_peer *made = calloc(1, sizeof *made);
+    struct pl_peer *made = pl_calloc(1, sizeof *made);
     if (!made)
         return pl_fail_memory("a peer");
     made->engine = id;
@@ -451,7 +452,7 @@ static size_t comm_bucket(const struct pl_engine *engine, const struct pl_comm *
 static void grow_comms(struct pl_engine *engine)
 {
     size_t old = engine->comm_buckets;
-    struct pl_comm **from = engine->comms, **table = calloc(old * 2, sizeof *table);
+    struct pl_comm **from = engine->comms, **table = pl_calloc(old * 2, sizeof *table);
     if (!table)
         return;
     engine->comm_buckets = old * 2;
