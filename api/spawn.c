@@ -5,7 +5,7 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/names.h"
+#include "core/services.h"
 #include "core/process.h"
 #include "sessions/port.h"
 
@@ -161,7 +161,7 @@ int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_n
     if (!call.err)
         call.err = pl_port_check(port_name);
     if (!call.err)
-        call.err = pl_names_publish(service_name, port_name, narrow);
+        call.err = pl_services_publish(service_name, port_name, narrow);
     return pl_call_leave(&call);
 }
 
@@ -173,7 +173,7 @@ int MPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port
     pl_arg_info_or_null(&call, info);
     need_process(&call);
     if (!call.err)
-        call.err = pl_names_withdraw(service_name, port_name);
+        call.err = pl_services_withdraw(service_name, port_name);
     return pl_call_leave(&call);
 }
 
@@ -187,7 +187,7 @@ int MPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
     read_name_info(&call, info, &narrow, &milliseconds);
     need_process(&call);
     if (!call.err)
-        call.err = pl_names_find(service_name, narrow, milliseconds, port_name);
+        call.err = pl_services_find(service_name, narrow, milliseconds, port_name);
     return pl_call_leave(&call);
 }
 

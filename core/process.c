@@ -20,7 +20,7 @@
 #include "core/errhandler_policy.h"
 #include "core/error.h"
 #include "core/jobs.h"
-#include "core/names.h"
+#include "core/services.h"
 #include "core/object.h"
 #include "core/plugin.h"
 #include "core/request.h"
@@ -160,7 +160,7 @@ void pl_process_close(void)
         pl_coll_table_close();
         of_files = pl_errhandler_take_file_null();
         pl_process.pid = 0;
-        pl_names_forget();
+        pl_services_forget();
         pl_jobs_forget();
         pl_type_trim();
         pl_request_sent_forget();

@@ -68,7 +68,7 @@ struct pl_bootstrap_ops {
     int (*psets)(int (*found)(void *to, const char *name, const int *ranks, int count), void *to);
     /* How many processes have died as this rank and had their place taken by another since the job began. NULL: none has. */
     uint32_t (*deaths)(int rank);
-    /* A name service of the launcher's, for core/names.h. May ask a server, without the process lock. PL_UNREACHABLE: it has
+    /* A name service of the launcher's, for core/services.h. May ask a server, without the process lock. PL_UNREACHABLE: it has
      * none. All three may be NULL together. */
     int (*publish_name)(const char *name, const char *value); /* MPI_ERR_SERVICE: it is published already */
     int (*withdraw_name)(const char *name);

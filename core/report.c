@@ -23,7 +23,7 @@ enum {
     TESTS_TOLD = 240000000, /* of tests of all kinds, until they are told in any case: before the runtime gives up */
 };
 
-static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
+static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REPORT);
 static uint32_t begun;                             /* the question that the page belongs to */
 static const struct pl_engine *described[ENGINES]; /* whose queues are in it */
 static _Thread_local uint32_t answered;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See names_file.h. Files are read and written in place, not mapped: a reader that sees an entry looks again whether it is
+ * See services_file.h. Files are read and written in place, not mapped: a reader that sees an entry looks again whether it is
  * still the same one. What is read was written by processes of the same user; it is checked all the same.
  */
-#include "core/names_file.h"
+#include "core/services_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,43 +24,43 @@ static int own = -1;
 
 static off_t place_of(int number)
 {
-    return (off_t)number * (off_t)sizeof(struct pl_name_entry);
+    return (off_t)number * (off_t)sizeof(struct pl_service_entry);
 }
 
-static bool read_entry(int fd, int number, struct pl_name_entry *entry)
+static bool read_entry(int fd, int number, struct pl_service_entry *entry)
 {
     return pread(fd, entry, sizeof *entry, place_of(number)) == (ssize_t)sizeof *entry;
 }
 
-bool pl_names_file_read(int number, struct pl_name_entry *entry)
+bool pl_services_file_read(int number, struct pl_service_entry *entry)
 {
     return own >= 0 && read_entry(own, number, entry);
 }
 
-int pl_names_file_add(const struct pl_name_entry *entry, int *number)
+int pl_services_file_add(const struct pl_service_entry *entry, int *number)
 {
-    struct pl_name_entry there;
+    struct pl_service_entry there;
     if (own < 0 && (own = memfd_create(FILE_NAME, MFD_CLOEXEC)) < 0)
         return pl_fail_errno(MPI_ERR_OTHER, "no memory file for published names");
     *number = 0;
-    while (read_entry(own, *number, &there) && there.state != PL_NAME_FREE)
+    while (read_entry(own, *number, &there) && there.state != PL_SERVICE_FREE)
         ++*number;
     there = *entry;
-    there.state = PL_NAME_FREE; /* until all of it is there */
+    there.state = PL_SERVICE_FREE; /* until all of it is there */
     if (pwrite(own, &there, sizeof there, place_of(*number)) != (ssize_t)sizeof there)
         return pl_fail_errno(MPI_ERR_NO_MEM, "cannot write a published name");
-    pl_names_file_set_state(*number, (enum pl_name_state)entry->state);
+    pl_services_file_set_state(*number, (enum pl_service_state)entry->state);
     return MPI_SUCCESS;
 }
 
-void pl_names_file_set_state(int number, enum pl_name_state state)
+void pl_services_file_set_state(int number, enum pl_service_state state)
 {
     uint32_t word = state;
     if (pwrite(own, &word, sizeof word, place_of(number)) != (ssize_t)sizeof word)
         return; /* memory that is there already is written */
 }
 
-void pl_names_file_close(void)
+void pl_services_file_close(void)
 {
     if (own >= 0)
         close(own);
@@ -71,27 +71,27 @@ void pl_names_file_close(void)
 
 struct search {
     const char *name;
-    bool (*see)(void *context, const struct pl_name_entry *entry);
+    bool (*see)(void *context, const struct pl_service_entry *entry);
     void *context;
     pid_t pid;  /* whose file it is */
     bool ended;
 };
 
-static bool is_wanted(const struct search *search, const struct pl_name_entry *entry)
+static bool is_wanted(const struct search *search, const struct pl_service_entry *entry)
 {
-    return entry->state != PL_NAME_FREE && entry->owner == search->pid && memchr(entry->name, '\0', PL_NAME_ROOM) &&
-           memchr(entry->value, '\0', PL_NAME_VALUE_ROOM) && strcmp(entry->name, search->name) == 0;
+    return entry->state != PL_SERVICE_FREE && entry->owner == search->pid && memchr(entry->name, '\0', PL_SERVICE_ROOM) &&
+           memchr(entry->value, '\0', PL_SERVICE_VALUE_ROOM) && strcmp(entry->name, search->name) == 0;
 }
 
 static void search_file(struct search *search, int fd)
 {
-    struct pl_name_entry entry, again;
+    struct pl_service_entry entry, again;
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
         return;
     for (int i = 0; !search->ended && read_entry(fd, i, &entry); i++)
         if (is_wanted(search, &entry) && read_entry(fd, i, &again) && again.ticket == entry.ticket &&
-            again.state != PL_NAME_FREE)
+            again.state != PL_SERVICE_FREE)
             search->ended = !search->see(search->context, &again);
 }
 
@@ -122,7 +122,7 @@ static void search_process(struct search *search, int proc, const char *pid)
     closedir(dir);
 }
 
-void pl_names_file_scan(const char *name, bool (*see)(void *context, const struct pl_name_entry *entry), void *context)
+void pl_services_file_scan(const char *name, bool (*see)(void *context, const struct pl_service_entry *entry), void *context)
 {
     struct search search = { .name = name, .see = see, .context = context };
     struct dirent *entry;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See names.h. */
-#include "core/names.h"
+/* See services.h. */
+#include "core/services.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/lock.h"
-#include "core/names_file.h"
+#include "core/services_file.h"
 #include "core/process.h"
 
 enum {
@@ -45,18 +45,18 @@ static void nap(long microseconds)
 
 /* What others say to a claim. */
 struct rivals {
-    const struct pl_name_entry *own;
+    const struct pl_service_entry *own;
     bool taken;     /* another has it, or claimed it before */
     bool undecided; /* one that claimed it later may have found nobody */
 };
 
-static bool see_rival(void *context, const struct pl_name_entry *entry)
+static bool see_rival(void *context, const struct pl_service_entry *entry)
 {
     struct rivals *rivals = context;
-    const struct pl_name_entry *own = rivals->own;
+    const struct pl_service_entry *own = rivals->own;
     if (entry->runtime != own->runtime || (entry->owner == own->owner && entry->ticket == own->ticket))
         return true;
-    if (entry->state == PL_NAME_PUBLISHED || entry->ticket < own->ticket ||
+    if (entry->state == PL_SERVICE_PUBLISHED || entry->ticket < own->ticket ||
         (entry->ticket == own->ticket && entry->owner < own->owner))
         rivals->taken = true;
     else
@@ -65,21 +65,21 @@ static bool see_rival(void *context, const struct pl_name_entry *entry)
 }
 
 /* Of several who claim a name at once the first one gets it, unless a later one had finished before it could be seen. */
-static bool is_taken(const struct pl_name_entry *own)
+static bool is_taken(const struct pl_service_entry *own)
 {
     struct rivals rivals = { .own = own, .undecided = true };
     for (int i = 0; rivals.undecided && !rivals.taken && i < UNDECIDED; i++) {
         if (i > 0)
             nap(NAP_FIRST_US);
         rivals.undecided = false;
-        pl_names_file_scan(own->name, see_rival, &rivals);
+        pl_services_file_scan(own->name, see_rival, &rivals);
     }
     return rivals.taken;
 }
 
 static int publish_here(const char *name, const char *value, bool narrow)
 {
-    struct pl_name_entry entry = { .state = PL_NAME_CLAIMED, .runtime = own_runtime(), .owner = (int32_t)getpid(),
+    struct pl_service_entry entry = { .state = PL_SERVICE_CLAIMED, .runtime = own_runtime(), .owner = (int32_t)getpid(),
                                    .narrow = narrow };
     int number;
     snprintf(entry.name, sizeof entry.name, "%s", name);
@@ -87,10 +87,10 @@ static int publish_here(const char *name, const char *value, bool narrow)
     pl_lock_take(&lock);
     uint64_t now = now_ns();
     entry.ticket = last_ticket = now > last_ticket ? now : last_ticket + 1;
-    int rc = pl_names_file_add(&entry, &number);
+    int rc = pl_services_file_add(&entry, &number);
     if (rc == MPI_SUCCESS) {
         bool taken = is_taken(&entry);
-        pl_names_file_set_state(number, taken ? PL_NAME_FREE : PL_NAME_PUBLISHED);
+        pl_services_file_set_state(number, taken ? PL_SERVICE_FREE : PL_SERVICE_PUBLISHED);
         if (taken)
             rc = pl_fail(MPI_ERR_SERVICE, "service_name \"%.100s\" is published already", name);
     }
@@ -98,11 +98,11 @@ static int publish_here(const char *name, const char *value, bool narrow)
     return rc;
 }
 
-int pl_names_publish(const char *name, const char *value, bool narrow)
+int pl_services_publish(const char *name, const char *value, bool narrow)
 {
-    if (strlen(name) >= PL_NAME_ROOM || strlen(value) >= PL_NAME_VALUE_ROOM)
+    if (strlen(name) >= PL_SERVICE_ROOM || strlen(value) >= PL_SERVICE_VALUE_ROOM)
         return pl_fail(MPI_ERR_SERVICE, "service_name of %zu characters is too long: up to %d are allowed",
-                       strlen(name), PL_NAME_ROOM - 1);
+                       strlen(name), PL_SERVICE_ROOM - 1);
     int rc = publish_here(name, value, narrow);
     const struct pl_bootstrap_ops *launcher = pl_process.bootstrap;
     if (rc || narrow || !launcher->publish_name)
@@ -113,20 +113,20 @@ int pl_names_publish(const char *name, const char *value, bool narrow)
     if (rc) {
         char why[PL_DETAIL_MAX];
         snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
-        pl_names_withdraw(name, value);
+        pl_services_withdraw(name, value);
         pl_fail(rc, "%s", why);
     }
     return rc;
 }
 
-int pl_names_withdraw(const char *name, const char *value)
+int pl_services_withdraw(const char *name, const char *value)
 {
-    struct pl_name_entry entry;
+    struct pl_service_entry entry;
     bool found = false, narrow = false;
     pl_lock_take(&lock);
-    for (int i = 0; !found && pl_names_file_read(i, &entry); i++)
-        if (entry.state == PL_NAME_PUBLISHED && strcmp(entry.name, name) == 0 && strcmp(entry.value, value) == 0) {
-            pl_names_file_set_state(i, PL_NAME_FREE);
+    for (int i = 0; !found && pl_services_file_read(i, &entry); i++)
+        if (entry.state == PL_SERVICE_PUBLISHED && strcmp(entry.name, name) == 0 && strcmp(entry.value, value) == 0) {
+            pl_services_file_set_state(i, PL_SERVICE_FREE);
             found = true;
             narrow = entry.narrow;
         }
@@ -138,10 +138,10 @@ int pl_names_withdraw(const char *name, const char *value)
     return MPI_SUCCESS;
 }
 
-void pl_names_forget(void)
+void pl_services_forget(void)
 {
     pl_lock_take(&lock);
-    pl_names_file_close();
+    pl_services_file_close();
     pl_lock_drop(&lock);
 }
 
@@ -150,14 +150,14 @@ void pl_names_forget(void)
 struct find {
     uint64_t runtime;
     bool own_only, found;
-    struct pl_name_entry best;
+    struct pl_service_entry best;
 };
 
-static bool see_candidate(void *context, const struct pl_name_entry *entry)
+static bool see_candidate(void *context, const struct pl_service_entry *entry)
 {
     struct find *find = context;
     bool near = entry->runtime == find->runtime, best_near = find->best.runtime == find->runtime;
-    if (entry->state != PL_NAME_PUBLISHED || (!near && (find->own_only || entry->narrow)))
+    if (entry->state != PL_SERVICE_PUBLISHED || (!near && (find->own_only || entry->narrow)))
         return true;
     if (!find->found || near > best_near || (near == best_near && entry->ticket > find->best.ticket))
         find->best = *entry;
@@ -165,17 +165,17 @@ static bool see_candidate(void *context, const struct pl_name_entry *entry)
     return true;
 }
 
-static bool look(const char *name, bool own_only, char value[PL_NAME_VALUE_ROOM])
+static bool look(const char *name, bool own_only, char value[PL_SERVICE_VALUE_ROOM])
 {
     struct find find = { .runtime = own_runtime(), .own_only = own_only };
     const struct pl_bootstrap_ops *launcher = pl_process.bootstrap;
-    pl_names_file_scan(name, see_candidate, &find);
+    pl_services_file_scan(name, see_candidate, &find);
     if (find.found)
-        snprintf(value, PL_NAME_VALUE_ROOM, "%s", find.best.value);
-    return find.found || (launcher->find_name && launcher->find_name(name, value, PL_NAME_VALUE_ROOM) == MPI_SUCCESS);
+        snprintf(value, PL_SERVICE_VALUE_ROOM, "%s", find.best.value);
+    return find.found || (launcher->find_name && launcher->find_name(name, value, PL_SERVICE_VALUE_ROOM) == MPI_SUCCESS);
 }
 
-int pl_names_find(const char *name, bool own_only, long milliseconds, char value[PL_NAME_VALUE_ROOM])
+int pl_services_find(const char *name, bool own_only, long milliseconds, char value[PL_SERVICE_VALUE_ROOM])
 {
     uint64_t until = now_ns() + (uint64_t)milliseconds * 1000000u;
     for (long us = NAP_FIRST_US; !look(name, own_only, value); us = us * 2 < NAP_MOST_US ? us * 2 : NAP_MOST_US) {

@@ -12,24 +12,24 @@
  *
  * Any thread; a lock of its own.
  */
-#ifndef PLENUM_CORE_NAMES_H
-#define PLENUM_CORE_NAMES_H
+#ifndef PLENUM_CORE_SERVICES_H
+#define PLENUM_CORE_SERVICES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PL_NAME_ROOM = 1024, PL_NAME_VALUE_ROOM = 1024 }; /* with the NUL */
+enum { PL_SERVICE_ROOM = 1024, PL_SERVICE_VALUE_ROOM = 1024 }; /* with the NUL */
 
 /* MPI_ERR_SERVICE: it is published already, or too long. */
-int pl_names_publish(const char *name, const char *value, bool own_runtime_only);
+int pl_services_publish(const char *name, const char *value, bool own_runtime_only);
 
 /* MPI_ERR_SERVICE: this process has not published it with this value. */
-int pl_names_withdraw(const char *name, const char *value);
+int pl_services_withdraw(const char *name, const char *value);
 
 /* Waits so long for it to be published; 0: not at all. MPI_ERR_NAME: it is not there. */
-int pl_names_find(const char *name, bool own_runtime_only, long milliseconds, char value[PL_NAME_VALUE_ROOM]);
+int pl_services_find(const char *name, bool own_runtime_only, long milliseconds, char value[PL_SERVICE_VALUE_ROOM]);
 
 /* Withdraws what is left. The process closes. */
-void pl_names_forget(void);
+void pl_services_forget(void);
 
 #endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of ports: what is cut, changed or made up is refused; where a process runs, and that it has ended. */
+#include "unit.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "core/config.h"
+#include "core/instance.h"
+#include "core/whereabouts.h"
+#include "sessions/port.h"
+#include "sessions/port_parts.h"
+
+START_TEST(texts)
+{
+    struct pl_instance *instance;
+    struct pl_port_name name;
+    char port[MPI_MAX_PORT_NAME], other[2 * MPI_MAX_PORT_NAME];
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
+    ck_assert_int_eq(pl_port_open(port), MPI_SUCCESS);
+    ck_assert_int_eq(pl_port_parse(port, &name), MPI_SUCCESS);
+    ck_assert_int_eq(name.process.pid, getpid());
+    ck_assert(!pl_whereabouts_ended(&name.process));
+    size_t length = strlen(port);
+    for (size_t cut = 0; cut < length; cut++) {
+        snprintf(other, cut + 1, "%s", port);
+        UNIT_CHECK(pl_port_check(other) == MPI_ERR_PORT);
+    }
+    for (size_t at = 0; at < length; at++)
+        for (int c = 1; c < 128; c += 5) {
+            snprintf(other, sizeof other, "%s", port);
+            other[at] = (char)c;
+            UNIT_CHECK(c == port[at] || pl_port_check(other) == MPI_ERR_PORT);
+        }
+    snprintf(other, sizeof other, "%s%s", port, port);
+    ck_assert_int_eq(pl_port_check(other), MPI_ERR_PORT);
+    memset(other, '0', sizeof other - 1);
+    memcpy(other, "plenum:", 7);
+    other[sizeof other - 1] = '\0';
+    ck_assert_int_eq(pl_port_check(other), MPI_ERR_PORT);
+    ck_assert_int_eq(pl_port_close(port), MPI_SUCCESS);
+    ck_assert_int_eq(pl_port_close(port), MPI_ERR_PORT);
+    ck_assert_int_eq(pl_port_open(port), MPI_SUCCESS);
+    pl_instance_close(instance); /* with a port that is open */
+}
+END_TEST
+
+START_TEST(ended)
+{
+    int ends[2];
+    struct pl_whereabouts there = { 0 };
+    ck_assert_int_eq(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct pl_whereabouts own = pl_whereabouts_own();
+        if (write(ends[1], &own, sizeof own) == sizeof own)
+            pause();
+        _exit(1);
+    }
+    ck_assert_int_eq(read(ends[0], &there, sizeof there), sizeof there);
+    ck_assert_int_eq(there.pid, pid);
+    ck_assert(!pl_whereabouts_ended(&there));
+    struct pl_whereabouts later = there, elsewhere = there;
+    later.started++; /* who had that pid before */
+    ck_assert(pl_whereabouts_ended(&later));
+    kill(pid, SIGKILL);
+    siginfo_t info;
+    ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    ck_assert(pl_whereabouts_ended(&there)); /* a zombie */
+    waitpid(pid, NULL, 0);
+    ck_assert(pl_whereabouts_ended(&there));
+    elsewhere.node++;
+    ck_assert(!pl_whereabouts_ended(&elsewhere)); /* that cannot be told from here */
+    ck_assert(!pl_whereabouts_ended(&(struct pl_whereabouts){ 0 }));
+    close(ends[0]);
+    close(ends[1]);
+}
+END_TEST
+
+UNIT_MAIN("port", texts, ended)

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rosters and the numbers of jobs: a group of several jobs comes back with its cards, also where other numbers stand for the same
+ * jobs; cut and changed ones are errors or something else, and never followed. */
+#include "unit.h"
+
+#include "core/book.h"
+#include "core/comm.h"
+#include "core/config.h"
+#include "core/instance.h"
+#include "core/jobs.h"
+#include "core/process.h"
+#include "core/roster.h"
+
+static struct pl_instance *open_instance(void)
+{
+    struct pl_instance *instance;
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
+    return instance;
+}
+
+static int number_of(uint64_t key, const char *name)
+{
+    int number = -1;
+    ck_assert_int_eq(pl_jobs_number(key, name, strlen(name), &number), MPI_SUCCESS);
+    return number;
+}
+
+/* This process, and others of two jobs. */
+static struct pl_comm *make_comm(struct pl_instance *instance)
+{
+    int ocean = number_of(7, "ocean"), ice = number_of(8, "ice");
+    uint64_t procs[] = { PL_PROC(ice, 3), pl_process_self(), PL_PROC(ocean, 0), PL_PROC(ice, 1) };
+    struct pl_group *group = pl_group_create(instance, 4, procs);
+    struct pl_comm *comm;
+    ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
+    pl_handle_drop(group);
+    return comm;
+}
+
+START_TEST(numbers)
+{
+    struct pl_instance *instance = open_instance();
+    uint64_t key;
+    ck_assert_int_eq(number_of(pl_process.place.key, pl_process.place.nspace), 0);
+    ck_assert_int_eq(number_of(7, "ocean"), 1);
+    ck_assert_int_eq(number_of(8, "ocean"), 2);
+    ck_assert_int_eq(number_of(7, "ice"), 3);
+    ck_assert_int_eq(number_of(7, "ocean"), 1);
+    ck_assert_str_eq(pl_jobs_name(3, &key), "ice");
+    ck_assert_uint_eq(key, 7);
+    ck_assert_str_eq(pl_jobs_name(0, &key), pl_process.place.nspace);
+    ck_assert_str_eq(pl_jobs_name(9, &key), pl_process.place.nspace);
+    char text[64];
+    pl_jobs_describe(PL_PROC(2, 5), text, sizeof text);
+    ck_assert_str_eq(text, "rank 5 of job ocean");
+    for (int i = 0; i < 1000; i++) {
+        snprintf(text, sizeof text, "job %d", i);
+        ck_assert_int_eq(number_of((uint64_t)i, text), 4 + i);
+    }
+    ck_assert_int_eq(number_of(500, "job 500"), 504);
+    pl_instance_close(instance);
+}
+END_TEST
+
+START_TEST(come_back)
+{
+    struct pl_instance *instance = open_instance();
+    struct pl_comm *comm = make_comm(instance);
+    struct pl_group *group;
+    struct pl_book *book;
+    unsigned char *roster;
+    size_t length, card;
+    ck_assert_int_eq(pl_roster_write(comm, &roster, &length), MPI_SUCCESS);
+    ck_assert_int_eq(pl_roster_read(instance, roster, length, &group, &book), MPI_SUCCESS);
+    ck_assert_int_eq(pl_group_compare(group, comm->group), MPI_IDENT);
+    for (int i = 0; i < 4; i++) {
+        pl_book_card(book, i, &card);
+        ck_assert_uint_eq(card, 0);
+    }
+    pl_book_release(book);
+    pl_handle_drop(group);
+
+    /* Another process knows other jobs. */
+    pl_jobs_forget();
+    int ice = number_of(8, "ice");
+    ck_assert_int_eq(pl_roster_read(instance, roster, length, &group, NULL), MPI_SUCCESS);
+    ck_assert_uint_eq(pl_group_proc(group, 0), PL_PROC(ice, 3));
+    ck_assert_uint_eq(pl_group_proc(group, 1), pl_process_self());
+    pl_handle_drop(group);
+    free(roster);
+    pl_comm_free(comm);
+
+    /* With a card. */
+    uint64_t self = pl_process_self();
+    group = pl_group_create(instance, 1, &self);
+    ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
+    pl_handle_drop(group);
+    ck_assert_int_eq(pl_roster_gather(comm, 0, &roster, &length), MPI_SUCCESS);
+    ck_assert_int_eq(pl_roster_read(instance, roster, length, &group, &book), MPI_SUCCESS);
+    const void *data = pl_book_card(book, 0, &card);
+    ck_assert_uint_eq(card, instance->engine.card_length);
+    ck_assert_int_eq(memcmp(data, instance->engine.card, card), 0);
+    pl_book_release(book);
+    pl_handle_drop(group);
+    free(roster);
+    pl_comm_free(comm);
+    pl_instance_close(instance);
+}
+END_TEST
+
+START_TEST(damage)
+{
+    struct pl_instance *instance = open_instance();
+    struct pl_comm *comm = make_comm(instance);
+    struct pl_group *group;
+    struct pl_book *book;
+    unsigned char *roster;
+    size_t length;
+    ck_assert_int_eq(pl_roster_write(comm, &roster, &length), MPI_SUCCESS);
+    for (size_t cut = 0; cut < length; cut++) {
+        unsigned char *part = malloc(cut + 1);
+        memcpy(part, roster, cut);
+        UNIT_CHECK(pl_roster_read(instance, part, cut, &group, &book) == MPI_ERR_OTHER);
+        free(part);
+    }
+    for (size_t at = 0; at < length; at++)
+        for (int bit = 0; bit < 8; bit++) {
+            roster[at] ^= (unsigned char)(1 << bit);
+            if (pl_roster_read(instance, roster, length, &group, &book) == MPI_SUCCESS) {
+                pl_book_release(book);
+                pl_handle_drop(group);
+            }
+            roster[at] ^= (unsigned char)(1 << bit);
+        }
+    free(roster);
+    pl_comm_free(comm);
+    pl_instance_close(instance);
+}
+END_TEST
+
+UNIT_MAIN("roster", numbers, come_back, damage)
