@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "plugins/shm/bell.h"
+#include "plugins/shm/ring.h"
 
 enum {
     LANES_KEPT = 8,         /* more are made only if all are in use */
@@ -186,7 +187,7 @@ int pl_shm_lane_fill(struct pl_shm_peer *peer)
             break;
         if (step > room)
             step = room;
-        host->pack(&pl_shm_message_of(sending)->data, lane->shared->data + lane->filled % PL_SHM_LANE_BYTES, step);
+        pl_shm_put(host, &pl_shm_message_of(sending)->data, lane->shared->data + lane->filled % PL_SHM_LANE_BYTES, step);
         lane->filled += step;
         sending->left -= step;
         turn = turn > step ? turn - step : 0;

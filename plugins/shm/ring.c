@@ -3,8 +3,25 @@
 #include "plugins/shm/ring.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "plugins/shm/bell.h"
+
+/* The reader has the lines that are written to in its cache. A long memcpy() overwrites them without fetching them from
+ * there first, so data in many short runs is put together in memory of our own before. */
+void pl_shm_put(const struct pl_host *host, struct pl_cursor *data, unsigned char *to, size_t bytes)
+{
+    enum { SHORT_RUN = 2048, LONG_COPY = 8192 };
+    unsigned char own[LONG_COPY];
+    struct pl_cursor ahead = *data;
+    void *run;
+    bool gather = bytes >= LONG_COPY && host->run(&ahead, bytes, &run) < SHORT_RUN;
+    for (; gather && bytes >= LONG_COPY; bytes -= LONG_COPY, to += LONG_COPY) {
+        host->pack(data, own, LONG_COPY);
+        memcpy(to, own, LONG_COPY);
+    }
+    host->pack(data, to, bytes);
+}
 
 void pl_shm_mark_stale(struct pl_shm_out *out, uint32_t line, uint32_t count)
 {

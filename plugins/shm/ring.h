@@ -29,6 +29,9 @@ static inline bool pl_shm_fits(const struct pl_shm_out *out, uint32_t lines)
  * is none now, or there is no ring. */
 bool pl_shm_make_room(struct pl_shm_out *out, uint32_t lines);
 
+/* Puts the next `bytes` of a message's data there, into memory that the reader has read before. */
+void pl_shm_put(const struct pl_host *host, struct pl_cursor *data, unsigned char *to, size_t bytes);
+
 /* The place of the next record, with `bytes` behind its head; not yet seen by the reader. NULL: no room. */
 static inline struct pl_shm_record *pl_shm_reserve(struct pl_shm_out *out, size_t bytes)
 {

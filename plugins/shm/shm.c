@@ -188,7 +188,7 @@ static int send_eager(struct pl_shm_peer *peer, struct pl_outgoing *message)
     if (pl_shm_unlikely(!record))
         return PL_AGAIN;
     record->header = message->header;
-    peer->shm->host->pack(&message->data, pl_shm_data_of(record, size), size);
+    pl_shm_put(peer->shm->host, &message->data, pl_shm_data_of(record, size), size);
     pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
     pl_shm_notify(peer);
     return MPI_SUCCESS;

@@ -6,7 +6,7 @@
 #include "mtest.h"
 
 enum { LAYOUTS = 4, STRIDE = 5 };
-static const int lengths[] = { 1, 30, 3000, 100000 };
+static const int lengths[] = { 1, 30, 2048, 3000, 100000 };
 
 /* Where element i lies, and a type that says so to MPI. */
 static int place(int layout, int i, int length)
