@@ -15,26 +15,18 @@ enum { SHM_MEGABYTES = 256 };
 static void check_shared_memory(struct run *run)
 {
     struct statvfs shm;
-    if (statvfs("/dev/shm", &shm) != 0) {
+    char what[128] = "";
+    if (statvfs("/dev/shm", &shm) != 0)
+        snprintf(what, sizeof(what), "there is no /dev/shm (%s)", strerror(errno));
+    else if (access("/dev/shm", W_OK) != 0)
+        snprintf(what, sizeof(what), "/dev/shm cannot be written (%s)", strerror(errno));
+    else if ((unsigned long long)shm.f_bavail * shm.f_frsize >> 20 < SHM_MEGABYTES)
+        snprintf(what, sizeof(what), "/dev/shm has %llu MiB free", (unsigned long long)shm.f_bavail * shm.f_frsize >> 20);
+    if (what[0])
         run_say(run,
-                "note: there is no /dev/shm (%s): ranks of this machine talk through anonymous memory, which does "
-                "not need it; UCX falls back to copies",
-                strerror(errno));
-        return;
-    }
-    if (access("/dev/shm", W_OK) != 0) {
-        run_say(run,
-                "note: /dev/shm cannot be written (%s): ranks of this machine talk through anonymous memory, which does "
-                "not need it; UCX falls back to copies",
-                strerror(errno));
-        return;
-    }
-    unsigned long long free_mb = (unsigned long long)shm.f_bavail * shm.f_frsize >> 20;
-    if (free_mb < SHM_MEGABYTES)
-        run_say(run,
-                "note: /dev/shm has %llu MiB free: ranks of this machine talk through anonymous memory, which does "
-                "not need it; UCX falls back to copies when it is full",
-                free_mb);
+                "note: %s: ranks of this machine talk through anonymous memory, which does not need it; UCX, where it is "
+                "asked for, goes by the network",
+                what);
 }
 
 static int ptrace_scope(void)

@@ -59,7 +59,7 @@ static void choose_transports(struct ucx *ucx, ucp_config_t *config)
 {
     const char *wanted = ucx->host->config_text("ucx_tls");
     const char *transports = ucx->host->config_text("transport");
-    bool network_only = !strcmp(transports, "auto") || strstr(transports, "shm");
+    bool network_only = !strcmp(transports, "auto") || strstr(transports, "shm") || ucx->memory_refused;
     if (wanted && *wanted)
         ucp_config_modify(config, "TLS", wanted);
     else if (network_only)
@@ -127,6 +127,31 @@ static int open_worker(struct ucx *ucx)
         return MPI_SUCCESS;
     ucp_worker_destroy(ucx->worker);
     return ucx->host->fail(PL_UNREACHABLE, "UCX gives no event descriptor: %s", ucs_status_string(status));
+}
+
+static int open_ucx(struct ucx *ucx)
+{
+    int err = open_context(ucx);
+    if (err)
+        return err;
+    err = open_worker(ucx);
+    if (err)
+        ucp_cleanup(ucx->context);
+    return err;
+}
+
+/* Without memory to share it goes by the network, where nobody has said that it must be that memory. Then nobody is on the
+ * same node, for others either. */
+static int open_or_fall_back(struct ucx *ucx)
+{
+    const char *wanted = ucx->host->config_text("ucx_tls");
+    int err = open_ucx(ucx);
+    if (!err || !ucx->shared_memory || (wanted && *wanted) || getenv("UCX_TLS"))
+        return err;
+    pl_litter_close(&ucx->litter);
+    ucx->memory_refused = true;
+    ucx->node = ucx->id;
+    return open_ucx(ucx);
 }
 
 /* Equal on two processes that may share memory: same boot of the same kernel, same process and IPC namespaces. */
@@ -230,10 +255,8 @@ static int open_transport(struct pl_engine *engine, const struct pl_host *host, 
         err = host->fail(MPI_ERR_OTHER, "cannot make an event descriptor: %s", strerror(errno));
         goto free_buckets;
     }
-    if ((err = open_context(ucx)))
+    if ((err = open_or_fall_back(ucx)))
         goto close_wake;
-    if ((err = open_worker(ucx)))
-        goto cleanup_context;
     if ((err = ucx_send_init(ucx)))
         goto destroy_worker;
     if ((err = ucx_receive_init(ucx)))
@@ -245,7 +268,6 @@ fini_send:
     ucx_send_fini(ucx);
 destroy_worker:
     ucp_worker_destroy(ucx->worker);
-cleanup_context:
     ucp_cleanup(ucx->context);
 close_wake:
     pl_litter_close(&ucx->litter);

@@ -61,6 +61,7 @@ struct ucx {
     int event_fd;             /* UCX's, readable when there is work for an armed worker */
     int wake_fd;              /* ours, for wake() */
     bool shared_memory;       /* UCX may use it between processes of a node */
+    bool memory_refused;      /* it could, but there is none to be had: /dev/shm is full, or cannot be written */
     struct pl_litter litter;  /* ... with files here */
     size_t eager;             /* up to so many bytes go eagerly */
     ucp_datatype_t send_type; /* walks the cursor of a struct ucx_send ... */

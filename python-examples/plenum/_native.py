@@ -61,9 +61,9 @@ def load(name: str, soname: str, prototypes: Mapping[str, tuple[Any, ...]]) -> c
         for function_name, (result, *arguments) in prototypes.items():
             function = getattr(library, function_name)
             function.restype, function.argtypes = result, arguments
-    except (OSError, AttributeError) as error:  # there is none, or it is older than this module
+    except (OSError, AttributeError) as error:  # there is none, or it is of another version
         raise ImportError(f"{path} cannot be used ({error}); run `make`, or set PLENUM_LIB to the directory that "
-                          f"holds {soname}") from error
+                          f"holds {soname}") from None
     return library
 
 

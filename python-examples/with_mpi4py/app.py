@@ -5,9 +5,14 @@
 
 mpi4py 4.1 or later works with any library that has the standard ABI; it finds the one named libmpi_abi.so.1.
 """
+import sys
 from array import array
 
-from mpi4py import MPI
+try:
+    from mpi4py import MPI
+except (ImportError, RuntimeError) as missing:  # it is not installed, or it finds no library of MPI
+    sys.exit(f"with_mpi4py: {missing}; pip install 'mpi4py>=4.1' for {sys.executable}, and set LD_LIBRARY_PATH to the "
+             "directory of libmpi_abi.so.1")
 
 
 def in_the_world() -> str:

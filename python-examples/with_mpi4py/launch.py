@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Starts programs of mpi4py from this process, several at a time: python3 -m with_mpi4py.launch [JOBS]"""
+import argparse
 import asyncio
 import sys
 
@@ -26,4 +27,6 @@ async def main(jobs: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)))
+    parser = argparse.ArgumentParser(prog="with_mpi4py.launch", description="Starts several programs of mpi4py at once.")
+    parser.add_argument("jobs", nargs="?", type=int, default=3, help="how many, with 1, 2, ... ranks")
+    sys.exit(asyncio.run(main(parser.parse_args().jobs)))

@@ -3,8 +3,8 @@
 
 Tasks of several widths share the workers; one of them loses a worker, and the pool goes on.
 """
+import argparse
 import asyncio
-import sys
 import time
 from typing import Any
 
@@ -33,4 +33,6 @@ async def main(workers: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 4))
+    parser = argparse.ArgumentParser(prog="worker_pool", description="Tasks of several widths share a pool of workers.")
+    parser.add_argument("workers", nargs="?", type=int, default=4)
+    asyncio.run(main(parser.parse_args().workers))
