@@ -72,9 +72,9 @@ $(B)/tests/faults/%.d $(B)/tests/hosts/%.d: ;
 check-warnings: deps-tests
 	$(Q)$(RUN) --jobs 1 'tests/abi/check_warnings gcc' 'tests/abi/check_warnings clang'
 check-headers: deps-tests
-	$(Q)$(RUN) 'tests/abi/check_headers $(CC) $(CXX)' tests/abi/check_config
+	$(Q)CC='$(CC)' CXX='$(CXX)' $(RUN) tests/abi/check_headers tests/abi/check_config
 check-abi: deps-tests all
-	$(Q)$(RUN) 'tests/abi/check_abi $(CC)' $(wildcard tests/abi/check_pmpi tests/abi/check_interposition)
+	$(Q)CC='$(CC)' $(RUN) tests/abi/check_abi $(wildcard tests/abi/check_pmpi tests/abi/check_interposition)
 check-symbols: deps-tests $(LIBMPI)
 	$(Q)$(RUN) 'tests/abi/check_symbols $(LIBMPI)'
 check-status: deps-tests
