@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "api/mpiexec/lines.h"
@@ -140,8 +141,10 @@ static bool worth_saying(const struct plenum_event *e, bool verbose)
 
 static void log_event(struct run *run, const struct plenum_event *e)
 {
-    char *line = plenum_event_json(e);
-    if (!line || fprintf(run->json, "%s\n", line) < 0 || fflush(run->json) != 0) {
+    char *line = plenum_event_json(e); /* "{...": the time goes in front of the rest */
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (!line || fprintf(run->json, "{\"time\":%.3f,%s\n", (double)now.tv_sec + (double)now.tv_nsec * 1e-9, line + 1) < 0 || fflush(run->json) != 0) {
         run_say(run, "cannot write \"%s\": it ends here", run->options->json_events);
         fclose(run->json);
         run->json = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a report may mean. From each rank that waits in one thread the chain of those that it waits for is followed: it
- * ends in a circle, with somebody who does not wait in MPI, or with one whom nobody in particular can help.
+ * What a report may mean. From each rank that waits, in one thread or in several for the same rank, the chain of those
+ * that it waits for is followed: it ends in a circle, with somebody who does not wait in MPI, or with one whom nobody in
+ * particular can help.
  *
  * The processes do not answer at the same moment. So only what had lasted for a while when it was told counts: all of that
  * was so at one time, and what was on its way then has arrived.
@@ -55,10 +56,16 @@ static bool lasts(const struct pl_report_wait *wait)
     return wait->item->waited >= LASTING;
 }
 
-/* The only thing that a rank waits for; NULL: it waits for none, in several threads, or not for long. */
+/* What a rank waits for; NULL: nothing, or not for long, or not in all of its threads for the same rank. */
 static const struct pl_report_wait *only_wait(const struct pl_report *report, int rank)
 {
-    return report->rank[rank].waits == 1 && lasts(report->first[rank]) ? report->first[rank] : NULL;
+    const struct pl_report_wait *wait = report->first[rank];
+    int waits = report->rank[rank].waits;
+    for (int i = 0; i < waits; i++)
+        if (!lasts(&wait[i]) ||
+            (waits > 1 && (wait[i].item->awaited_count == 0 || wait[i].item->awaited[0] != wait->item->awaited[0])))
+            return NULL;
+    return waits > 0 ? wait : NULL;
 }
 
 static void tell_circle(struct search *s, int first)
