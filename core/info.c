@@ -176,6 +176,42 @@ bool pl_info_read(struct pl_info *info, const char *key, char *value, size_t roo
     return pair != NULL;
 }
 
+/* strtod() would ask the locale what a decimal point is. */
+static bool read_seconds(const char *text, long *milliseconds)
+{
+    enum { LONGEST = 1 << 30 }; /* seconds: as good as for ever */
+    const char *at = text;
+    long seconds = 0, part = 0, unit = 1000, rest = 0;
+    for (; *at >= '0' && *at <= '9' && seconds <= LONGEST; at++)
+        seconds = seconds * 10 + (*at - '0');
+    if (at == text || seconds > LONGEST)
+        return false;
+    if (*at == '.')
+        for (at++; *at >= '0' && *at <= '9'; at++) {
+            unit /= 10;
+            part += unit * (*at - '0');
+            rest |= unit == 0 && *at != '0';
+        }
+    *milliseconds = seconds * 1000 + part + rest;
+    return *at == '\0';
+}
+
+int pl_info_seconds(struct pl_info *info, const char *key, long *milliseconds)
+{
+    long read;
+    char *text = info ? pl_info_get(info, key) : NULL;
+    if (!text)
+        return MPI_SUCCESS;
+    int rc = MPI_SUCCESS;
+    if (read_seconds(text, &read))
+        *milliseconds = read;
+    else
+        rc = pl_fail(MPI_ERR_INFO_VALUE,
+                     "info key %s is \"%.60s\": it must be a number of seconds, or 0 for no limit", key, text);
+    free(text);
+    return rc;
+}
+
 int pl_info_count(struct pl_info *info)
 {
     pl_lock_take(&info->lock);

@@ -27,20 +27,8 @@ struct news {
 
 int pl_port_patience(struct pl_info *info, long *milliseconds)
 {
-    enum { LONGEST = 1 << 30 };
-    char *text = info ? pl_info_get(info, "timeout") : NULL, *end;
     *milliseconds = 0;
-    if (!text)
-        return MPI_SUCCESS;
-    double seconds = strtod(text, &end);
-    int rc = MPI_SUCCESS;
-    if (end == text || *end || !(seconds >= 0) || seconds > LONGEST)
-        rc = pl_fail(MPI_ERR_INFO_VALUE,
-                     "info key timeout is \"%.60s\": it must be a number of seconds, or 0 for no limit", text);
-    else
-        *milliseconds = (long)(seconds * 1000 + 0.999);
-    free(text);
-    return rc;
+    return pl_info_seconds(info, "timeout", milliseconds);
 }
 
 /* The root's result, at all. */

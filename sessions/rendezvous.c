@@ -73,21 +73,8 @@ struct pl_instance *pl_group_instance(const struct pl_group *group, const char *
 
 int pl_patience(struct pl_info *info, long *milliseconds)
 {
-    enum { LONGEST = 1 << 30 }; /* seconds: as good as for ever */
-    char *text = info ? pl_info_get(info, "plenum_meet_timeout") : NULL, *end;
-    if (!text) {
-        *milliseconds = pl_config_long("meet_timeout") * 1000;
-        return MPI_SUCCESS;
-    }
-    double seconds = strtod(text, &end);
-    int rc = MPI_SUCCESS;
-    if (end == text || *end || !(seconds >= 0) || seconds > LONGEST)
-        rc = pl_fail(MPI_ERR_INFO_VALUE,
-                     "info key plenum_meet_timeout is \"%s\": it must be a number of seconds, or 0 for no limit", text);
-    else
-        *milliseconds = (long)(seconds * 1000 + 0.999);
-    free(text);
-    return rc;
+    *milliseconds = pl_config_long("meet_timeout") * 1000;
+    return pl_info_seconds(info, "plenum_meet_timeout", milliseconds);
 }
 
 int pl_book_collect(struct pl_book *book, const struct pl_meeting *meeting)

@@ -296,6 +296,35 @@ START_TEST(environment_of_job)
 }
 END_TEST
 
+/* --- seconds -------------------------------------------------------------------------------------------------- */
+
+START_TEST(seconds)
+{
+    static const struct {
+        const char *text;
+        long milliseconds; /* -1: it is no number */
+    } texts[] = {
+        { "0", 0 },        { "0.5", 500 },  { "7", 7000 },   { "3.", 3000 },   { "0.0001", 1 },
+        { "1.0010", 1001 },{ "1.0011", 1002 }, { "1073741824", 1073741824000 }, { "1073741825", -1 },
+        { "99999999999999999999999", -1 }, { "", -1 }, { "-1", -1 }, { ".5", -1 }, { "0,5", -1 }, { "1e3", -1 },
+        { "5 ", -1 },      { "nan", -1 },   { "1.5.", -1 },
+    };
+    struct pl_info *info = pl_info_create();
+    long milliseconds = 17;
+    ck_assert_int_eq(pl_info_seconds(NULL, "limit", &milliseconds), MPI_SUCCESS);
+    ck_assert_int_eq(pl_info_seconds(info, "limit", &milliseconds), MPI_SUCCESS);
+    ck_assert_int_eq(milliseconds, 17);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        milliseconds = -1;
+        ck_assert_int_eq(pl_info_set(info, "limit", texts[i].text), MPI_SUCCESS);
+        int rc = pl_info_seconds(info, "limit", &milliseconds);
+        ck_assert_msg(milliseconds == texts[i].milliseconds, "\"%s\" is %ld", texts[i].text, milliseconds);
+        ck_assert_int_eq(rc, milliseconds < 0 ? MPI_ERR_INFO_VALUE : MPI_SUCCESS);
+    }
+    pl_handle_drop(info);
+}
+END_TEST
+
 /* --- threads ------------------------------------------------------------------------------------------------- */
 
 static MPI_Info common;
@@ -344,4 +373,4 @@ START_TEST(threads)
 END_TEST
 
 UNIT_MAIN("info", set_get_delete, short_buffers, limits, mistakes, duplicate, out_of_memory, environment, create_env,
-          environment_of_job, threads)
+          environment_of_job, seconds, threads)
