@@ -2,8 +2,8 @@
 /*
  * Error handlers: which one applies to an error, and what it is told.
  *
- * Locking: the handler of a communicator or session is read and set under that object's lock; that of MPI_FILE_NULL
- * under `lock`. Whoever invokes one holds a reference and no lock.
+ * Locking: the handler of a communicator or session is read and set under that object's lock; that of MPI_FILE_NULL, and
+ * the one for errors of no object, under `lock`. Whoever invokes one holds a reference and no lock.
  */
 #include "core/errhandler.h"
 
@@ -32,6 +32,7 @@ static struct pl_errhandler errors_return = PREDEFINED(MPI_ERRORS_RETURN, pl_err
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_OBJECT);
 static struct pl_errhandler *of_file_null = &errors_return;
+static struct pl_errhandler *of_nothing; /* that of MPI_COMM_SELF, while the World is there; NULL: the initial one */
 
 void *pl_errhandler_predefined(uintptr_t constant)
 {
@@ -94,7 +95,8 @@ int pl_errhandler_initial(struct pl_errhandler **handler)
 
 /* --- attached handlers --------------------------------------------------------------------------------------- */
 
-/* Where an object keeps its handler, and the lock for it; NULL: it has none. */
+/* Where an object keeps its handler, and the lock for it. Errors of no object may be met at any time, also while another
+ * thread finalizes: they do not look at MPI_COMM_SELF itself. */
 static struct pl_errhandler **place_of(enum pl_kind kind, void *object, struct pl_lock **guard)
 {
     if (kind == PL_COMM && object) {
@@ -105,41 +107,45 @@ static struct pl_errhandler **place_of(enum pl_kind kind, void *object, struct p
         *guard = &((struct pl_instance *)object)->lock;
         return &((struct pl_instance *)object)->errhandler;
     }
-    if (kind == PL_FILE) {
-        *guard = &lock;
-        return &of_file_null;
-    }
-    if (pl_world_state == PL_WORLD_INITIALIZED && pl_self_comm) {
-        *guard = &pl_self_comm->lock;
-        return &pl_self_comm->errhandler;
-    }
-    return NULL;
+    *guard = &lock;
+    return kind == PL_FILE ? &of_file_null : &of_nothing;
 }
 
 struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object)
 {
-    struct pl_lock *guard = NULL;
-    struct pl_errhandler **place = place_of(kind, object, &guard), *handler = NULL;
-    if (place) {
-        pl_lock_take(guard);
-        handler = *place ? pl_object_retain(*place) : NULL;
-        pl_lock_drop(guard);
-    }
+    struct pl_lock *guard;
+    struct pl_errhandler **place = place_of(kind, object, &guard), *handler;
+    pl_lock_take(guard);
+    handler = *place ? pl_object_retain(*place) : NULL;
+    pl_lock_drop(guard);
     if (!handler && pl_errhandler_initial(&handler) != MPI_SUCCESS)
         pl_error_clear();
     return handler;
 }
 
-void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler *handler)
+static void replace(struct pl_errhandler **place, struct pl_lock *guard, struct pl_errhandler *handler)
 {
-    struct pl_lock *guard = NULL;
-    struct pl_errhandler **place = place_of(kind, object, &guard), *old;
-    pl_object_retain(handler);
+    if (handler)
+        pl_object_retain(handler);
     pl_lock_take(guard);
-    old = *place;
+    struct pl_errhandler *old = *place;
     *place = handler;
     pl_lock_drop(guard);
     pl_object_release(old);
+}
+
+void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler *handler)
+{
+    struct pl_lock *guard;
+    struct pl_errhandler **place = place_of(kind, object, &guard);
+    replace(place, guard, handler);
+    if (kind == PL_COMM && object == pl_self_comm)
+        replace(&of_nothing, &lock, handler);
+}
+
+void pl_errhandler_of_nothing(struct pl_errhandler *handler)
+{
+    replace(&of_nothing, &lock, handler);
 }
 
 struct pl_errhandler *pl_errhandler_take_file_null(void)
@@ -245,9 +251,9 @@ static void invoke_plain(struct pl_errhandler *handler, void *handle, int code)
 /* A handler for communicators is told of MPI_COMM_SELF when the error belongs to nothing. */
 static void invoke_user(struct pl_errhandler *handler, void *object, int code)
 {
-    if (!object && handler->target == PL_COMM)
-        object = pl_self_comm;
     void *handle = object ? pl_object_handle(object) : (void *)pl_kinds[handler->target].null;
+    if (!object && handler->target == PL_COMM && pl_world_state == PL_WORLD_INITIALIZED)
+        handle = MPI_COMM_SELF;
     if (handler->extended)
         invoke_extended(handler, handle, code);
     else

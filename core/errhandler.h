@@ -75,6 +75,10 @@ struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object);
 /* Attaches `handler` to a communicator, a session, or (PL_FILE, NULL) MPI_FILE_NULL. Retains it, lets go of the old. */
 void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler *handler);
 
+/* The handler for errors of no object, from the beginning of the World to its end (NULL). In between the one of MPI_COMM_SELF,
+ * when that is set. Retains it, lets go of the old. */
+void pl_errhandler_of_nothing(struct pl_errhandler *handler);
+
 /* Takes MPI_FILE_NULL its handler, which goes with the last instance. To release. */
 struct pl_errhandler *pl_errhandler_take_file_null(void);
 

@@ -7,6 +7,7 @@
 #include "core/attr.h"
 #include "core/bsend.h"
 #include "core/comm.h"
+#include "core/errhandler.h"
 #include "core/error.h"
 #include "core/instance.h"
 #include "core/leftovers.h"
@@ -48,6 +49,7 @@ static void close_world(struct pl_instance *world)
     pl_process_publish(PL_CARD_WORLD, NULL, 0);
     pl_psets_close(world);
     pl_instance_close(world);
+    pl_errhandler_of_nothing(NULL);
     if (pl_world_comm)
         pl_comm_destroy(pl_world_comm);
     if (pl_self_comm)
@@ -82,6 +84,7 @@ int pl_world_init(int required, int *provided)
     main_thread = pthread_self();
     pl_world = world;
     *provided = world->thread_level;
+    pl_errhandler_of_nothing(pl_self_comm->errhandler);
     pl_crash_watch();
     pl_process.bootstrap->state(PL_JOB_INITIALIZED);
     atomic_store(&pl_world_state, PL_WORLD_INITIALIZED);

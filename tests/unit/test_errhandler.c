@@ -182,7 +182,8 @@ START_TEST(wrong_kinds)
 }
 END_TEST
 
-/* Errors of no object: MPI_COMM_SELF's handler while there is a World, else the initial one. */
+/* Errors of no object: MPI_COMM_SELF's handler while there is a World, also one that it is given then; else the initial
+ * one. */
 START_TEST(no_object)
 {
     fake_returning_errors();
@@ -193,13 +194,19 @@ START_TEST(no_object)
     ck_assert_int_eq(MPI_Info_set(MPI_INFO_NULL, "a", "b"), MPI_ERR_INFO);
     ck_assert_int_eq(calls, 0);
     pl_self_comm = self;
+    pl_errhandler_of_nothing(self->errhandler);
     pl_world_state = PL_WORLD_INITIALIZED;
     ck_assert_int_eq(MPI_Info_set(MPI_INFO_NULL, "a", "b"), MPI_ERR_INFO);
     ck_assert_int_eq(calls, 1);
-    ck_assert_ptr_eq(last_handle, self);
+    ck_assert_ptr_eq(last_handle, MPI_COMM_SELF);
     ck_assert_int_eq(MPI_Comm_set_errhandler(MPI_COMM_NULL, mine), MPI_ERR_COMM);
     ck_assert_int_eq(calls, 2);
+    MPI_Comm_set_errhandler((MPI_Comm)self, MPI_ERRORS_RETURN);
+    ck_assert_int_eq(MPI_Info_set(MPI_INFO_NULL, "a", "b"), MPI_ERR_INFO);
+    ck_assert_int_eq(calls, 2);
+    MPI_Comm_set_errhandler((MPI_Comm)self, mine);
     pl_world_state = PL_WORLD_FINALIZED;
+    pl_errhandler_of_nothing(NULL);
     pl_self_comm = NULL;
     ck_assert_int_eq(MPI_Info_set(MPI_INFO_NULL, "a", "b"), MPI_ERR_INFO);
     ck_assert_int_eq(calls, 2);

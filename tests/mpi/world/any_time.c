@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What may be called at any time may be called by several threads at once, whatever the thread level, also while the main
- * thread initializes and finalizes the World (MPI-5.0 section 11.4.1). The flags never go back.
+ * thread initializes and finalizes the World (MPI-5.0 section 11.4.1). The flags never go back. What goes wrong goes to the
+ * handler of MPI_COMM_SELF while there is one, and to the initial one before and afterwards.
  */
 #include <pthread.h>
 
@@ -9,7 +10,13 @@
 
 enum { THREADS = 3 };
 
-static _Atomic int over, rounds;
+static _Atomic int over, rounds, handled;
+
+static void on_comm(MPI_Comm *comm, int *code, ...)
+{
+    CHECK(*comm == MPI_COMM_SELF && *code != MPI_SUCCESS);
+    atomic_fetch_add(&handled, 1);
+}
 
 static void on_session(MPI_Session *session, int *code, ...)
 {
@@ -42,6 +49,7 @@ static void infos(void)
     CHECK_OK(MPI_Info_get_nkeys(info, &keys));
     CHECK_OK(MPI_Info_get_nthkey(info, 0, key));
     CHECK(keys == 1 && strcmp(key, "river") == 0);
+    CHECK_CLASS(MPI_Info_get_nthkey(info, 7, key), MPI_ERR_ARG);
     again = MPI_Info_fromint(MPI_Info_toint(info));
     CHECK_OK(MPI_Info_dup(again, &copy));
     CHECK_OK(MPI_Info_get_string(copy, "river", &size, value, &flag));
@@ -96,17 +104,26 @@ int main(int argc, char **argv)
 {
     pthread_t thread[THREADS];
     int provided = -1, one = 1, sum = 0;
+    MPI_Errhandler handler;
+    setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_return", 1);
     for (int i = 0; i < THREADS; i++)
         pthread_create(&thread[i], NULL, call_all, NULL);
     let_them_call();
     CHECK_OK(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided));
     MPI_Comm_rank(MPI_COMM_WORLD, &mtest_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &mtest_size);
+    CHECK_OK(MPI_Comm_create_errhandler(on_comm, &handler));
+    CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, handler));
+    CHECK_OK(MPI_Errhandler_free(&handler));
     let_them_call();
+    CHECK(atomic_load(&handled) > 0);
     CHECK_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     CHECK(sum == mtest_size);
     CHECK_OK(MPI_Finalize());
+    let_them_call(); /* whoever was in the handler has left it */
+    int last = atomic_load(&handled);
     let_them_call();
+    CHECK(atomic_load(&handled) == last);
     atomic_store(&over, 1);
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
