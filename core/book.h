@@ -3,8 +3,8 @@
  * Books of addresses: the cards of the engines with which a group's members take part in a communicator from groups.
  * Shared by the communicator and those made from it; not changed any more once it is full.
  *
- * The cards lie one behind the other, after a table of where each begins: a member costs the bytes that its card has, and
- * four. Books travel as they lie in memory.
+ * The cards lie one behind the other, after a table of where each begins: a member costs the bytes that its card has,
+ * and four. Books travel as they lie in memory.
  */
 #ifndef PLENUM_CORE_BOOK_H
 #define PLENUM_CORE_BOOK_H
@@ -33,8 +33,8 @@ void pl_book_add(struct pl_book *book, int member, const void *card, size_t leng
 /* A member's card; borrowed. */
 const void *pl_book_card(const struct pl_book *book, int member, size_t *length);
 
-/* A full book on its way: its bytes; writes them and returns the end; reads them, from `*at` to at most `end`, and moves
- * `*at` behind them. MPI_ERR_OTHER: they are damaged. */
+/* A full book on its way: its bytes; writes them and returns the end; reads them, from `*at` to at most `end`, and
+ * moves `*at` behind them. MPI_ERR_OTHER: they are damaged. */
 size_t pl_book_size(const struct pl_book *book);
 unsigned char *pl_book_write(const struct pl_book *book, unsigned char *at);
 int pl_book_read(struct pl_book *book, const unsigned char **at, const unsigned char *end);

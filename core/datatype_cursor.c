@@ -31,7 +31,7 @@ ALWAYS_INLINE void copy_ends(char *restrict to, const char *restrict from, size_
     memcpy(to + bytes - part, from + bytes - part, part);
 }
 
-/* Any number of bytes. Where `bytes` is a constant, or lies in one of the ranges for sure, a few moves are left of it. */
+/* Any number of bytes. Where it is a constant, or lies in one of the ranges for sure, a few moves are left of it. */
 ALWAYS_INLINE void copy_block(char *restrict to, const char *restrict from, size_t bytes)
 {
     if (__builtin_constant_p(bytes) || bytes > 128)

@@ -11,8 +11,8 @@
 /* Up to these, a node inside a list gives its pieces to the list: loops over the list then see all its runs. */
 enum { SPLICE_LIST = 64, SPLICE_REPEAT = 8, LIST_FLAT = 1024 };
 
-/* So many runs of several lengths, or more, are cut into equal blocks where these are not longer than BLOCK_BYTES and at
- * most BLOCKS_PER_RUN times as many: equal blocks are moved without a look at any length. */
+/* So many runs of several lengths, or more, are cut into equal blocks where these are not longer than BLOCK_BYTES and
+ * at most BLOCKS_PER_RUN times as many: equal blocks are moved without a look at any length. */
 enum { RUNS_TO_CUT = 32, BLOCK_BYTES = 64, BLOCKS_PER_RUN = 2 };
 
 const struct pl_type_layout *pl_layout_retain(const struct pl_type_layout *layout)

@@ -187,7 +187,8 @@ int pl_shm_lane_fill(struct pl_shm_peer *peer)
             break;
         if (step > room)
             step = room;
-        pl_shm_put(host, &pl_shm_message_of(sending)->data, lane->shared->data + lane->filled % PL_SHM_LANE_BYTES, step);
+        unsigned char *to = lane->shared->data + lane->filled % PL_SHM_LANE_BYTES;
+        pl_shm_put(host, &pl_shm_message_of(sending)->data, to, step);
         lane->filled += step;
         sending->left -= step;
         turn = turn > step ? turn - step : 0;
