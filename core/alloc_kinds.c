@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory allocation kinds: lists like "system,mpi:alloc_mem:win_allocate", a kind with its restrictors. Buffers may be of
- * all memory that the processor reads and writes: what malloc() and its like give, and what MPI gives itself.
+ * Memory allocation kinds: lists like "system,mpi:alloc_mem:win_allocate", a kind with its restrictors. Buffers may be
+ * of all memory that the processor reads and writes: what malloc() and its like give, and what MPI gives itself.
  */
 #include "core/alloc_kinds.h"
 

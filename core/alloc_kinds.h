@@ -11,8 +11,8 @@ struct pl_info;
 #define PL_ALLOC_KINDS_KEY        "mpi_memory_alloc_kinds"
 #define PL_ALLOC_KINDS_ASSERT_KEY "mpi_assert_memory_alloc_kinds"
 
-/* What is supported of `wanted` (NULL: nothing in particular), and what always is: "mpi,system" and the restricted forms
- * of mpi that were asked for. MPI_ERR_NO_MEM. The value goes into `info`. */
+/* What is supported of `wanted` (NULL: nothing in particular), and what always is: "mpi,system" and the restricted
+ * forms of mpi that were asked for. MPI_ERR_NO_MEM. The value goes into `info`. */
 int pl_alloc_kinds_grant(struct pl_info *info, const char *wanted);
 
 /* For a communicator, window or file: puts the kinds of its instance (`granted`, an info with PL_ALLOC_KINDS_KEY) into

@@ -38,7 +38,8 @@ struct pl_arena_chunk {
     uint32_t inverse;    /* 2^32 / stride, rounded up: a multiplication is a tenth of a division */
 };
 
-/* The index of the object that begins, or would, `within` bytes from the chunk's start. Exact, because both are small. */
+/* The index of the object that begins, or would, `within` bytes from the chunk's start. Exact, because both are
+ * small. */
 static inline uint32_t pl_arena_index(const struct pl_arena_chunk *chunk, size_t within)
 {
     return (uint32_t)((uint64_t)(within - PL_CHUNK_HEAD) * chunk->inverse >> 32);

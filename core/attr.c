@@ -110,7 +110,8 @@ int pl_keyval_create(enum pl_kind kind, union pl_attr_copy copy, union pl_attr_d
     return err;
 }
 
-/* Freeing one again that lives on in attributes is no mistake: their delete callbacks know it by its number, and may. */
+/* Freeing one again that lives on in attributes is no mistake: their delete callbacks know it by its number, and
+ * may. */
 int pl_keyval_free(enum pl_kind kind, int number)
 {
     struct keyval *dead = NULL;
@@ -170,8 +171,8 @@ static struct attr *find_locked(struct pl_attrs *attrs, const struct keyval *key
     return NULL;
 }
 
-/* Runs the delete callback of an attribute that the caller has marked busy, and takes it out if that succeeds, or in any
- * case (`anyway`). */
+/* Runs the delete callback of an attribute that the caller has marked busy, and takes it out if that succeeds, or in
+ * any case (`anyway`). */
 static int delete_busy(struct attr *attr, const void *handle, bool anyway)
 {
     int err = call_delete(attr->keyval, handle, attr->value);

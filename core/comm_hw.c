@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Splitting by hardware: the node by what the kernel tells, what is inside it by the hwloc plugin. All processes take part in
- * the same exchanges, whatever each of them asks for.
+ * Splitting by hardware: the node by what the kernel tells, what is inside it by the hwloc plugin. All processes take
+ * part in the same exchanges, whatever each of them asks for.
  */
 #include "core/comm_hw.h"
 
@@ -23,7 +23,7 @@
 
 #define RESOURCE_KEY "mpi_hw_resource_type"
 
-/* --- the node ------------------------------------------------------------------------------------------------------- */
+/* --- the node ----------------------------------------------------------------------------------------------------- */
 
 /* What processes that can open each other's memory have in common: the kernel (boot id) and the PID namespace. */
 struct node_key {
@@ -60,7 +60,7 @@ int pl_comm_node_color(struct pl_comm *parent, int *color)
     return rc;
 }
 
-/* --- inside the node -------------------------------------------------------------------------------------------------- */
+/* --- inside the node ---------------------------------------------------------------------------------------------- */
 
 enum { LEVELS = 24, INDEX_BITS = 12 };
 
@@ -101,8 +101,8 @@ static int level_of(const struct path *paths, int size, const struct path *own)
     return -1;
 }
 
-/* All who are in the same place have the same color, the lowest of them. `*color` stays where there is no place. Who does
- * not take part has node -1. */
+/* All who are in the same place have the same color, the lowest of them. `*color` stays where there is no place. Who
+ * does not take part has node -1. */
 static int unguided(struct pl_comm *parent, int node, struct pl_info *info, int *color)
 {
     struct path *paths = pl_malloc((size_t)(parent->size + 1) * sizeof *paths), *own = &paths[parent->size];
@@ -144,9 +144,10 @@ static void guided(const char *type, int node, int *color)
         *color = node << INDEX_BITS | index;
 }
 
-/* --- process sets ----------------------------------------------------------------------------------------------------- */
+/* --- process sets ------------------------------------------------------------------------------------------------- */
 
-/* What each process tells the others. Processes may name different sets: each set is told by a number made of its name. */
+/* What each process tells the others. Processes may name different sets: each set is told by a number made of its
+ * name. */
 struct wish {
     uint64_t pset; /* 0: a member of none */
     int type;
@@ -180,7 +181,7 @@ static int exchange_wishes(struct pl_comm *parent, const struct wish *own, int *
     return rc;
 }
 
-/* --- all of them ------------------------------------------------------------------------------------------------------ */
+/* --- all of them -------------------------------------------------------------------------------------------------- */
 
 /* Who has the same color belongs together. An error may be of one process alone. */
 static int find_color(struct pl_comm *parent, int type, struct pl_info *info, const char *pset,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hints of a communicator (MPI-5.0 section 7.4.4). Each has a default; what a communicator is not told explicitly keeps it,
- * also in a duplicate of one that was. What is not a hint, and what has a value that is none, is passed over.
+ * Hints of a communicator (MPI-5.0 section 7.4.4). Each has a default; what a communicator is not told explicitly keeps
+ * it, also in a duplicate of one that was. What is not a hint, and what has a value that is none, is passed over.
  *
  * Locking: the hints by the communicator's own lock; `asserted` is set before anybody else has the communicator, or by
  * the collective call that sets it.

@@ -58,10 +58,10 @@ int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **c
     return rc;
 }
 
-/* --- duplicates without waiting ------------------------------------------------------------------------------------- */
+/* --- duplicates without waiting ----------------------------------------------------------------------------------- */
 
-/* What a group says: its first member's choice of ids, and whether a member's attributes could not be copied. It travels in
- * a reduction, as the maximum: members without a choice, and without a failure, say 0. */
+/* What a group says: its first member's choice of ids, and whether a member's attributes could not be copied. It
+ * travels in a reduction, as the maximum: members without a choice, and without a failure, say 0. */
 struct words {
     uint64_t failed, home, serial, local_serial;
 };
@@ -208,7 +208,7 @@ int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **
     return rc;
 }
 
-/* --- split --------------------------------------------------------------------------------------------------------- */
+/* --- split -------------------------------------------------------------------------------------------------------- */
 
 static int by_key(const void *a, const void *b)
 {
@@ -267,7 +267,7 @@ votes:
     return rc;
 }
 
-/* --- from a group ---------------------------------------------------------------------------------------------------- */
+/* --- from a group ------------------------------------------------------------------------------------------------- */
 
 int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag, struct pl_comm **comm)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators made from communicators. Collective over the parent unless said; arguments are checked by the caller. */
+/* Communicators made from communicators. Collective over the parent unless said; arguments are checked by the
+ * caller. */
 #ifndef PLENUM_CORE_COMM_MAKE_H
 #define PLENUM_CORE_COMM_MAKE_H
 
@@ -22,8 +23,8 @@ int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **c
 int pl_comm_create_members(struct pl_comm *parent, struct pl_group *group, struct pl_comm **comm);
 int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag, struct pl_comm **comm);
 
-/* What each process tells all others in a split: what it wants, and ids, in case that it becomes the first of a new group
- * (`local_serial`: for the communicator of its own group when the parent is an intercommunicator). */
+/* What each process tells all others in a split: what it wants, and ids, in case that it becomes the first of a new
+ * group (`local_serial`: for the communicator of its own group when the parent is an intercommunicator). */
 struct pl_vote {
     int32_t color, key, rank;
     uint32_t serial;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Configuration: one table of variables (config.c), each with name, type, default and one line of help. A variable
- * "transport" is read from the environment as PLENUM_TRANSPORT, and from the configuration file as "transport". Read when
- * the process opens. docs/configuration.md holds the table; a test compares.
+ * "transport" is read from the environment as PLENUM_TRANSPORT, and from the configuration file as "transport". Read
+ * when the process opens. docs/configuration.md holds the table; a test compares.
  */
 #ifndef PLENUM_CORE_CONFIG_H
 #define PLENUM_CORE_CONFIG_H
@@ -29,8 +29,8 @@ struct pl_config {
 extern const struct pl_config pl_config_table[];
 extern const size_t pl_config_count;
 
-/* Reads the file and the environment; MPI_ERR_ARG with one line that names variable, value and what is allowed when it is
- * unknown or ill-formed. Reading again gives the values of that moment. */
+/* Reads the file and the environment; MPI_ERR_ARG with one line that names variable, value and what is allowed when it
+ * is unknown or ill-formed. Reading again gives the values of that moment. */
 int pl_config_load(void);
 
 /* Sets one while the process runs; goes before file and environment from now on. MPI_ERR_ARG: no value of the variable.

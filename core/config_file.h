@@ -19,7 +19,8 @@ struct pl_config_file {
  * /etc/plenum.json, the latter ones if they exist. False: none. */
 bool pl_config_file_find(struct pl_config_file *file);
 
-/* A value as text, an array as a list with commas; and "FILE:LINE". MPI_ERR_ARG, recorded: it is no such value, or too long. */
+/* A value as text, an array as a list with commas; and "FILE:LINE". MPI_ERR_ARG, recorded: it is no such value, or too
+ * long. */
 int pl_config_file_text(const struct pl_config_file *file, const char *name, const json_t *value,
                         char text[PL_CONFIG_TEXT_ROOM], char origin[PL_CONFIG_TEXT_ROOM]);
 

@@ -2,8 +2,8 @@
 /*
  * Error handlers: which one applies to an error, and what it is told.
  *
- * Locking: the handler of a communicator or session is read and set under that object's lock; that of MPI_FILE_NULL, and
- * the one for errors of no object, under `lock`. Whoever invokes one holds a reference and no lock.
+ * Locking: the handler of a communicator or session is read and set under that object's lock; that of MPI_FILE_NULL,
+ * and the one for errors of no object, under `lock`. Whoever invokes one holds a reference and no lock.
  */
 #include "core/errhandler.h"
 
@@ -95,8 +95,8 @@ int pl_errhandler_initial(struct pl_errhandler **handler)
 
 /* --- attached handlers --------------------------------------------------------------------------------------- */
 
-/* Where an object keeps its handler, and the lock for it. Errors of no object may be met at any time, also while another
- * thread finalizes: they do not look at MPI_COMM_SELF itself. */
+/* Where an object keeps its handler, and the lock for it. Errors of no object may be met at any time, also while
+ * another thread finalizes: they do not look at MPI_COMM_SELF itself. */
 static struct pl_errhandler **place_of(enum pl_kind kind, void *object, struct pl_lock **guard)
 {
     if (kind == PL_COMM && object) {
@@ -199,8 +199,8 @@ void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OB
 /* --- invoking ------------------------------------------------------------------------------------------------ */
 
 /*
- * Handlers that this thread is inside of: where on the stack each was invoked. One that was left by a jump is below what
- * is invoked next (stacks grow downwards) and is forgotten.
+ * Handlers that this thread is inside of: where on the stack each was invoked. One that was left by a jump is below
+ * what is invoked next (stacks grow downwards) and is forgotten.
  */
 enum { DEEPEST = 16 };
 static _Thread_local struct {

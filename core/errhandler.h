@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error handlers: the standard's four (null, are-fatal, abort, return), the user's functions, each for one kind of object,
- * and those of the registry (core/errhandler_registry.h), which fit all kinds.
+ * Error handlers: the standard's four (null, are-fatal, abort, return), the user's functions, each for one kind of
+ * object, and those of the registry (core/errhandler_registry.h), which fit all kinds.
  *
  * User code runs in here: hold no lock.
  */
@@ -47,11 +47,12 @@ struct pl_raised {
 void *pl_errhandler_predefined(uintptr_t constant);
 void pl_errhandler_destroy(void *errhandler);
 
-/* A handler of the registry, with one handle; the standard ones are the predefined objects. MPI_ERR_ARG, MPI_ERR_OTHER. */
+/* A handler of the registry, with one handle; the standard ones are the predefined objects. MPI_ERR_ARG,
+ * MPI_ERR_OTHER. */
 int pl_errhandler_create_named(const char *name, struct pl_errhandler **handler);
 
-/* The handler that the info key "plenum_errhandler" chooses, to release; NULL: there is no such key. `info` may be NULL.
- * MPI_ERR_INFO_VALUE: the value is no handler. */
+/* The handler that the info key "plenum_errhandler" chooses, to release; NULL: there is no such key. `info` may be
+ * NULL. MPI_ERR_INFO_VALUE: the value is no handler. */
 int pl_errhandler_from_info(struct pl_info *info, struct pl_errhandler **handler);
 
 /* The one way out of errors: what the policy says about this one, or else `given`, or else (NULL) the object's handler.
@@ -75,16 +76,16 @@ struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object);
 /* Attaches `handler` to a communicator, a session, or (PL_FILE, NULL) MPI_FILE_NULL. Retains it, lets go of the old. */
 void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler *handler);
 
-/* The handler for errors of no object, from the beginning of the World to its end (NULL). In between the one of MPI_COMM_SELF,
- * when that is set. Retains it, lets go of the old. */
+/* The handler for errors of no object, from the beginning of the World to its end (NULL). In between the one of
+ * MPI_COMM_SELF, when that is set. Retains it, lets go of the old. */
 void pl_errhandler_of_nothing(struct pl_errhandler *handler);
 
 /* Takes MPI_FILE_NULL its handler, which goes with the last instance. To release. */
 struct pl_errhandler *pl_errhandler_take_file_null(void);
 
 /* The handler that applies before initialization, after finalization, and to new instances: from
- * PLENUM_INITIAL_ERRHANDLER, MPI_ERRORS_ARE_FATAL by default. To release. On an error, of a plugin that cannot be used, it is
- * MPI_ERRORS_ARE_FATAL too. */
+ * PLENUM_INITIAL_ERRHANDLER, MPI_ERRORS_ARE_FATAL by default. To release. On an error, of a plugin that cannot be used,
+ * it is MPI_ERRORS_ARE_FATAL too. */
 int pl_errhandler_initial(struct pl_errhandler **handler);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The callback for errors. It is counted, so that a thread may replace it while others are inside; the last one out calls
- * the destructor. Locking: `lock` for `current` and for the counts; none is held while code of the user runs.
+ * The callback for errors. It is counted, so that a thread may replace it while others are inside; the last one out
+ * calls the destructor. Locking: `lock` for `current` and for the counts; none is held while code of the user runs.
  */
 #include "core/errhandler_callback.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The policy of error handlers. It never changes once it is made, and is counted: a thread that reads it while another
- * closes it keeps it. Locking: `lock` for `current` and the count; `present` spares errors the lock while there is none.
+ * closes it keeps it. Locking: `lock` for `current` and the count; `present` spares errors the lock while there is
+ * none.
  */
 #include "core/errhandler_policy.h"
 

@@ -18,8 +18,8 @@ struct pl_raised;
 int pl_errhandler_policy_open(void);
 void pl_errhandler_policy_close(void);
 
-/* Invokes what the first rule that fits names; `own` stands for "own", the handler that would have been invoked. False: no
- * rule fits. */
+/* Invokes what the first rule that fits names; `own` stands for "own", the handler that would have been invoked. False:
+ * no rule fits. */
 bool pl_errhandler_policy_apply(const struct pl_raised *raised, struct pl_errhandler *own);
 
 #endif

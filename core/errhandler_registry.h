@@ -23,7 +23,8 @@ bool pl_named_valid(const char *name);
     "or "                                                                                                              \
     "plugin://NAME"
 
-/* MPI_ERR_ARG: no such name; MPI_ERR_OTHER: the plugin cannot be loaded, or refuses. Any thread; code of a plugin runs. */
+/* MPI_ERR_ARG: no such name; MPI_ERR_OTHER: the plugin cannot be loaded, or refuses. Any thread; code of a plugin
+ * runs. */
 int pl_named_open(const char *name, struct pl_named *named);
 void pl_named_close(struct pl_named *named);
 

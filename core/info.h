@@ -32,8 +32,8 @@ char *pl_info_get(struct pl_info *info, const char *key);
  * without the NUL. */
 bool pl_info_read(struct pl_info *info, const char *key, char *value, size_t room, size_t *length);
 
-/* A number of seconds such as "0.5", with a point whatever the locale says: as milliseconds, rounded up. They stay as they
- * are when the key is not there, or `info` is NULL. MPI_ERR_INFO_VALUE: it is no such number, or above 2^30. */
+/* A number of seconds such as "0.5", with a point whatever the locale says: as milliseconds, rounded up. They stay as
+ * they are when the key is not there, or `info` is NULL. MPI_ERR_INFO_VALUE: it is no such number, or above 2^30. */
 int pl_info_seconds(struct pl_info *info, const char *key, long *milliseconds);
 
 int pl_info_count(struct pl_info *info);

@@ -37,8 +37,8 @@ struct pl_instance {
  * kinds that are wanted, NULL for those of the configuration. */
 int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_instance **instance);
 
-/* Completes what must be, frees all communicators that are left, gives every resource back but the locks, which what the
- * user still holds may take. Does not release. */
+/* Completes what must be, frees all communicators that are left, gives every resource back but the locks, which what
+ * the user still holds may take. Does not release. */
 void pl_instance_close(struct pl_instance *instance);
 
 void pl_session_destroy(void *session);

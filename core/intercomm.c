@@ -2,9 +2,9 @@
 /*
  * Intercommunicators: making one from two groups, merging the two.
  *
- * The leaders tell each other who is in their group and how to reach them, and tell their own group. Each proposes an id;
- * the lesser of the two is taken, and its group counts as the first: that breaks ties later. An intercommunicator keeps a
- * communicator of its local group for what the group must agree on.
+ * The leaders tell each other who is in their group and how to reach them, and tell their own group. Each proposes an
+ * id; the lesser of the two is taken, and its group counts as the first: that breaks ties later. An intercommunicator
+ * keeps a communicator of its local group for what the group must agree on.
  */
 #include "core/intercomm.h"
 
@@ -216,7 +216,7 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
     return rc;
 }
 
-/* --- from parts ---------------------------------------------------------------------------------------------------------- */
+/* --- from parts --------------------------------------------------------------------------------------------------- */
 
 int pl_intercomm_assemble(struct pl_instance *instance, const struct pl_intercomm_parts *parts, struct pl_comm **comm)
 {
@@ -238,7 +238,7 @@ int pl_intercomm_assemble(struct pl_instance *instance, const struct pl_intercom
     return MPI_SUCCESS;
 }
 
-/* --- split ---------------------------------------------------------------------------------------------------------------- */
+/* --- split -------------------------------------------------------------------------------------------------------- */
 
 static int part(struct pl_comm *parent, const struct pl_vote *ours, int our_count, const struct pl_vote *theirs,
                 int their_count, struct pl_comm **comm)
@@ -290,7 +290,7 @@ int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_com
     return rc;
 }
 
-/* --- duplicates ----------------------------------------------------------------------------------------------------------- */
+/* --- duplicates --------------------------------------------------------------------------------------------------- */
 
 int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made)
 {
@@ -298,7 +298,7 @@ int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made)
     return shadow(parent->local, &made->local);
 }
 
-/* --- merge ------------------------------------------------------------------------------------------------------------- */
+/* --- merge -------------------------------------------------------------------------------------------------------- */
 
 static struct pl_group *joined(struct pl_comm *comm, const struct pl_group *low, const struct pl_group *high)
 {
@@ -315,8 +315,8 @@ static struct pl_group *joined(struct pl_comm *comm, const struct pl_group *low,
     return group;
 }
 
-/* The remote addresses are in the intercommunicator's book, the local ones in its shadow's, unless they are the World's: of
- * length 0. */
+/* The remote addresses are in the intercommunicator's book, the local ones in its shadow's, unless they are the
+ * World's: of length 0. */
 static const void *card_of(const struct pl_comm *comm, uint64_t proc, size_t *length)
 {
     const struct pl_book *books[] = { comm->book, comm->local->book };

@@ -16,9 +16,10 @@ int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged);
  * new id. */
 int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_value, struct pl_comm_id *id);
 
-/* From what its members have found out about each other: the groups, ids for it and for the communicator of the local group,
- * addresses. Local. Retains the groups and, when it succeeds, takes the books. `first`: the local group is the first one.
- * `parent`, which may be NULL, gives the error handler, and the local group's addresses where `local_book` is NULL. */
+/* From what its members have found out about each other: the groups, ids for it and for the communicator of the local
+ * group, addresses. Local. Retains the groups and, when it succeeds, takes the books. `first`: the local group is the
+ * first one. `parent`, which may be NULL, gives the error handler, and the local group's addresses where `local_book`
+ * is NULL. */
 struct pl_intercomm_parts {
     struct pl_comm *parent;
     struct pl_group *local, *remote;
@@ -28,8 +29,8 @@ struct pl_intercomm_parts {
 };
 int pl_intercomm_assemble(struct pl_instance *instance, const struct pl_intercomm_parts *parts, struct pl_comm **comm);
 
-/* By color and key: those of a color in both groups. *comm is NULL for MPI_UNDEFINED, and where one group has none of the
- * color. */
+/* By color and key: those of a color in both groups. *comm is NULL for MPI_UNDEFINED, and where one group has none of
+ * the color. */
 int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm);
 
 /* What a duplicate needs besides what every communicator has. */

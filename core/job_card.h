@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing and reading an address card of the job segment. Its owner may withdraw it, and write another one, while somebody
- * reads: the number is looked at before and after, and what was read counts only if it is still the same. So every card
- * that is written into a slot needs a number of its own. One writer, any number of readers, no waiting.
+ * Writing and reading an address card of the job segment. Its owner may withdraw it, and write another one, while
+ * somebody reads: the number is looked at before and after, and what was read counts only if it is still the same. So
+ * every card that is written into a slot needs a number of its own. One writer, any number of readers, no waiting.
  */
 #ifndef PLENUM_CORE_JOB_CARD_H
 #define PLENUM_CORE_JOB_CARD_H

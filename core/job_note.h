@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notes: what a process of a job tells the runtime while it runs. They are written whole, into a pipe of the runtime's that
- * the process opens by its name in /proc (struct pl_job says which): no descriptor more in any process, and nothing to do
- * for jobs that have nothing to tell. A reader believes nothing.
+ * Notes: what a process of a job tells the runtime while it runs. They are written whole, into a pipe of the runtime's
+ * that the process opens by its name in /proc (struct pl_job says which): no descriptor more in any process, and
+ * nothing to do for jobs that have nothing to tell. A reader believes nothing.
  */
 #ifndef PLENUM_CORE_JOB_NOTE_H
 #define PLENUM_CORE_JOB_NOTE_H

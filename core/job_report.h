@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the processes of a job say about themselves when the runtime asks: a page for each rank in the job segment, whose
- * memory is taken when it is first written.
+ * What the processes of a job say about themselves when the runtime asks: a page for each rank in the job segment,
+ * whose memory is taken when it is first written.
  *
- * The runtime counts `report` of struct pl_job up and wakes nobody. A thread that waits in MPI sees that when it is about
- * to yield or to sleep, writes what it waits for into the page of its rank, and stores the count in `answered`. Who does
- * not answer is not waiting in MPI. A process that crashes writes the same page, from its signal handler.
+ * The runtime counts `report` of struct pl_job up and wakes nobody. A thread that waits in MPI sees that when it is
+ * about to yield or to sleep, writes what it waits for into the page of its rank, and stores the count in `answered`.
+ * Who does not answer is not waiting in MPI. A process that crashes writes the same page, from its signal handler.
  *
- * Written by one process at a time, read by the runtime, which copies a page and believes nothing in it: counts are cut to
- * what there is room for, texts end where their room ends. Ranks are those in the job unless something else is said.
+ * Written by one process at a time, read by the runtime, which copies a page and believes nothing in it: counts are cut
+ * to what there is room for, texts end where their room ends. Ranks are those in the job unless something else is said.
  */
 #ifndef PLENUM_CORE_JOB_REPORT_H
 #define PLENUM_CORE_JOB_REPORT_H

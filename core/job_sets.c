@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See job_sets.h. A buffer holds: bytes used (8), then for every set: bytes of the entry, a multiple of 8 (4); number of
- * ranges (4); version (8); the ranges; the name, NUL-terminated, with zeros up to the end of the entry.
+ * See job_sets.h. A buffer holds: bytes used (8), then for every set: bytes of the entry, a multiple of 8 (4); number
+ * of ranges (4); version (8); the ranges; the name, NUL-terminated, with zeros up to the end of the entry.
  */
 #include "core/job_sets.h"
 
@@ -212,8 +212,8 @@ static const char *make_draft(const struct pl_job_sets *now, const struct pl_job
     return "the job's table of process sets is full; withdraw some, or give sets with shorter names and fewer ranges";
 }
 
-/* Writes the draft into a buffer of ours and makes it count, unless something was changed since `base`. Who reads one of
- * these words in a buffer that counted before sees, by its release, that it counts no more. */
+/* Writes the draft into a buffer of ours and makes it count, unless something was changed since `base`. Who reads one
+ * of these words in a buffer that counted before sees, by its release, that it counts no more. */
 static bool commit(struct pl_job_table *table, int buffer, const struct draft *draft, uint64_t base)
 {
     _Atomic uint64_t *to = buffer_of(table, (uint64_t)buffer);

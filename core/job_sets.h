@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets that come, change and go while a job runs: a table in the job segment that every process of the job and the
- * runtime may change. Part of both libraries.
+ * Process sets that come, change and go while a job runs: a table in the job segment that every process of the job and
+ * the runtime may change. Part of both libraries.
  *
- * The table has several buffers, each with room for all sets. `current` says which one counts. Whoever changes something
- * takes a buffer that nobody has, writes all sets into it as they shall be, and makes it the current one with one
- * compare-and-swap; if somebody else was faster, he begins again. So a reader never sees half a change, and a process that
- * is stopped or killed in the middle holds up nobody: a buffer whose owner is gone is taken by the next who needs one.
+ * The table has several buffers, each with room for all sets. `current` says which one counts. Whoever changes
+ * something takes a buffer that nobody has, writes all sets into it as they shall be, and makes it the current one with
+ * one compare-and-swap; if somebody else was faster, he begins again. So a reader never sees half a change, and a
+ * process that is stopped or killed in the middle holds up nobody: a buffer whose owner is gone is taken by the next
+ * who needs one.
  *
- * A reader copies the current buffer and looks whether it still counts. It believes nothing: what is no table is an error.
- * No locks, no waiting but for the moment in which all buffers are taken.
+ * A reader copies the current buffer and looks whether it still counts. It believes nothing: what is no table is an
+ * error. No locks, no waiting but for the moment in which all buffers are taken.
  */
 #ifndef PLENUM_CORE_JOB_SETS_H
 #define PLENUM_CORE_JOB_SETS_H
@@ -60,8 +61,8 @@ void pl_job_sets_close(struct pl_job_sets *sets);
 /* The set of this name, NULL: there is none. */
 const struct pl_job_set *pl_job_sets_find(const struct pl_job_sets *sets, const char *name);
 
-/* Publishes a set or changes it; one that is as it was already is left alone. Withdraws it with ranges NULL; one that is
- * not there is an error. The name and the ranges have been checked. NULL, or what went wrong. `version`: the table's
+/* Publishes a set or changes it; one that is as it was already is left alone. Withdraws it with ranges NULL; one that
+ * is not there is an error. The name and the ranges have been checked. NULL, or what went wrong. `version`: the table's
  * afterwards. */
 const char *pl_job_sets_change(struct pl_job_table *table, const char *name, const uint32_t *ranges, uint32_t count,
                                uint64_t *version);

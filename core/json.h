@@ -15,15 +15,15 @@ struct pl_json {
     json_t *root;
 };
 
-/* Reads a file whose top is an object. MPI_ERR_ARG, recorded: it cannot be read, is larger than 16 MiB, is not JSON, or has
- * a key twice. `path` is borrowed until pl_json_close(). */
+/* Reads a file whose top is an object. MPI_ERR_ARG, recorded: it cannot be read, is larger than 16 MiB, is not JSON, or
+ * has a key twice. `path` is borrowed until pl_json_close(). */
 int pl_json_open(const char *path, struct pl_json *json);
 
 /* Gives everything back, the values too. */
 void pl_json_close(struct pl_json *json);
 
-/* Records a mistake in a value and returns `class`. `where` is the way to it, the keys and indices from the top with '/'
- * between them ("psets/app:~1~1ocean/ranks/2", '/' in a key as "~1", '~' as "~0"); the line is found from it. */
+/* Records a mistake in a value and returns `class`. `where` is the way to it, the keys and indices from the top with
+ * '/' between them ("psets/app:~1~1ocean/ranks/2", '/' in a key as "~1", '~' as "~0"); the line is found from it. */
 int pl_json_fail(const struct pl_json *json, int class, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leftovers of an instance. Nothing is kept for this while the instance is at work: its communicators are in its list, and
- * whatever the user holds of one (a request, a matched message) holds a reference to it.
+ * Leftovers of an instance. Nothing is kept for this while the instance is at work: its communicators are in its list,
+ * and whatever the user holds of one (a request, a matched message) holds a reference to it.
  *
  * Locking: the instance's for the list of communicators, with a communicator's own or the engine's inside.
  */
@@ -84,7 +84,8 @@ static void add_where(struct line *line, int rank, int tag)
     add(line, ", the first from %s with %s", words[0], words[1]);
 }
 
-/* `communicator "ocean" (not freed; 2 receives under way, the first from rank 3 with tag 7)`; false: nothing is left. */
+/* `communicator "ocean" (not freed; 2 receives under way, the first from rank 3 with tag 7)`; false: nothing is
+ * left. */
 static bool describe(struct pl_comm *comm, struct line *line)
 {
     struct left left = count(comm);

@@ -11,8 +11,8 @@ bool pl_log_filter_valid(const char *filter);
 /* Filters from now on. The text must be well-formed and stay where it is. */
 void pl_log_filter(const char *filter);
 
-/* One line, whatever the filter says: "plenum[PID] subsystem: text". In one piece, cut at about 4000 bytes. Allocates nothing,
- * takes no lock. */
+/* One line, whatever the filter says: "plenum[PID] subsystem: text". In one piece, cut at about 4000 bytes. Allocates
+ * nothing, takes no lock. */
 void pl_log_line(const char *subsystem, const char *text);
 
 #endif

@@ -20,7 +20,8 @@ void pl_lost_close(struct pl_engine *engine);
 /* Looks now: before a communicator is made, so that those who died before it do not break it. */
 void pl_lost_look(struct pl_engine *engine);
 
-/* Breaks the communicators that have this process, which has died: of another job too, whose end nobody else reports. */
+/* Breaks the communicators that have this process, which has died: of another job too, whose end nobody else
+ * reports. */
 void pl_lost_break(struct pl_engine *engine, uint64_t proc);
 
 /* Breaks a new communicator with a member that died after it had said that it takes part, and was replaced since. Takes

@@ -13,8 +13,8 @@
 
 #include "core/datatype_envelope.h"
 
-/* X(representation, type, an unsigned type that its sums and products do not leave by promotion). The standard leaves out
- * characters; programs add them up all the same, and every MPI lets them. */
+/* X(representation, type, an unsigned type that its sums and products do not leave by promotion). The standard leaves
+ * out characters; programs add them up all the same, and every MPI lets them. */
 #define SMALL_INTEGERS(X)       \
     X(CHAR, char, uint32_t)     \
     X(I8, int8_t, uint32_t)     \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pieces of a partitioned operation, and which partition they make complete. A piece that comes is found by its tag,
- * without a search in the queue: there may be thousands, in any order.
+ * The pieces of a partitioned operation, and which partition they make complete. A piece that comes is found by its
+ * tag, without a search in the queue: there may be thousands, in any order.
  */
 #include "core/partitioned_channel.h"
 

@@ -88,7 +88,8 @@ static int find_directory(char *path, size_t room)
 
 /*
  * Only root, this user, or whoever owns the library itself may have put the file there: they could run code in this
- * process anyway. The directories further up are those of the library, which is loaded already: to check them adds nothing.
+ * process anyway. The directories further up are those of the library, which is loaded already: to check them adds
+ * nothing.
  */
 static int check_owner(const char *path)
 {
@@ -110,8 +111,9 @@ static int check_owner(const char *path)
  * dlopen() that leaves the process's signal handlers alone. Libraries that a plugin needs may install some when they
  * are loaded (libucs: SEGV, BUS, FPE, ILL and HUP); a guest in somebody's process must not.
  *
- * What is loaded stays mapped for good (RTLD_NODELETE): libucs keeps a thread, thread-specific data and exit handlers whose
- * code must not go away, and no other library promises that it has none. An idle mapping costs address space only.
+ * What is loaded stays mapped for good (RTLD_NODELETE): libucs keeps a thread, thread-specific data and exit handlers
+ * whose code must not go away, and no other library promises that it has none. An idle mapping costs address space
+ * only.
  */
 static void *load_quietly(const char *path)
 {

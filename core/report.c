@@ -304,7 +304,8 @@ static void write_answer(struct pl_job_page *page, const struct pl_engine *engin
         add_queues(page, engine, request);
 }
 
-/* A test in vain says little: what counts is the same one for a while. True: it is to be told, as a wait since *since. */
+/* A test in vain says little: what counts is the same one for a while. True: it is to be told, as a wait since
+ * *since. */
 static bool keeps_testing(uint32_t question, const struct pl_request *request, const struct pl_wait *wait, long *since)
 {
     static _Thread_local struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a thread that waits tells the runtime when it asks (core/job_report.h): what it waits for, what is pending in its
- * engine, what has come that nobody receives, and where in the program it stands.
+ * What a thread that waits tells the runtime when it asks (core/job_report.h): what it waits for, what is pending in
+ * its engine, what has come that nobody receives, and where in the program it stands.
  *
  * Nothing here costs anything until a wait is long enough to yield the processor. Which MPI function it is follows from
  * the trace, which the runtime reads with the symbols of the program's files at hand.
@@ -30,8 +30,8 @@ struct pl_waiting {
     const void *context;
 };
 
-/* Has the runtime asked since this thread last answered? Then answers: for a wait for `request`, or for what `wait->what`
- * says. Lock not held. */
+/* Has the runtime asked since this thread last answered? Then answers: for a wait for `request`, or for what
+ * `wait->what` says. Lock not held. */
 void pl_report_look(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait);
 
 /* The same for a program that tests and probes in a loop, when that was in vain. Looks every now and then. */

@@ -37,9 +37,9 @@ struct pl_topology_ops {
     int (*index)(const char *type);
 
     /*
-     * Calls `found` for every resource of the machine that holds processors, type by type from the machine down: its type
-     * and index as in `places`, and its processors as the bits of `cpus` [words], which is borrowed for the call. A result
-     * of `found` other than 0 ends it and is returned. -1: the topology of the machine cannot be read.
+     * Calls `found` for every resource of the machine that holds processors, type by type from the machine down: its
+     * type and index as in `places`, and its processors as the bits of `cpus` [words], which is borrowed for the call.
+     * A result of `found` other than 0 ends it and is returned. -1: the topology of the machine cannot be read.
      */
     int (*each)(int (*found)(void *to, const struct pl_topology_place *place, const uint64_t *cpus, int words),
                 void *to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The frames of the calling thread, as places in the files that they are loaded from: whoever reads them may do so after
- * the process has ended, and looks the names up in the files.
+ * The frames of the calling thread, as places in the files that they are loaded from: whoever reads them may do so
+ * after the process has ended, and looks the names up in the files.
  *
  * The unwinder is the compiler's own, which is part of this library, and what it asks the dynamic linker is answered
  * without a lock and without memory: so a signal handler may do all this.

@@ -4,10 +4,10 @@
  *
  * Spinning is right when the peer runs on another processor and answers within a microsecond; yielding when it wants to
  * run on this one, so an engine with more ranks than cores (`patient`) begins with it; sleeping when the wait is long.
- * Other programs take cores too, and the job may not know how many there are. A yield from which it takes long to come back
- * has let somebody else run. If what was awaited is there afterwards, that was the peer, which shares this processor: for a
- * while there is hardly any spinning (`crowd` above 0). If not, it was a stranger, and yielding to it again would only lose
- * time: for a while there is more spinning than usual (`crowd` below 0).
+ * Other programs take cores too, and the job may not know how many there are. A yield from which it takes long to come
+ * back has let somebody else run. If what was awaited is there afterwards, that was the peer, which shares this
+ * processor: for a while there is hardly any spinning (`crowd` above 0). If not, it was a stranger, and yielding to it
+ * again would only lose time: for a while there is more spinning than usual (`crowd` below 0).
  *
  * Of the threads that wait in one engine, one sleeps in the transports, where messages wake it; the others sleep beside
  * it, on `activity`. When the first one wakes up it wakes the others, so that one of them takes its place. Whoever

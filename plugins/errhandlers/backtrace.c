@@ -45,7 +45,8 @@ static int first_frame(void *const *frames, int count)
     return i;
 }
 
-/* "#2 solve+0x1c in ./a.out(+0x13b7)": addr2line understands the latter. `name`: of a function that has none, or NULL. */
+/* "#2 solve+0x1c in ./a.out(+0x13b7)": addr2line understands the latter. `name`: of a function that has none, or
+ * NULL. */
 static void log_frame(int number, void *address, const char *name)
 {
     char line[1024];

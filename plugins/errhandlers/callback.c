@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plenum://callback: to whoever embeds the program (MPIX_Errhandler_set_callback), else to the engine that has launched the
- * job, as an event; to the log while nobody listens.
+ * plenum://callback: to whoever embeds the program (MPIX_Errhandler_set_callback), else to the engine that has launched
+ * the job, as an event; to the log while nobody listens.
  */
 #include <stdio.h>
 

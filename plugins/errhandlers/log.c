@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plenum://log: one line for an error, of words KEY=VALUE; texts of others stand in quotes, with \" \\ and \xNN for what
- * would break the line. Nothing is allocated.
+ * plenum://log: one line for an error, of words KEY=VALUE; texts of others stand in quotes, with \" \\ and \xNN for
+ * what would break the line. Nothing is allocated.
  */
 #include <stdio.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * Bootstrap by inheritance: the job segment that the embedded launcher left open for this process (core/job.h).
  *
  * A rank has one owner. The first process that opens it moves the owner word to its pid; a child of it that inherited
- * the same environment finds the rank taken and becomes a singleton. An owner that lets go leaves its pid negated: while it
- * lives the rank is kept for it, whatever it starts between two sessions. A rank whose owner is gone may be claimed again
- * (`mpiexec sh -c "./a; ./b"`): every process that claims it has a number, and only those with the same number see each
- * other's World.
+ * the same environment finds the rank taken and becomes a singleton. An owner that lets go leaves its pid negated:
+ * while it lives the rank is kept for it, whatever it starts between two sessions. A rank whose owner is gone may be
+ * claimed again (`mpiexec sh -c "./a; ./b"`): every process that claims it has a number, and only those with the same
+ * number see each other's World.
  */
 #include <errno.h>
 #include <signal.h>
@@ -171,8 +171,8 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
     return PL_AGAIN;
 }
 
-/* Asked often, so without a look into /proc. A rank that its owner let go may be claimed again, by the next program of a
- * script. */
+/* Asked often, so without a look into /proc. A rank that its owner let go may be claimed again, by the next program of
+ * a script. */
 static int inherited_alive(int rank)
 {
     const struct pl_job_rank *peer = &job->ranks[rank];

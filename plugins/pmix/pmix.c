@@ -52,8 +52,8 @@ static bool number_of(const pmix_value_t *value, long *number)
 }
 
 /*
- * A value of the job or of this process; NULL: not known. The first process in a rank was given them when it initialized
- * PMIx (PMIX_OPTIONAL: the server is not asked); a later one must ask.
+ * A value of the job or of this process; NULL: not known. The first process in a rank was given them when it
+ * initialized PMIx (PMIX_OPTIONAL: the server is not asked); a later one must ask.
  */
 static pmix_value_t *get(pmix_rank_t rank, const char *key)
 {
@@ -90,8 +90,8 @@ static bool lists(const char *ranks, pmix_rank_t rank)
     return false;
 }
 
-/* The ranks of this node, as a list "0,1,2" to be freed; NULL: not known. A list without this process is another node's:
- * Open MPI's server answers so when it is asked by a second process in a rank. */
+/* The ranks of this node, as a list "0,1,2" to be freed; NULL: not known. A list without this process is another
+ * node's: Open MPI's server answers so when it is asked by a second process in a rank. */
 static char *get_local_ranks(void)
 {
     pmix_value_t *value = get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);

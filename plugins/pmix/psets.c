@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets that a PMIx server knows. It is asked twice, for the names and for the members of each. The servers that were
- * tried answer at once, also that they cannot; one that does not answer is given up, and what it may still write stays.
+ * Process sets that a PMIx server knows. It is asked twice, for the names and for the members of each. The servers that
+ * were tried answer at once, also that they cannot; one that does not answer is given up, and what it may still write
+ * stays.
  */
 #include <pthread.h>
 #include <stdbool.h>

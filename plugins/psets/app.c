@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Process sets that processes of the job, or who launched it, publish while it runs. They lie in the job segment
- * (core/job_sets.h). A process that nobody launched is a job of its own, with a table of its own. Other launchers offer no
- * such place.
+ * (core/job_sets.h). A process that nobody launched is a job of its own, with a table of its own. Other launchers offer
+ * no such place.
  */
 #include <string.h>
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets by hardware: hwloc://NUMANode/0 are the processes that may run on the processors of that NUMA node only, and
- * hwloc://NUMANode those of the node to which this process is confined. Types are those of hwloc, indices its logical ones.
+ * Process sets by hardware: hwloc://NUMANode/0 are the processes that may run on the processors of that NUMA node only,
+ * and hwloc://NUMANode those of the node to which this process is confined. Types are those of hwloc, indices its
+ * logical ones.
  *
- * A process counts with the processors that the launcher gave to it, which the job segment says for all of them from the
- * start: so every process has the same answer, whenever it asks, and nobody has to be asked. Where a process binds itself
- * later is not seen.
+ * A process counts with the processors that the launcher gave to it, which the job segment says for all of them from
+ * the start: so every process has the same answer, whenever it asks, and nobody has to be asked. Where a process binds
+ * itself later is not seen.
  */
 #include <sched.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets from a file of the user (PLENUM_PSETS); docs/psets.md describes it. It is read when a session first needs it,
- * and all of it is checked then: form, names, ranks, clashes, cycles. What others know (their sets, hosts) is looked up with
- * each question.
+ * Process sets from a file of the user (PLENUM_PSETS); docs/psets.md describes it. It is read when a session first
+ * needs it, and all of it is checked then: form, names, ranks, clashes, cycles. What others know (their sets, hosts) is
+ * looked up with each question.
  */
 #include "plugins/psets/json.h"
 

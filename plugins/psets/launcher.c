@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets that the launcher defines with the job: `mpiexec --pset` and plenum_job_pset() in the job segment, or what
- * another launcher's server tells. They are read once, and taken not to change.
+ * Process sets that the launcher defines with the job: `mpiexec --pset` and plenum_job_pset() in the job segment, or
+ * what another launcher's server tells. They are read once, and taken not to change.
  *
  * Other launchers' sets may have any names; one that is no URI, "ocean", is called pmix://ocean here.
  */

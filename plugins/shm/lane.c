@@ -2,10 +2,10 @@
 /*
  * Lanes: pipes of bytes for bulk data.
  *
- * A lane is a circular buffer in the sender's segment with two counters, of the bytes put in and of the bytes taken out.
- * The data of several messages follows one another as they were granted, each beginning at a whole cache line; both
- * sides know all lengths, so that nothing but data lies in it. Sender and receiver copy at the same time, the receiver
- * a step behind: it takes what is still in the cache.
+ * A lane is a circular buffer in the sender's segment with two counters, of the bytes put in and of the bytes taken
+ * out. The data of several messages follows one another as they were granted, each beginning at a whole cache line;
+ * both sides know all lengths, so that nothing but data lies in it. Sender and receiver copy at the same time, the
+ * receiver a step behind: it takes what is still in the cache.
  *
  * A lane belongs to an engine, not to a peer: it leads to the peer that needed it last, and to another one once it is
  * empty, so that the number of lanes is that of the peers who receive at the same time, and few while it can be.

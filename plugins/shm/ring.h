@@ -25,8 +25,8 @@ static inline bool pl_shm_fits(const struct pl_shm_out *out, uint32_t lines)
     return (int32_t)(out->limit - out->tail) >= (int32_t)lines && (out->tail & out->mask) + lines <= out->mask + 1;
 }
 
-/* Makes room for a record of so many lines: looks how far the reader is, goes back to the start of the ring. False: there
- * is none now, or there is no ring. */
+/* Makes room for a record of so many lines: looks how far the reader is, goes back to the start of the ring. False:
+ * there is none now, or there is no ring. */
 bool pl_shm_make_room(struct pl_shm_out *out, uint32_t lines);
 
 /* Puts the next `bytes` of a message's data there, into memory that the reader has read before. */

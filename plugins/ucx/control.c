@@ -2,9 +2,9 @@
 /*
  * What two UCX transports tell each other besides the engine's messages; in the same numbered order.
  *
- * Why there is ASK and ACK: a send that UCX calls complete may lie in a socket's buffer, and a socket that is closed with
- * unread data throws away what it was still sending. So an engine that closes asks every peer it has sent to, and waits
- * for the answer that all was taken, or for LEAVE, or for the peer's end.
+ * Why there is ASK and ACK: a send that UCX calls complete may lie in a socket's buffer, and a socket that is closed
+ * with unread data throws away what it was still sending. So an engine that closes asks every peer it has sent to, and
+ * waits for the answer that all was taken, or for LEAVE, or for the peer's end.
  */
 #include <stdlib.h>
 #include <string.h>

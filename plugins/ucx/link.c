@@ -13,7 +13,8 @@
 
 #include "plugins/ucx/ucx.h"
 
-/* How long close() waits while nothing happens: a peer that computes does not answer, and must not hold this process. */
+/* How long close() waits while nothing happens: a peer that computes does not answer, and must not hold this
+ * process. */
 enum { PATIENCE_MS = 50 };
 
 /* --- finding --------------------------------------------------------------------------------------------------- */

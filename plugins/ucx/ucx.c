@@ -140,8 +140,8 @@ static int open_ucx(struct ucx *ucx)
     return err;
 }
 
-/* Without memory to share it goes by the network, where nobody has said that it must be that memory. Then nobody is on the
- * same node, for others either. */
+/* Without memory to share it goes by the network, where nobody has said that it must be that memory. Then nobody is on
+ * the same node, for others either. */
 static int open_or_fall_back(struct ucx *ucx)
 {
     const char *wanted = ucx->host->config_text("ucx_tls");
@@ -191,9 +191,10 @@ static void destroy(struct ucx *ucx)
 }
 
 /*
- * A worker must not be destroyed while UCX itself has something to send: an answer to a peer that connects, say. UCX 1.13,
- * built with assertions as Debian's is, aborts the process then. Nor may one wait for that: the other end may compute for
- * hours. Such a worker is put aside, and destroyed when a later opening or closing finds that it has settled.
+ * A worker must not be destroyed while UCX itself has something to send: an answer to a peer that connects, say. UCX
+ * 1.13, built with assertions as Debian's is, aborts the process then. Nor may one wait for that: the other end may
+ * compute for hours. Such a worker is put aside, and destroyed when a later opening or closing finds that it has
+ * settled.
  */
 static struct pl_list retired = { &retired, &retired };
 static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
