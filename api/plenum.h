@@ -282,7 +282,8 @@ PLENUM_API int plenum_job_pset_publish(struct plenum_job *job, const char *name,
 PLENUM_API int plenum_job_pset_withdraw(struct plenum_job *job, const char *name);
 
 /** Ends the job: SIGTERM, and SIGKILL after the grace time, at once when called a second time. Returns at once. One
- *  that waits in the queue has finished, with code 0, without having been started. */
+ *  that waits in the queue has finished, with code 0, without having been started. The code of one that ran is that of the
+ *  first process that did not exit with 0: as a rule 143 (SIGTERM) or 137 (SIGKILL). */
 PLENUM_API int plenum_job_cancel(struct plenum_job *job);
 
 /** Asks all processes what they are in: those that wait in MPI say for what, since when, and what is pending; of the

@@ -5,7 +5,7 @@
  *
  * The first failure decides the exit code: the code of an abort, an exit code other than 0, 128 plus the signal, 1 for
  * a process that left between MPI_Init and MPI_Finalize with 0, 124 for the time limit.
- * What happens after the job is being ended decides nothing any more.
+ * What happens after the job is being ended decides nothing any more, unless it is ended because somebody has cancelled it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -219,6 +219,8 @@ static void judge_exit(struct plenum_job *job, int rank, int status, uint32_t st
     bool lost = WIFSIGNALED(status);
     bool unfinalized = !lost && state == PL_JOB_INITIALIZED;
     int code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+    if (job->cancelled && code != 0)
+        decide(job, code);
     if (job->phase != PL_JOB_RUNNING || (code == 0 && !unfinalized))
         return;
     decide(job, code ? code : 1);

@@ -310,7 +310,7 @@ static void part_json_wrong(void)
         { "{\"argv\": [\"x\"], \"psets\": {\"a\": \"0-\"}}", "\"psets.a\"", "0-3,7" },
         { "{\"argv\": [\"x\"], \"psets\": {\"a\": [[2, 1]]}}", "\"psets.a\"", "" },
         { "{\"argv\": [\"x\"], \"psets\": {\"a\": []}}", "\"psets.a\"", "" },
-        { "{\"argv\": [\"x\"], \"psets\": {\"\": [0]}}", "\"psets\": a process set needs a name", "" },
+        { "{\"argv\": [\"x\"], \"psets\": {\"\": [0]}}", "\"psets\": \"\" is no name of a process set", "" },
         { "{\"argv\": [\"x\"], \"time_limit\": -1}", "\"time_limit\" is -1", "seconds" },
         { "{\"argv\": [\"x\"], \"grace\": \"2\"}", "\"grace\" is \"2\"", "seconds" },
         { "{\"argv\": [\"x\"], \"keep_going\": 1}", "\"keep_going\" is 1", "true or false" },

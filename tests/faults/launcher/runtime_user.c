@@ -106,7 +106,7 @@ static void *run_jobs(void *arg)
         if (i % 3 == 0)
             EXPECT(plenum_job_cancel(job) == PLENUM_OK);
         EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK);
-        EXPECT(code == 0, "code %d", code);
+        EXPECT(code == (i % 3 ? 0 : 128 + SIGTERM), "code %d", code);
         plenum_job_close(job);
     }
     return NULL;
@@ -246,7 +246,7 @@ static void part_wait(void)
     EXPECT(plenum_job_launch(job) == PLENUM_OK);
     EXPECT(plenum_job_wait(job, 30, &code) == PLENUM_ERR_TIMEOUT);
     EXPECT(plenum_job_cancel(job) == PLENUM_OK);
-    EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 0);
+    EXPECT(plenum_job_wait(job, 60000, &code) == PLENUM_OK && code == 128 + SIGKILL);
     struct totals t = follow(rt, 1);
     EXPECT(t.lost == 2 && t.finished == 1);
     plenum_job_close(job);
