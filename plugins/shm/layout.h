@@ -17,6 +17,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/job.h"
 #include "core/transport.h"
@@ -153,6 +154,25 @@ static inline uint32_t pl_shm_record_lines(size_t bytes)
 static inline unsigned char *pl_shm_data_of(struct pl_shm_record *record, size_t bytes)
 {
     return bytes <= PL_SHM_INLINE ? record->few : record->data;
+}
+
+/* Up to PL_SHM_INLINE bytes, without a call: while one is made the reader may take away the line that is being written. */
+static inline void pl_shm_copy_few(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    if (bytes >= 8) {
+        uint64_t first, last;
+        memcpy(&first, from, 8);
+        memcpy(&last, from + bytes - 8, 8);
+        memcpy(to, &first, 8);
+        memcpy(to + bytes - 8, &last, 8);
+        return;
+    }
+    if (bytes & 4)
+        memcpy(to, from, 4);
+    if (bytes & 2)
+        memcpy(to + (bytes & 4), from + (bytes & 4), 2);
+    if (bytes & 1)
+        to[bytes - 1] = from[bytes - 1];
 }
 
 static inline struct pl_shm_record *pl_shm_record_at(const struct pl_shm_ring *ring, uint32_t line)

@@ -192,8 +192,7 @@ int pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wante
     while (atomic_load_explicit(in->poll->sequence, memory_order_acquire) != in->poll->expected) {
         if (--looks == 0)
             return PL_AGAIN;
-        if (looks % 2)
-            pl_relax();
+        pl_relax();
     }
     uint32_t line = in->position & in->mask;
     struct pl_shm_record *record = pl_shm_record_at(in->ring, line);
@@ -204,7 +203,10 @@ int pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wante
     if (size > room || size != header.size || size >= PL_SHM_MAX_RECORD || lines > in->mask + 1 - line ||
         !is_same_envelope(&header, wanted))
         return PL_PENDING;
-    copy_out(buffer, pl_shm_data_of(record, size), size);
+    if (size <= PL_SHM_INLINE)
+        pl_shm_copy_few(buffer, record->few, size);
+    else
+        copy_out(buffer, record->data, size);
     *bytes = size;
     in->position += lines;
     point(in->poll, peer);

@@ -170,7 +170,10 @@ static bool shm_send_now(struct pl_endpoint *endpoint, const struct pl_header *h
     record->header = *header;
     record->header.tag = tag;
     record->header.size = size;
-    memcpy(pl_shm_data_of(record, size), data, size);
+    if (size <= PL_SHM_INLINE)
+        pl_shm_copy_few(record->few, data, size);
+    else
+        memcpy(record->data, data, size);
     pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
     pl_shm_notify(peer);
     return true;

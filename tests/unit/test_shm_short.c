@@ -51,7 +51,7 @@ static int take(size_t limit, int tag, size_t *bytes)
 START_TEST(short_ways)
 {
     static unsigned char data[EAGER + 1];
-    static const size_t sizes[] = { 0, 1, 16, 17, 64, 1000, 1024, 1025, 3000, EAGER };
+    static const size_t sizes[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 64, 1000, 1024, 1025, 3000, EAGER };
     size_t bytes = 99;
     open_pair();
     node_fill(data, sizeof data, 1, 9);
