@@ -122,7 +122,7 @@ static int fill_from_world_locked(struct pl_info *info)
 int pl_info_fill_env(struct pl_info *info, int argc, char **argv)
 {
     int err = fill_from_process(info, argc, argv);
-    if (err)
+    if (err || pl_world_state != PL_WORLD_INITIALIZED)
         return err;
     pl_lock_take(&pl_process.lock);
     err = fill_from_world_locked(info);

@@ -26,11 +26,17 @@
 #define MEMFD_NAME "plenum"
 #define MEMFD_LINK "/memfd:" MEMFD_NAME
 
-enum { PAGE = 4096, PATH_ROOM = 64 };
+enum { PATH_ROOM = 64 };
+
+/* 4 KiB, or what else the kernel has: the same for all processes that share memory. */
+static size_t page(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
 
 static size_t whole_pages(size_t bytes)
 {
-    return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+    return (bytes + page() - 1) & ~(page() - 1);
 }
 
 int pl_shm_segment_open(struct pl_shm_segment *segment, const struct pl_host *host)
@@ -159,7 +165,7 @@ int pl_shm_map(const struct pl_host *host, const struct pl_shm_address *from, ui
     char path[PATH_ROOM], target[sizeof MEMFD_LINK];
     const char *wrong = NULL;
     descriptor_path(from, path);
-    if (offset % PAGE || offset + bytes < offset || offset > INT64_MAX - bytes)
+    if (offset % page() || offset + bytes < offset || offset > INT64_MAX - bytes)
         return host->fail(PL_UNREACHABLE, "transport shm: process %d names memory at %llu", (int)from->pid,
                           (unsigned long long)offset);
 
