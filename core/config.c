@@ -128,6 +128,7 @@ struct setting {
     long number;
     const char *origin;
 };
+static struct setting given[VARIABLES];   /* by environment, file and table */
 static struct setting written[VARIABLES]; /* while the process ran; text NULL: not */
 
 static const char *keep_locked(const char *text)
@@ -392,10 +393,10 @@ static int read_file_locked(struct setting *settings)
     return err;
 }
 
-static void apply_locked(const struct setting *settings)
+static void apply_locked(void)
 {
     for (int i = 0; i < VARIABLES; i++) {
-        const struct setting *setting = written[i].text ? &written[i] : &settings[i];
+        const struct setting *setting = written[i].text ? &written[i] : &given[i];
         atomic_store(&values[i].text, setting->text);
         atomic_store(&values[i].number, setting->number);
         atomic_store(&values[i].origin, setting->origin);
@@ -416,8 +417,10 @@ int pl_config_load(void)
         err = read_environment_locked(settings);
     if (err)
         set_defaults(settings);
-    if (!err || !atomic_load(&loaded))
-        apply_locked(settings);
+    if (!err || !atomic_load(&loaded)) {
+        memcpy(given, settings, sizeof given);
+        apply_locked();
+    }
     pl_lock_drop(&lock);
     return err;
 }
@@ -440,17 +443,15 @@ static const struct value *value_of(const char *name)
 int pl_config_set(const struct pl_config *variable, const char *text)
 {
     char allowed[ALLOWED_ROOM];
-    struct setting settings[VARIABLES], new;
+    struct setting new;
     if (!parse(variable, text, &new.number, allowed))
         return pl_fail(MPI_ERR_ARG, "%s is \"%.80s\": it must be %s", variable->name, text, allowed);
     value_of(variable->name); /* read by now */
     pl_lock_take(&lock);
     int err = set_locked(&new, text, "MPI_T");
     if (!err) {
-        for (int i = 0; i < VARIABLES; i++)
-            settings[i] = (struct setting){ values[i].text, values[i].number, values[i].origin };
         written[variable - pl_config_table] = new;
-        apply_locked(settings);
+        apply_locked();
     }
     pl_lock_drop(&lock);
     return err;
@@ -469,6 +470,15 @@ bool pl_config_bool(const char *name)
 const char *pl_config_text(const char *name)
 {
     return atomic_load(&value_of(name)->text);
+}
+
+const char *pl_config_given(const char *name)
+{
+    const struct value *value = value_of(name);
+    pl_lock_take(&lock);
+    const char *text = given[value - values].text;
+    pl_lock_drop(&lock);
+    return text;
 }
 
 unsigned pl_config_loads(void)
