@@ -200,13 +200,6 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("comm_make");
-    TCase *all = tcase_create("all");
-    tcase_set_timeout(all, 0);
-    tcase_add_loop_test(all, out_of_memory, 0, OPERATIONS);
-    suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    tcase_add_loop_test(unit_case(suite), out_of_memory, 0, OPERATIONS);
+    return unit_end(suite);
 }

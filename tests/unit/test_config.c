@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Configuration from the environment and from a file, its error messages, its documentation, and the log. */
 #include "unit.h"
+#include "wrong_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -338,11 +339,7 @@ START_TEST(default_files)
 }
 END_TEST
 
-static const struct {
-    const char *text;
-    int line;
-    const char *why;
-} wrong[] = {
+static const struct wrong_file wrong[] = {
     { "{ \"transport\": \"shm\"\n \"log\": \"\" }", 2, "column" },
     { "[ ]", 1, "the top must be an object" },
     { "{ \"shm_eager\": 5,\n \"transprot\": \"shm\" }", 2,
@@ -363,16 +360,12 @@ static const struct {
 
 START_TEST(wrong_files)
 {
-    char place[160];
     clean();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         make_file(wrong[i].text);
         setenv("PLENUM_CONFIG", file, 1);
         ck_assert_int_eq(pl_config_load(), MPI_ERR_ARG);
-        snprintf(place, sizeof place, "%s:%d: ", file, wrong[i].line);
-        const char *detail = pl_error_detail(NULL);
-        ck_assert_msg(strncmp(detail, place, strlen(place)) == 0 && strstr(detail, wrong[i].why), "%s: %s",
-                      wrong[i].text, detail);
+        wrong_file_expect(&wrong[i], file);
         ck_assert_str_eq(pl_config_text("transport"), "auto");
         remove_file();
     }

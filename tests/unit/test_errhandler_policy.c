@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The policy of error handlers: which rule is taken, in what order handlers are called, and what files are refused. */
 #include "fakes.h"
+#include "wrong_file.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -162,11 +163,7 @@ END_TEST
 
 /* --- wrong files --------------------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *text;
-    int line;
-    const char *why;
-} wrong[] = {
+static const struct wrong_file wrong[] = {
     { "", 0, "" },
     { "[]", 1, "the top must be an object" },
     { "{\n \"rules\": [ \n } ", 3, "column" },
@@ -196,15 +193,10 @@ static const struct {
 
 START_TEST(wrong_files)
 {
-    char expected[300];
     write_file(wrong[_i].text);
     int rc = pl_errhandler_policy_open();
     ck_assert_msg(rc == MPI_ERR_ARG || rc == MPI_ERR_OTHER, "%s: %d", wrong[_i].text, rc);
-    snprintf(expected, sizeof expected, "%s:%d: ", path, wrong[_i].line);
-    const char *detail = pl_error_detail(NULL);
-    if (wrong[_i].line)
-        ck_assert_msg(strncmp(detail, expected, strlen(expected)) == 0, "%s: %s", wrong[_i].text, detail);
-    ck_assert_msg(strstr(detail, wrong[_i].why) != NULL, "%s: %s", wrong[_i].text, detail);
+    wrong_file_expect(&wrong[_i], path);
     struct pl_comm *comm = make_comm("air"); /* no half of a policy */
     expect(comm, MPI_ERR_TAG, 1, 0);
     fake_comm_free(comm);
