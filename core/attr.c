@@ -40,8 +40,8 @@ struct pl_attrs {
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
-static struct keyval **keyvals;
-static int keyval_room;
+static struct keyval *few[16], **keyvals = few; /* few need no memory that would be lost when the library is unloaded */
+static int keyval_room = sizeof few / sizeof *few;
 
 /* --- keyvals ------------------------------------------------------------------------------------------------- */
 
@@ -76,11 +76,14 @@ static int find_slot_locked(int *slot)
     while (i < keyval_room && keyvals[i])
         i++;
     if (i == keyval_room) {
-        int room = keyval_room ? keyval_room * 2 : 16;
+        int room = keyval_room * 2;
+        bool first = keyvals == few;
         struct keyval **grown =
-            room <= KEYVALS_MAX ? pl_realloc(keyvals, (size_t)room * sizeof(struct keyval *)) : NULL;
+            room <= KEYVALS_MAX ? pl_realloc(first ? NULL : keyvals, (size_t)room * sizeof(struct keyval *)) : NULL;
         if (!grown)
             return pl_fail_memory("attribute keys");
+        if (first)
+            memcpy(grown, few, sizeof few);
         for (int k = keyval_room; k < room; k++)
             grown[k] = NULL;
         keyvals = grown;

@@ -25,8 +25,8 @@ struct code {
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
-static struct code *table;
-static int size;
+static struct code few[16], *table = few; /* few need no memory that would be lost when the library is unloaded */
+static int size = sizeof few / sizeof *few;
 static _Atomic int last_used = MPI_ERR_LASTCODE;
 _Static_assert(sizeof last_used == sizeof(int), "the user reads the attribute as an int");
 
@@ -43,10 +43,13 @@ static int add_locked(struct code code, int *number)
     while (i < size && table[i].state != UNUSED)
         i++;
     if (i == size) {
-        int room = size ? size * 2 : 16;
-        struct code *grown = room <= CODES_MAX ? pl_realloc(table, (size_t)room * sizeof *table) : NULL;
+        int room = size * 2;
+        bool first = table == few;
+        struct code *grown = room <= CODES_MAX ? pl_realloc(first ? NULL : table, (size_t)room * sizeof *table) : NULL;
         if (!grown)
             return pl_fail_memory("error codes");
+        if (first)
+            memcpy(grown, few, sizeof few);
         memset(grown + size, 0, (size_t)(room - size) * sizeof *table);
         table = grown;
         size = room;
