@@ -356,8 +356,10 @@ void pl_board_show(struct pl_board *board, int rank)
 /* Ranks that mean different amounts of data. Others' memory is not believed: no more than a cell is read. */
 static int __attribute__((cold)) fail_amount(int rank, size_t said, size_t expected)
 {
-    return pl_fail(MPI_ERR_TRUNCATE, "rank %d gives %zu bytes where this rank expects %zu: all ranks have to call the same "
-                   "collective, with sizes that fit", rank, said, expected);
+    return pl_fail(MPI_ERR_TRUNCATE,
+                   "rank %d gives %zu bytes where this rank expects %zu: all ranks have to call "
+                   "the same collective with sizes that fit",
+                   rank, said, expected);
 }
 
 int pl_board_wait(struct pl_board *board, int rank, size_t *bytes, const void **data)

@@ -48,8 +48,9 @@ static struct pl_job_item *add(struct pl_job_page *page, enum pl_item_kind kind,
         return NULL;
     }
     struct pl_job_item *item = &page->item[page->items++];
-    *item = (struct pl_job_item){ .kind = kind, .what = what, .peer = PL_NOBODY, .tag = PL_ANY, .far = PL_NOBODY,
-                                  .bytes = -1 };
+    *item = (struct pl_job_item){
+        .kind = kind, .what = what, .peer = PL_NOBODY, .tag = PL_ANY, .far = PL_NOBODY, .bytes = -1
+    };
     return item;
 }
 

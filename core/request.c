@@ -233,8 +233,8 @@ int pl_request_report(const struct pl_request *request)
     int error = request->outcome.error;
     if (error == MPI_ERR_TRUNCATE && request->kind == PL_REQ_RECV && request->context == PL_MSG_COLL)
         return pl_fail(error,
-                       "rank %d gives %llu bytes where this rank expects %zu: all ranks have to call the same collective, with "
-                       "sizes that fit",
+                       "rank %d gives %llu bytes where this rank expects %zu: all ranks have to call "
+                       "the same collective with sizes that fit",
                        request->outcome.source, (unsigned long long)request->in.size, request->in.data.total);
     if (error == MPI_ERR_TRUNCATE && (request->kind == PL_REQ_RECV || request->kind == PL_REQ_PAIR))
         return pl_fail(

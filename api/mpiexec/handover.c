@@ -176,7 +176,8 @@ static void note_unresolvable(const struct handover *h)
     if (getaddrinfo(host, NULL, NULL, &found) == 0)
         freeaddrinfo(found);
     else
-        fprintf(stderr, "mpiexec: note: the host \"%s\" cannot be resolved here; %s is tried with it\n", host, h->word[0]);
+        fprintf(stderr, "mpiexec: note: the host \"%s\" cannot be resolved here; %s is tried with it\n", host,
+                h->word[0]);
 }
 
 int handover_run(struct handover *h)

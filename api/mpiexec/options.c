@@ -320,7 +320,8 @@ static bool check_job(struct parse *p)
                        : s->counted || s->per_node          ? "-n and -N"
                        : s->wdir || s->path || s->env.count ? "--wdir, --path and --env"
                                                             : NULL;
-    return !what || parse_fail(p, "--job \"%s\" describes the programs, so %s cannot be given beside it", p->o->job, what);
+    return !what ||
+           parse_fail(p, "--job \"%s\" describes the programs, so %s cannot be given beside it", p->o->job, what);
 }
 
 bool options_parse(struct options *o, int argc, char *const argv[], char *error, size_t size)

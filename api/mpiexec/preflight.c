@@ -21,12 +21,14 @@ static void check_shared_memory(struct run *run)
     else if (access("/dev/shm", W_OK) != 0)
         snprintf(what, sizeof(what), "/dev/shm cannot be written (%s)", strerror(errno));
     else if ((unsigned long long)shm.f_bavail * shm.f_frsize >> 20 < SHM_MEGABYTES)
-        snprintf(what, sizeof(what), "/dev/shm has %llu MiB free", (unsigned long long)shm.f_bavail * shm.f_frsize >> 20);
+        snprintf(what, sizeof(what), "/dev/shm has %llu MiB free",
+                 (unsigned long long)shm.f_bavail * shm.f_frsize >> 20);
     if (what[0])
-        run_say(run,
-                "note: %s: ranks of this machine talk through anonymous memory, which does not need it; UCX, where it is "
-                "asked for, goes by the network",
-                what);
+        run_say(
+            run,
+            "note: %s: ranks of this machine talk through anonymous memory, which does not need it; UCX, where it is "
+            "asked for, goes by the network",
+            what);
 }
 
 static int ptrace_scope(void)

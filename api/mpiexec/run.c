@@ -116,8 +116,8 @@ static void say_report(struct run *run, const struct plenum_event *e)
         size_t length = strcspn(at, "\n");
         const struct lines_place *place = lines_in(&lines, at, length);
         size_t head = place ? (size_t)(place->behind - at) : length;
-        run_say(run, "%.*s%s%s%.*s", (int)head, at, place ? " at " : "", place ? place->source : "", (int)(length - head),
-                at + head);
+        run_say(run, "%.*s%s%s%.*s", (int)head, at, place ? " at " : "", place ? place->source : "",
+                (int)(length - head), at + head);
         at += length;
     }
 }
@@ -144,7 +144,9 @@ static void log_event(struct run *run, const struct plenum_event *e)
     char *line = plenum_event_json(e); /* "{...": the time goes in front of the rest */
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    if (!line || fprintf(run->json, "{\"time\":%.3f,%s\n", (double)now.tv_sec + (double)now.tv_nsec * 1e-9, line + 1) < 0 || fflush(run->json) != 0) {
+    if (!line ||
+        fprintf(run->json, "{\"time\":%.3f,%s\n", (double)now.tv_sec + (double)now.tv_nsec * 1e-9, line + 1) < 0 ||
+        fflush(run->json) != 0) {
         run_say(run, "cannot write \"%s\": it ends here", run->options->json_events);
         fclose(run->json);
         run->json = NULL;

@@ -88,7 +88,8 @@ int pl_blob_file(const struct pl_blob *b, const char *name, int *error)
         return -1;
     }
     if (too_large(b->used + b->tail)) {
-        *error = pl_rt_fail(PLENUM_ERR_LIMIT, "the job needs a memory file of %zu bytes, more than the limit allows (ulimit -f)",
+        *error = pl_rt_fail(PLENUM_ERR_LIMIT,
+                            "the job needs a memory file of %zu bytes, more than the limit allows (ulimit -f)",
                             b->used + b->tail);
         return -1;
     }

@@ -190,8 +190,9 @@ static bool copy_argv(struct pl_program *program, const char *const argv[])
 static int add_program(struct plenum_job *job, int ranks, const char *const argv[], int *number)
 {
     if (ranks < 1 || ranks > RANKS_MAX - job->size)
-        return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d processes are not possible: a job has 1 to %d, this one has %d so far",
-                          ranks, RANKS_MAX, job->size);
+        return pl_rt_fail(PLENUM_ERR_ARGUMENT,
+                          "%d processes are not possible: a job has 1 to %d, this one has %d so far", ranks, RANKS_MAX,
+                          job->size);
     if (!argv || !argv[0] || !argv[0][0])
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "there is no program to run");
     struct pl_program *grown = grow(job->programs, job->program_count, sizeof(*grown));

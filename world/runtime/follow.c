@@ -5,7 +5,7 @@
  *
  * The first failure decides the exit code: the code of an abort, an exit code other than 0, 128 plus the signal, 1 for
  * a process that left between MPI_Init and MPI_Finalize with 0, 124 for the time limit.
- * What happens after the job is being ended decides nothing any more, unless it is ended because somebody has cancelled it.
+ * What happens after the job is being ended decides nothing any more, unless somebody has cancelled it.
  */
 #include <errno.h>
 #include <poll.h>

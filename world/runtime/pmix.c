@@ -82,8 +82,8 @@ static int check_descriptors(void)
         close(probe);
     getrlimit(RLIMIT_NOFILE, &limit);
     if (probe < 0 || (rlim_t)probe + SERVER_NEEDS > limit.rlim_cur)
-        return pl_rt_fail(PLENUM_ERR_LIMIT, "the PMIx server needs %d descriptors, more than the limit allows (ulimit -n)",
-                          SERVER_NEEDS);
+        return pl_rt_fail(PLENUM_ERR_LIMIT,
+                          "the PMIx server needs %d descriptors, more than the limit allows (ulimit -n)", SERVER_NEEDS);
     if (probe > SELECT_MAX)
         return pl_rt_fail(PLENUM_ERR_LIMIT, "the PMIx server needs descriptors below %d: open it earlier", SELECT_MAX);
     return PLENUM_OK;

@@ -4,8 +4,8 @@
  * that it waits for is followed: it ends in a circle, with somebody who does not wait in MPI, or with one whom nobody in
  * particular can help.
  *
- * The processes do not answer at the same moment. So only what had lasted for a while when it was told counts: all of that
- * was so at one time, and what was on its way then has arrived.
+ * The processes do not answer at the same moment. So only what had lasted for a while when it was told counts: all of
+ * that was so at one time, and what was on its way then has arrived.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -236,7 +236,7 @@ static void find_mismatches(struct search *s)
     }
 }
 
-/* --- collectives that differ ------------------------------------------------------------------------------------------ */
+/* --- collectives that differ ------------------------------------------------------------------------------- */
 
 /* Are two ranks in the same of the communicator's collectives, and in functions of different names? */
 static bool same_number(const struct pl_report_wait *a, const struct pl_report_wait *b)
