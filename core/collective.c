@@ -41,6 +41,8 @@ static void destroy_schedule(struct pl_request *request)
 
 static int restart(struct pl_request *request)
 {
+    if (request->comm->orphan)
+        return pl_comm_fail_orphan();
     atomic_store_explicit(&request->done, 0, memory_order_relaxed);
     request->active = true;
     return pl_schedule_start(request->coll.schedule, request);

@@ -130,6 +130,11 @@ void pl_comm_destroy(void *object)
     pl_object_release(instance);
 }
 
+int pl_comm_fail_orphan(void)
+{
+    return pl_fail(MPI_ERR_REQUEST, "the communicator is gone: its session, or the World, is finalized");
+}
+
 void pl_comm_orphan(struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;

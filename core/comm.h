@@ -167,6 +167,9 @@ int pl_comm_disconnect(struct pl_comm *comm);
  * and its handles are no longer valid. Sends go on. The caller holds a reference. */
 void pl_comm_orphan(struct pl_comm *comm);
 
+/* The error of a request of an orphan's that is to be started: MPI_ERR_REQUEST. */
+int pl_comm_fail_orphan(void) __attribute__((cold));
+
 /*
  * Point to point for the library itself, in the collectives' queues: no argument checks, no handlers.
  * Blocking ones return an error class. Requests are hidden objects that the caller waits for and releases.

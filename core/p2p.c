@@ -68,15 +68,10 @@ int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_
     return pl_p2p_prepare(PL_REQ_RECV, false, comm, buf, count, type, source, tag, request);
 }
 
-static int __attribute__((cold)) fail_orphan(void)
-{
-    return pl_fail(MPI_ERR_REQUEST, "the communicator is gone: its session, or the World, is finalized");
-}
-
 int pl_p2p_start(struct pl_request *request)
 {
     if (__builtin_expect(request->comm->orphan, 0))
-        return fail_orphan();
+        return pl_comm_fail_orphan();
     request->active = true;
     request->outcome = outcome_of_nobody;
     if (request->peer_rank == MPI_PROC_NULL) {
@@ -305,7 +300,7 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
 {
     struct pl_request *made;
     if (message->comm->orphan)
-        return fail_orphan();
+        return pl_comm_fail_orphan();
     int rc = pl_p2p_prepare(PL_REQ_RECV, false, message->comm, buf, count, type, message->unexpected->header.source,
                             message->unexpected->header.tag, &made);
     if (rc)

@@ -159,7 +159,7 @@ static int start(struct pl_request *request)
 {
     struct pl_channel *channel = pl_channel_of(request);
     if (request->comm->orphan)
-        return pl_fail(MPI_ERR_REQUEST, "the communicator is gone: its session, or the World, is finalized");
+        return pl_comm_fail_orphan();
     atomic_store_explicit(&request->done, 0, memory_order_relaxed);
     pl_engine_enter(request->engine);
     channel->started = true;
@@ -265,7 +265,7 @@ int pl_pready(struct pl_request *request, int low, int high)
     struct pl_channel *channel = pl_channel_of(request);
     int rc = MPI_SUCCESS;
     if (request->comm->orphan)
-        return pl_fail(MPI_ERR_REQUEST, "the communicator is gone: its session, or the World, is finalized");
+        return pl_comm_fail_orphan();
     pl_engine_enter(request->engine);
     for (int i = low; i <= high; i++) {
         if (channel->ready[i])
