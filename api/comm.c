@@ -318,10 +318,13 @@ int MPI_Comm_free(MPI_Comm *comm)
     struct pl_comm *c = call.err ? NULL : pl_arg_comm(&call, *comm);
     if (c && c->obj.predefined)
         pl_call_error(&call, MPI_ERR_COMM, "%s is not the user's to free", pl_comm_label(c));
+    bool parent = c && c == pl_parent_comm;
     if (!call.err)
         call.err = pl_comm_free(c);
     if (!call.err)
         *comm = MPI_COMM_NULL;
+    if (!call.err && parent)
+        pl_parent_comm = NULL;
     return pl_call_leave(&call);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dynamic processes: ports, names, and what connects through them. Spawning is not built: it says so. */
+/* Dynamic processes: ports, names, what connects through them, and spawning. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #include "api/pmpi.h"
 #include "core/services.h"
 #include "core/process.h"
+#include "core/memory.h"
 #include "sessions/port.h"
-
-#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include "world/spawn.h"
 
 /* A process that has neither a World nor a session has no ports and no names. */
 static void need_process(struct pl_call *call)
@@ -99,10 +99,13 @@ int MPI_Comm_disconnect(MPI_Comm *comm)
     struct pl_comm *c = call.err ? NULL : pl_arg_comm(&call, *comm);
     if (c && c->obj.predefined)
         pl_call_error(&call, MPI_ERR_COMM, "%s is not the user's to disconnect", pl_comm_label(c));
+    bool parent = c && c == pl_parent_comm;
     if (!call.err)
         call.err = pl_comm_disconnect(c);
     if (!call.err)
         *comm = MPI_COMM_NULL;
+    if (!call.err && parent)
+        pl_parent_comm = NULL;
     return pl_call_leave(&call);
 }
 
@@ -116,13 +119,68 @@ int MPI_Comm_get_parent(MPI_Comm *parent)
     return pl_call_leave(&call);
 }
 
+/* --- spawning ----------------------------------------------------------------------------------------------------- */
+
+static void arg_command(struct pl_call *call, int i, const char *command, int maxprocs)
+{
+    if (!command || !*command)
+        pl_call_error(call, MPI_ERR_ARG, "command %d is %s", i, command ? "empty" : "NULL");
+    if (maxprocs < 0)
+        pl_call_error(call, MPI_ERR_ARG, "maxprocs of command %d is %d: it must not be negative", i, maxprocs);
+    if (maxprocs == 0)
+        pl_call_error(call, MPI_ERR_SPAWN, "maxprocs of command %d is 0: there is nothing to spawn", i);
+}
+
+/* The commands, malloc'ed; what counts at the root only is looked at there only. */
+static struct pl_spawn_command *arg_commands(struct pl_call *call, int count, char *const *commands, char **const *argvs,
+                                             const int *maxprocs, const MPI_Info *infos)
+{
+    if (count < 1 || !commands || !maxprocs || !infos) {
+        pl_call_error(call, MPI_ERR_ARG, "count is %d, or an array is NULL: at least one command is wanted", count);
+        return NULL;
+    }
+    struct pl_spawn_command *made = pl_calloc((size_t)count, sizeof *made);
+    if (!made)
+        pl_call_error(call, MPI_ERR_NO_MEM, "out of memory for %d commands", count);
+    for (int i = 0; made && i < count; i++) {
+        arg_command(call, i, commands[i], maxprocs[i]);
+        made[i] = (struct pl_spawn_command){ .command = commands[i],
+                                             .argv = argvs ? argvs[i] : NULL,
+                                             .maxprocs = maxprocs[i],
+                                             .info = pl_arg_info_or_null(call, infos[i]) };
+    }
+    return made;
+}
+
+/* An error of an argument at the root must not leave the others waiting: they are told. */
+static int spawn(struct pl_call *call, int count, char *const *commands, char **const *argvs, const int *maxprocs,
+                 const MPI_Info *infos, int root, MPI_Comm comm, MPI_Comm *intercomm, int *codes)
+{
+    struct pl_comm *c = pl_arg_intracomm(call, comm), *made = NULL;
+    pl_arg_root(call, c, root);
+    pl_arg_output(call, intercomm, "intercomm");
+    if (call->err)
+        return pl_call_leave(call);
+    bool leads = c->rank == root;
+    struct pl_spawn_command *all = leads ? arg_commands(call, count, commands, argvs, maxprocs, infos) : NULL;
+    bool sound = !call->err;
+    int processes, rc = pl_spawn(all, sound && leads ? count : 0, root, c, &processes, &made);
+    if (sound)
+        call->err = rc;
+    for (int i = 0; codes != MPI_ERRCODES_IGNORE && i < processes; i++)
+        codes[i] = call->err ? MPI_ERR_SPAWN : MPI_SUCCESS;
+    *intercomm = call->err ? MPI_COMM_NULL : pl_comm_handle(made);
+    free(all);
+    return pl_call_leave(call);
+}
+
 int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
                    MPI_Comm *intercomm, int array_of_errcodes[])
 {
     struct pl_call call = PL_CALL(MPI_Comm_spawn);
-
-    pl_arg_intracomm(&call, comm);
-    return pl_call_unsupported(&call);
+    char *commands[] = { (char *)(uintptr_t)command };
+    char **argvs[] = { argv };
+    return spawn(&call, 1, commands, argvs, &maxprocs, &info, root, comm, intercomm, array_of_errcodes);
 }
 
 int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[], const int array_of_maxprocs[],
@@ -130,9 +188,8 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
                             int array_of_errcodes[])
 {
     struct pl_call call = PL_CALL(MPI_Comm_spawn_multiple);
-
-    pl_arg_intracomm(&call, comm);
-    return pl_call_unsupported(&call);
+    return spawn(&call, count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm,
+                 array_of_errcodes);
 }
 
 /* --- names -------------------------------------------------------------------------------------------------------- */

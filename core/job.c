@@ -105,6 +105,8 @@ const char *pl_job_check(const struct pl_job *job, size_t bytes, uint64_t cookie
         return "the rank is not in the job";
     if (!job->nspace[0] || !memchr(job->nspace, '\0', sizeof(job->nspace)))
         return "the job's name is empty or does not end";
+    if (!is_text(job, bytes, job->parent))
+        return "the port of its parents does not end";
     const char *wrong = check_psets(job, bytes);
     if (!wrong)
         wrong = check_apps(job, bytes);

@@ -18,6 +18,7 @@ struct pl_job;
 enum pl_note_kind {
     PL_NOTE_SETS,  /* process sets were published, changed or withdrawn */
     PL_NOTE_ERROR, /* an error was handed to the engine: the rest of the note */
+    PL_NOTE_SPAWN, /* more processes are wanted: `code` is a descriptor of the process's (core/job_spawn.h) */
 };
 
 struct pl_job_note {

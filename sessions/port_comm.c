@@ -77,22 +77,20 @@ static int assemble(struct pl_comm *comm, const struct pl_deal *deal, const stru
     return rc;
 }
 
-static int meet(const char *name, struct pl_info *info, int root, struct pl_comm *comm, bool accepts,
-                struct pl_comm **made)
+/* The root's part is `work`. */
+static int meet(int root, struct pl_comm *comm, bool accepts, int (*work)(void *context, struct pl_deal *deal),
+                void *context, struct pl_comm **made)
 {
     struct pl_deal deal = { .comm = comm };
     struct news news;
     unsigned char *roster = NULL;
-    bool leads = comm->rank == root;
     int rc = pl_engine_widen(&comm->instance->engine);
     if (rc) /* only who is alone in its job can fail here */
         return rc;
     rc = pl_roster_gather(comm, root, &roster, &deal.length);
     deal.roster = roster;
-    if (rc == MPI_SUCCESS && leads)
-        rc = pl_port_patience(info, &deal.patience);
-    if (rc == MPI_SUCCESS && leads)
-        rc = accepts ? pl_port_wait_accept(name, &deal) : pl_port_wait_connect(name, &deal);
+    if (rc == MPI_SUCCESS && comm->rank == root)
+        rc = work(context, &deal);
     rc = share(comm, root, rc, &deal, &news);
     if (rc == MPI_SUCCESS)
         rc = assemble(comm, &deal, &news, accepts, made);
@@ -101,12 +99,55 @@ static int meet(const char *name, struct pl_info *info, int root, struct pl_comm
     return rc;
 }
 
+struct call {
+    const char *name;
+    struct pl_info *info;
+};
+
+static int accept_at(void *context, struct pl_deal *deal)
+{
+    const struct call *call = context;
+    int rc = pl_port_patience(call->info, &deal->patience);
+    return rc ? rc : pl_port_wait_accept(call->name, deal);
+}
+
+static int connect_to(void *context, struct pl_deal *deal)
+{
+    const struct call *call = context;
+    int rc = pl_port_patience(call->info, &deal->patience);
+    return rc ? rc : pl_port_wait_connect(call->name, deal);
+}
+
 int pl_port_accept(const char *name, struct pl_info *info, int root, struct pl_comm *comm, struct pl_comm **made)
 {
-    return meet(name, info, root, comm, true, made);
+    return meet(root, comm, true, accept_at, &(struct call){ name, info }, made);
 }
 
 int pl_port_connect(const char *name, struct pl_info *info, int root, struct pl_comm *comm, struct pl_comm **made)
 {
-    return meet(name, info, root, comm, false, made);
+    return meet(root, comm, false, connect_to, &(struct call){ name, info }, made);
+}
+
+/* Opens a port, has somebody started who will connect to it, and accepts. */
+static int host(void *context, struct pl_deal *deal)
+{
+    const struct pl_port_guests *guests = context;
+    char name[MPI_MAX_PORT_NAME];
+    int rc = pl_port_open(name);
+    if (rc)
+        return rc;
+    deal->hopeless = guests->hopeless;
+    deal->context = guests->context;
+    rc = guests->invite(guests->context, name);
+    if (rc == MPI_SUCCESS)
+        rc = pl_port_wait_accept(name, deal);
+    char why[PL_DETAIL_MAX];
+    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+    pl_port_close(name);
+    return rc ? pl_fail(rc, "%s", why) : MPI_SUCCESS;
+}
+
+int pl_port_host(struct pl_port_guests *guests, int root, struct pl_comm *comm, struct pl_comm **made)
+{
+    return meet(root, comm, true, host, guests, made);
 }

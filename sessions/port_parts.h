@@ -78,6 +78,8 @@ struct pl_deal {
     struct pl_comm_id id;
     unsigned char *remote;
     size_t remote_length;
+    const char *(*hopeless)(const void *context); /* why nobody will come any more; NULL: one cannot know */
+    const void *context;
 };
 int pl_port_wait_accept(const char *name, struct pl_deal *deal);
 int pl_port_wait_connect(const char *name, struct pl_deal *deal);

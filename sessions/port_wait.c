@@ -123,6 +123,9 @@ static int accept_one(struct vigil *vigil, uint64_t port, struct pl_deal *deal)
             return pl_fail(MPI_ERR_PORT, "port_name is no open port of this process");
         if (caller && offer_to(vigil, caller, deal))
             return MPI_SUCCESS;
+        const char *why = deal->hopeless ? deal->hopeless(deal->context) : NULL;
+        if (why)
+            return pl_fail(MPI_ERR_SPAWN, "%s", why);
         if (is_late(vigil))
             return pl_fail(MPIX_ERR_TIMEOUT, "nobody has connected within %ld.%03ld s", vigil->patience / 1000,
                            vigil->patience % 1000);

@@ -14,6 +14,7 @@
 #include "core/process.h"
 #include "core/report.h"
 #include "sessions/psets.h"
+#include "world/spawn.h"
 
 static pthread_t main_thread;
 static struct pl_comm comm_world = { .obj = PL_OBJECT_PREDEFINED(PL_COMM, (int32_t)(uintptr_t)MPI_COMM_WORLD) };
@@ -54,7 +55,7 @@ static void close_world(struct pl_instance *world)
         pl_comm_destroy(pl_world_comm);
     if (pl_self_comm)
         pl_comm_destroy(pl_self_comm);
-    pl_world_comm = pl_self_comm = NULL;
+    pl_world_comm = pl_self_comm = pl_parent_comm = NULL;
     pl_world = NULL;
     pl_object_trim();
 }
@@ -77,6 +78,8 @@ int pl_world_init(int required, int *provided)
                        &pl_world_comm);
     if (rc == MPI_SUCCESS)
         rc = pl_process_publish(PL_CARD_WORLD, world->engine.card, world->engine.card_length);
+    if (rc == MPI_SUCCESS)
+        rc = pl_spawn_meet_parents();
     if (rc) {
         close_world(world);
         return rc;

@@ -117,6 +117,8 @@ void pl_job_free(struct plenum_job *job)
         munmap((void *)job->segment, job->segment_bytes);
     pl_vars_fini(&job->env);
     free(job->ranks);
+    if (job->spawn)
+        munmap(job->spawn, job->spawn_bytes);
     free(job->programs);
     free(job->psets);
     free(job->redirects);

@@ -20,6 +20,7 @@
 
 #include "core/litter.h"
 #include "world/runtime/error.h"
+#include "world/runtime/family.h"
 #include "world/runtime/pmix.h"
 #include "world/runtime/runtime.h"
 #include "world/runtime/sweep.h"
@@ -37,6 +38,9 @@ static struct plenum_job *find_kept(struct plenum_runtime *rt, uint32_t kept_as)
 /* The first failure decides. */
 static void decide(struct plenum_job *job, int code)
 {
+    if (pl_family_is_new(job))
+        return;
+    job = pl_family_head(job);
     if (!job->failed)
         job->code = code;
     job->failed = true;
@@ -58,7 +62,23 @@ static void kill_now(struct plenum_job *job)
     pl_job_send_signal(job, PLENUM_ALL, SIGKILL);
 }
 
+/* Each job of a family, its first one too. */
+#define EACH_OF_FAMILY(member, of)                                                                                     \
+    PL_LIST_EACH (member, &(of)->runtime->alive, struct plenum_job, alive)                                             \
+        if (pl_family_head(member) == pl_family_head(of))
+
+static void end_one(struct plenum_job *job);
+
 void pl_job_end(struct plenum_job *job)
+{
+    if (pl_family_is_new(job))
+        end_one(job); /* the parents hear of it */
+    else
+        EACH_OF_FAMILY (member, job)
+            end_one(member);
+}
+
+static void end_one(struct plenum_job *job)
 {
     if (job->phase != PL_JOB_RUNNING)
         return;
@@ -92,10 +112,12 @@ int plenum_job_cancel(struct plenum_job *job)
     } else if (job->phase == PL_JOB_RUNNING) {
         job->cancelled = true;
         pl_job_end(job);
-    } else if (job->phase == PL_JOB_ENDING)
-        kill_now(job);
-    else if (job->phase == PL_JOB_DESCRIBED)
+    } else if (job->phase == PL_JOB_ENDING) {
+        EACH_OF_FAMILY (member, job)
+            kill_now(member);
+    } else if (job->phase == PL_JOB_DESCRIBED) {
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
+    }
     pthread_mutex_unlock(&job->runtime->lock);
     return err;
 }
@@ -112,8 +134,11 @@ int plenum_job_signal(struct plenum_job *job, int rank, int signo)
         err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "rank %d is not in a job of %d", rank, job->size);
     else if (!pl_job_alive(job))
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job does not run");
-    else
+    else if (rank != PLENUM_ALL)
         err = pl_job_send_signal(job, rank, signo);
+    else
+        EACH_OF_FAMILY (member, job)
+            err = err ? err : pl_job_send_signal(member, PLENUM_ALL, signo);
     pthread_mutex_unlock(&job->runtime->lock);
     return err;
 }
@@ -268,6 +293,12 @@ void pl_job_finish(struct plenum_job *job)
 /* The last process of a job has ended. */
 static void wind_up(struct plenum_job *job)
 {
+    struct plenum_job *head = job->family;
+    if (!head && pl_family_lives(job)) {
+        job->outlived = true; /* its end is the family's */
+        return;
+    }
+    pl_family_ended(job);
     for (int r = 0; r < job->size; r++)
         for (int s = 0; s < 2; s++) {
             pl_stream_drain(&job->ranks[r].out[s]);
@@ -279,6 +310,8 @@ static void wind_up(struct plenum_job *job)
     job->runtime->used -= job->takes;
     pl_list_remove(&job->alive);
     pl_job_finish(job);
+    if (head && head->outlived && !pl_family_lives(head))
+        wind_up(head);
 }
 
 /* --- reports ----------------------------------------------------------------------------------------------- */
@@ -288,6 +321,7 @@ static void process_started(struct plenum_job *job, int rank, pid_t pid)
     job->ranks[rank].pid = pid;
     if (++job->started < job->size)
         return;
+    pl_family_started(job);
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_STARTED, PLENUM_ALL, 0);
     if (event)
         event->public.code = job->size;
@@ -296,6 +330,7 @@ static void process_started(struct plenum_job *job, int rank, pid_t pid)
 
 void pl_job_unstarted(struct plenum_job *job, int rank, int number, const char *reason)
 {
+    pl_family_failed(job, reason);
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_UNSTARTED, rank, strlen(reason));
     if (event) {
         memcpy((char *)event->public.text, reason, strlen(reason));

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/job_note.h"
-#include "world/runtime/runtime.h"
+#include "world/runtime/family.h"
 
 enum { NOTES = 16 };
 
@@ -27,6 +27,10 @@ static void take(struct plenum_runtime *rt, struct pl_job_note *note)
     PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive) {
         if (job->cookie != note->cookie)
             continue;
+        if (note->kind == PL_NOTE_SPAWN) {
+            pl_family_spawn(job, note);
+            return; /* the jobs may be others by now */
+        }
         if (note->kind == PL_NOTE_ERROR)
             tell_error(job, note);
         else

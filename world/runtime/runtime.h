@@ -132,6 +132,15 @@ struct plenum_job {
     bool report_all;           /* at the last look all had */
     bool report_ends;          /* the job is ended when the report is there */
     uint64_t psets_told;       /* version of the published sets in the last event */
+
+    /* families (family.h) */
+    struct plenum_job *family; /* of a spawned job: the one that the host has launched; NULL: it was */
+    int offset;                /* of a spawned job: its rank 0 in events */
+    int spawned_size;          /* processes that were spawned in its family so far */
+    bool outlived;             /* nothing of it runs any more, but of its family */
+    bool spawned;              /* the parents know that it runs */
+    struct pl_job_spawn *spawn; /* where they are told; NULL: nobody is */
+    size_t spawn_bytes;
 };
 
 static inline bool pl_job_alive(const struct plenum_job *job)

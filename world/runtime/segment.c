@@ -8,6 +8,7 @@
 
 #include "core/job_report.h"
 #include "core/job_sets.h"
+#include "core/job_spawn.h"
 #include "world/runtime/blob.h"
 #include "world/runtime/error.h"
 #include "world/runtime/plan.h"
@@ -92,6 +93,14 @@ static void add_cpus(struct pl_blob *b, const struct plenum_job *job, struct pl_
         memcpy(to + (size_t)r * bytes, rank[r].cpus ? pl_plan_at(plan, rank[r].cpus) : &unbound, bytes);
 }
 
+static void add_parent(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+{
+    char port[sizeof(job->spawn->port)];
+    memcpy(port, job->spawn->port, sizeof(port));
+    port[sizeof(port) - 1] = '\0';
+    head->parent = pl_blob_text(b, port);
+}
+
 /* The table of sets that come while the job runs: its head is written, its buffers are the file's tail. */
 static void add_table(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
 {
@@ -128,6 +137,8 @@ int pl_segment_make(struct plenum_job *job, int slots, int *error)
     add_psets(&b, job, &head);
     add_programs(&b, job, &head);
     add_cpus(&b, job, &head);
+    if (job->spawn)
+        add_parent(&b, job, &head);
     add_table(&b, job, &head);
     add_pages(&b, job, &head);
     head.bytes = b.used + b.tail;

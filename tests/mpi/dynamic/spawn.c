@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ranks: 1 2 3 */
+/* Spawning: this program starts itself as children, which start one grandchild; what cannot be started is an error at all. */
+#include "mtest.h"
+#include <unistd.h>
+
+enum { CHILDREN = 2 };
+
+static int sum_over(MPI_Comm comm, int word)
+{
+    int sum = -1;
+    CHECK_OK(MPI_Allreduce(&word, &sum, 1, MPI_INT, MPI_SUM, comm));
+    return sum;
+}
+
+/* The parents' side: all of comm and `expected` children, whose words add up to `words`. */
+static void meet(MPI_Comm inter, int expected, int words)
+{
+    MPI_Comm merged;
+    int remote = -1, rank, size;
+    CHECK_OK(MPI_Comm_remote_size(inter, &remote));
+    CHECK(remote == expected);
+    CHECK(sum_over(inter, 1) == words);
+    CHECK_OK(MPI_Intercomm_merge(inter, 0, &merged));
+    MPI_Comm_rank(merged, &rank);
+    MPI_Comm_size(merged, &size);
+    CHECK(size == mtest_size + expected && rank == mtest_rank);
+    CHECK(sum_over(merged, rank) == size * (size - 1) / 2);
+    CHECK_OK(MPI_Comm_disconnect(&merged));
+    CHECK_OK(MPI_Comm_disconnect(&inter));
+}
+
+static int child(int argc, char **argv, MPI_Comm parent)
+{
+    MPI_Comm inter, merged;
+    char name[MPI_MAX_OBJECT_NAME], directory[512];
+    int length, rank, size, remote, word = atoi(argv[2]), *appnum, flag;
+    CHECK_OK(MPI_Comm_get_name(parent, name, &length));
+    CHECK(strcmp(name, "MPI_COMM_PARENT") == 0);
+    CHECK_OK(MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &appnum, &flag));
+    CHECK(flag && *appnum == (word == 20));
+    CHECK(argc == 4 && strcmp(argv[3], "two words; \"quoted\"") == 0);
+    CHECK(word != 20 || (getcwd(directory, sizeof directory) && strcmp(directory, "/") == 0));
+    MPI_Comm_remote_size(parent, &remote);
+    CHECK(sum_over(parent, word) == remote);
+    CHECK_OK(MPI_Intercomm_merge(parent, 1, &merged));
+    MPI_Comm_rank(merged, &rank);
+    MPI_Comm_size(merged, &size);
+    CHECK(sum_over(merged, rank) == size * (size - 1) / 2);
+    CHECK_OK(MPI_Comm_disconnect(&merged));
+    CHECK_OK(MPI_Comm_disconnect(&parent));
+    CHECK_OK(MPI_Comm_get_parent(&parent));
+    CHECK(parent == MPI_COMM_NULL);
+    if (word == 7) { /* one generation more */
+        char *arguments[] = { "child", "8", argv[3], NULL };
+        CHECK_OK(MPI_Comm_spawn(argv[0], arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE));
+        meet(inter, 1, 8);
+    }
+    MTEST_END;
+}
+
+static void check_failure(const char *command, int class)
+{
+    MPI_Comm inter = MPI_COMM_SELF;
+    int codes[3] = { -1, -1, -1 }, root = mtest_size - 1;
+    CHECK_CLASS(MPI_Comm_spawn(command, MPI_ARGV_NULL, 3, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, codes), class);
+    CHECK(inter == MPI_COMM_NULL);
+    for (int i = 0; i < 3; i++)
+        CHECK(codes[i] == MPI_ERR_SPAWN);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm parent, inter;
+    MTEST_INIT(argc, argv);
+    CHECK_OK(MPI_Comm_get_parent(&parent));
+    if (argc > 1)
+        return child(argc, argv, parent);
+    CHECK(parent == MPI_COMM_NULL);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+
+    char *arguments[] = { "child", "7", "two words; \"quoted\"", NULL };
+    int codes[CHILDREN] = { -1, -1 }, root = mtest_size - 1;
+    CHECK_OK(MPI_Comm_spawn(argv[0], arguments, CHILDREN, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, codes));
+    CHECK(codes[0] == MPI_SUCCESS && codes[1] == MPI_SUCCESS);
+    meet(inter, CHILDREN, 7 * CHILDREN);
+
+    /* Two programs, the second one elsewhere; by the last rank alone. */
+    char absolute[4096];
+    CHECK(realpath(argv[0], absolute) != NULL);
+    char *commands[] = { argv[0], absolute };
+    char *first[] = { "child", "10", arguments[2], NULL }, *second[] = { "child", "20", arguments[2], NULL };
+    char **argvs[] = { first, second };
+    MPI_Info infos[2] = { MPI_INFO_NULL };
+    MPI_Info_create(&infos[1]);
+    MPI_Info_set(infos[1], "wdir", "/");
+    MPI_Info_set(infos[1], "host", "localhost");
+    CHECK_OK(MPI_Comm_spawn_multiple(2, commands, argvs, (int[]){ 1, 2 }, infos, root, MPI_COMM_WORLD, &inter,
+                                     MPI_ERRCODES_IGNORE));
+    meet(inter, 3, 10 + 2 * 20);
+    MPI_Info_set(infos[1], "host", "nowhere.invalid");
+    CHECK_CLASS(MPI_Comm_spawn(argv[0], first, 1, infos[1], root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
+                MPI_ERR_SPAWN);
+    MPI_Info_free(&infos[1]);
+
+    check_failure("./there is no such program", MPI_ERR_SPAWN);
+    check_failure("/etc/passwd", MPI_ERR_SPAWN);
+    check_failure("true", MPI_ERR_SPAWN); /* ends without MPI */
+    CHECK_CLASS(MPI_Comm_spawn(argv[0], first, -1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
+                mtest_rank == root ? MPI_ERR_ARG : MPI_ERR_SPAWN);
+    CHECK_CLASS(MPI_Comm_spawn(NULL, first, 1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
+                mtest_rank == root ? MPI_ERR_ARG : MPI_ERR_SPAWN);
+    CHECK_CLASS(MPI_Comm_spawn(argv[0], first, 1, MPI_INFO_NULL, mtest_size, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
+                MPI_ERR_ROOT);
+    MTEST_END;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See spawn.h. */
+#include "world/spawn.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/collective.h"
+#include "core/comm.h"
+#include "core/engine.h"
+#include "core/error.h"
+#include "core/info.h"
+#include "core/instance.h"
+#include "core/job_note.h"
+#include "core/job_spawn.h"
+#include "core/json.h"
+#include "core/process.h"
+#include "sessions/port.h"
+
+/* What the root asks for. */
+struct request {
+    const struct pl_spawn_command *commands;
+    int count;
+    int fd;
+    struct pl_job_spawn *file; /* mapped; NULL: not yet */
+    size_t bytes;
+    char why[sizeof ((struct pl_job_spawn *)0)->message];
+};
+
+/* --- the description ---------------------------------------------------------------------------------------------- */
+
+static json_t *words_of(const struct pl_spawn_command *command)
+{
+    json_t *words = json_array();
+    json_array_append_new(words, json_string(command->command));
+    for (char **word = command->argv; word && *word; word++)
+        json_array_append_new(words, json_string(*word));
+    return words;
+}
+
+/* Is it this machine? Others are out of reach. */
+static int check_host(struct pl_info *info)
+{
+    char own[HOST_NAME_MAX + 1] = "";
+    char *host = info ? pl_info_get(info, "host") : NULL;
+    gethostname(own, sizeof own - 1);
+    bool here = !host || strcmp(host, "localhost") == 0 || strcmp(host, own) == 0;
+    int rc = here ? MPI_SUCCESS
+                  : pl_fail(MPI_ERR_SPAWN, "info key host is \"%.60s\": processes are spawned on this machine, %s", host,
+                            own);
+    free(host);
+    return rc;
+}
+
+/* The directory in which it is started: the info key, else that of this process. */
+static json_t *directory_of(struct pl_info *info)
+{
+    char own[PATH_MAX], *wanted = info ? pl_info_get(info, "wdir") : NULL;
+    json_t *made = wanted ? json_string(wanted) : getcwd(own, sizeof own) ? json_string(own) : NULL;
+    free(wanted);
+    return made;
+}
+
+static int describe_program(const struct pl_spawn_command *command, json_t *program)
+{
+    int rc = check_host(command->info);
+    if (rc)
+        return rc;
+    char *path = command->info ? pl_info_get(command->info, "path") : NULL;
+    json_object_set_new(program, "argv", words_of(command));
+    json_object_set_new(program, "ranks", json_integer(command->maxprocs));
+    json_t *directory = directory_of(command->info);
+    if (directory)
+        json_object_set_new(program, "wdir", directory);
+    if (path)
+        json_object_set_new(program, "path", json_string(path));
+    free(path);
+    size_t words = 1;
+    for (char **word = command->argv; word && *word; word++)
+        words++;
+    if (json_array_size(json_object_get(program, "argv")) != words)
+        return pl_fail(MPI_ERR_SPAWN, "a word of the command \"%.100s\" is not UTF-8, or memory is short", command->command);
+    return MPI_SUCCESS;
+}
+
+/* As libplenum takes it; malloc'ed. */
+static int describe(const struct request *request, char **text)
+{
+    json_t *root = json_object(), *programs = json_array();
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < request->count && rc == MPI_SUCCESS; i++) {
+        json_t *program = json_object();
+        rc = describe_program(&request->commands[i], program);
+        json_array_append_new(programs, program);
+    }
+    json_object_set_new(root, "programs", programs);
+    *text = rc ? NULL : json_dumps(root, JSON_COMPACT);
+    json_decref(root);
+    return rc ? rc : *text ? MPI_SUCCESS : pl_fail_memory("the description of processes to spawn");
+}
+
+/* --- asking ------------------------------------------------------------------------------------------------------- */
+
+static int make_file(struct request *request, const char *text, const char *port)
+{
+    size_t length = strlen(text);
+    request->bytes = sizeof *request->file + length + 1;
+    if (request->bytes > PL_SPAWN_TEXT_MAX)
+        return pl_fail(MPI_ERR_SPAWN, "the commands to spawn have %zu bytes, allowed are %d", length, PL_SPAWN_TEXT_MAX);
+    request->fd = memfd_create(PL_SPAWN_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (request->fd < 0 || ftruncate(request->fd, (off_t)request->bytes) != 0 ||
+        fcntl(request->fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
+        return pl_fail_errno(MPI_ERR_SPAWN, "no memory file to ask for processes with");
+    void *at = mmap(NULL, request->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, request->fd, 0);
+    if (at == MAP_FAILED)
+        return pl_fail_errno(MPI_ERR_SPAWN, "cannot map a memory file of %zu bytes", request->bytes);
+    request->file = at;
+    request->file->magic = PL_SPAWN_MAGIC;
+    request->file->length = (uint32_t)length;
+    memcpy(request->file->text, text, length + 1);
+    snprintf(request->file->port, sizeof request->file->port, "%s", port);
+    return MPI_SUCCESS;
+}
+
+static enum pl_spawn_state state_of(const struct request *request)
+{
+    return (enum pl_spawn_state)atomic_load_explicit(&request->file->state, memory_order_acquire);
+}
+
+static int await_start(struct request *request)
+{
+    const struct pl_job *job = pl_process.place.job;
+    struct pl_wait wait = { 0 };
+    while (state_of(request) == PL_SPAWN_ASKED) {
+        if (kill(job->runtime_pid, 0) != 0)
+            return pl_fail(MPI_ERR_SPAWN, "the runtime that started this job has ended");
+        pl_engine_idle(NULL, &wait);
+    }
+    if (state_of(request) != PL_SPAWN_FAILED)
+        return MPI_SUCCESS;
+    memcpy(request->why, request->file->message, sizeof request->why);
+    request->why[sizeof request->why - 1] = '\0';
+    return pl_fail(MPI_ERR_SPAWN, "%s", request->why);
+}
+
+static int invite(void *context, const char *port)
+{
+    struct request *request = context;
+    struct pl_job_note note = { .kind = PL_NOTE_SPAWN, .rank = pl_process.place.rank };
+    char *text;
+    int rc = describe(request, &text);
+    if (rc)
+        return rc;
+    rc = make_file(request, text, port);
+    free(text);
+    note.code = request->fd;
+    if (rc == MPI_SUCCESS && !pl_job_note_send(pl_process.place.job, &note))
+        rc = pl_fail(MPI_ERR_SPAWN, "the runtime that started this job does not listen");
+    return rc ? rc : await_start(request);
+}
+
+static const char *hopeless(const void *context)
+{
+    return state_of(context) == PL_SPAWN_ENDED
+               ? "the spawned processes have ended without calling MPI_Init, or before all had called it"
+               : NULL;
+}
+
+/* Only a runtime of ours can be asked. */
+static int check_launcher(void)
+{
+    const struct pl_place *place = &pl_process.place;
+    if (place->job && place->job->bell_inode && !place->watched)
+        return MPI_SUCCESS;
+    if (strcmp(pl_process.bootstrap->name, "singleton") == 0)
+        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                       "nobody has started this process who could start others: run it with mpiexec -n 1");
+    return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "processes are spawned in jobs of Plenum's own launcher only");
+}
+
+static int ask(void *context, const char *port)
+{
+    const struct request *request = context;
+    int rc = request->count == 0 ? pl_fail(MPI_ERR_SPAWN, "an argument of the root is wrong") : check_launcher();
+    return rc ? rc : invite(context, port);
+}
+
+int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *processes,
+             struct pl_comm **made)
+{
+    *processes = 0;
+    for (int i = 0; i < count; i++)
+        *processes += commands[i].maxprocs;
+    int told = pl_bcast(comm, processes, sizeof *processes, PL_TYPE_BYTE, root);
+    if (told)
+        return told;
+    struct request request = { .commands = commands, .count = count, .fd = -1 };
+    struct pl_port_guests guests = { .invite = ask, .hopeless = hopeless, .context = &request };
+    int rc = pl_port_host(&guests, root, comm, made);
+    if (request.file)
+        munmap(request.file, request.bytes);
+    if (request.fd >= 0)
+        close(request.fd);
+    return rc;
+}
+
+/* --- the children's part ------------------------------------------------------------------------------------------ */
+
+int pl_spawn_meet_parents(void)
+{
+    const struct pl_place *place = &pl_process.place;
+    if (!place->job || place->watched || !place->job->parent || place->generation != 1)
+        return MPI_SUCCESS;
+    const char *port = (const char *)place->job + place->job->parent;
+    int rc = pl_port_connect(port, NULL, 0, pl_world_comm, &pl_parent_comm);
+    if (rc == MPI_SUCCESS)
+        snprintf(pl_parent_comm->name, sizeof pl_parent_comm->name, "MPI_COMM_PARENT");
+    return rc;
+}
