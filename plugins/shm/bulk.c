@@ -245,8 +245,14 @@ static bool stream_begins(struct pl_shm_peer *peer, const struct pl_shm_control 
     if (!bulk || stream->bytes != bulk->wanted - bulk->done)
         return false;
     bool other_lane = !peer->in_lane || peer->in_lane_offset != stream->lane;
-    if (other_lane && (!pl_list_empty(&peer->inflow) || pl_shm_lane_follow(peer, stream->lane) != MPI_SUCCESS))
+    if (other_lane && !pl_list_empty(&peer->inflow))
         return false;
+    if (other_lane && pl_shm_lane_follow(peer, stream->lane) != MPI_SUCCESS) {
+        if (pl_shm_alive(&peer->address, peer->inode))
+            return false;
+        pl_shm_peer_leave(peer, MPI_ERR_PROC_ABORTED); /* its death ends this message, too */
+        return true;
+    }
     bulk->position = stream->start;
     pl_list_remove(&bulk->link);
     pl_list_append(&peer->inflow, &bulk->link);

@@ -40,8 +40,8 @@ enum pl_shm_pulled pl_shm_pull(struct pl_shm_bulk *bulk)
         from.iov_len += to[runs++].iov_len;
     }
     ssize_t got = process_vm_readv(bulk->peer->address.pid, to, runs, &from, 1, 0);
-    if (got < 0 && errno == ESRCH)
-        return PL_SHM_PULL_LOST;
+    if ((got < 0 && errno == ESRCH) || !pl_shm_alive(&bulk->peer->address, bulk->peer->inode))
+        return PL_SHM_PULL_LOST; /* its number may be another process's by now, which was read instead */
     if (got < 0 || (size_t)got < from.iov_len) {
         if (got <= 0) {
             bulk->peer->no_cma = true;

@@ -262,6 +262,30 @@ START_TEST(zombie_peer)
 }
 END_TEST
 
+/* It has said where the data comes, and dies: that can no longer be found, and nobody takes it for damage. */
+START_TEST(killed_in_between)
+{
+    unsigned char card[PL_CARD_MAX], room[100];
+    size_t length;
+    struct node *x = node_new(1);
+    pid_t child = start_doomed(x, 1, LARGE, card, &length);
+    node_connect(x, card, length);
+    NODE_UNTIL(x, NULL, x->arrived == 1);
+    struct arrival *arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link);
+    struct pl_incoming incoming = { .data = node_cursor(room, sizeof room, &node_solid), .size = LARGE };
+    ck_assert_int_eq(ops->fetch(x->self, arrival->bulk, &incoming), PL_PENDING);
+    const struct pl_shm_peer *peer = PL_CONTAINER(inside(x)->peers.next, struct pl_shm_peer, link);
+    while (!pl_shm_in_ready(peer))
+        sched_yield();
+    doom(child, true);
+    NODE_UNTIL(x, NULL, incoming.transport[5]);
+    ck_assert_int_eq(x->last_error, MPI_ERR_PROC_ABORTED);
+    ck_assert_uint_eq(x->lost, 1);
+    free(arrival);
+    node_close(x);
+}
+END_TEST
+
 /* What it had sent before it died arrives, once it had been met. */
 START_TEST(last_words)
 {
@@ -376,4 +400,4 @@ START_TEST(refused)
 END_TEST
 
 UNIT_MAIN("shm peers", forty_peers, three_hundred_peers, lanes_go_around, to_itself, opened_and_closed_again_and_again,
-          closed_peer, killed_peer, zombie_peer, last_words, wrong_addresses, not_dumpable, no_memfd, refused)
+          closed_peer, killed_peer, zombie_peer, killed_in_between, last_words, wrong_addresses, not_dumpable, no_memfd, refused)
