@@ -185,8 +185,8 @@ static void let_go(struct pl_board *board)
     free(board);
 }
 
-/* All members have come here. Every failure on the way only means that there is no board, for anybody. */
-static struct pl_board *make(struct pl_comm *comm)
+/* All members have come here. A failure that all hear of only means that there is no board, for anybody. */
+static int make(struct pl_comm *comm, struct pl_board **made)
 {
     struct notice notice = { 0 };
     const struct pl_transport_ops *ops = common_transport(comm);
@@ -199,36 +199,38 @@ static struct pl_board *make(struct pl_comm *comm)
         if (comm->rank == 0)
             share(board, &notice);
     }
-    int ok = pl_bcast(comm, &notice, sizeof notice, PL_TYPE_BYTE, 0) == MPI_SUCCESS && notice.bytes > 0;
-    if (!ok) {
-        free(board);
-        return NULL;
+    int good = 0, all = 0, rc = pl_bcast(comm, &notice, sizeof notice, PL_TYPE_BYTE, 0);
+    if (rc == MPI_SUCCESS && notice.bytes > 0) {
+        if (board && comm->rank != 0)
+            attach(board, &notice);
+        good = board && board->sheet;
+        rc = pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
+                          pl_op_predefined((uintptr_t)MPI_MIN));
     }
-    if (board && comm->rank != 0)
-        attach(board, &notice);
-    int good = board && board->sheet, all = 0;
-    if (pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
-                     pl_op_predefined((uintptr_t)MPI_MIN)) == MPI_SUCCESS &&
-        all) {
+    if (rc == MPI_SUCCESS && all) {
         board->far = (unsigned char *)board->sheet + near_bytes(board->size);
-        return board;
-    }
-    if (board)
+        *made = board;
+    } else if (board) {
         let_go(board);
-    return NULL;
+    }
+    return rc;
 }
 
-struct pl_board *pl_board_of(struct pl_comm *comm, bool reduction)
+int pl_board_of(struct pl_comm *comm, bool reduction, struct pl_board **board)
 {
-    if (__builtin_expect(comm->board != NULL, 1))
-        return comm->board;
+    *board = comm->board;
+    if (__builtin_expect(*board != NULL, 1))
+        return MPI_SUCCESS;
     if (comm->boardless || comm->size > PL_BOARD_RANKS || (!reduction && comm->board_waited < PL_BOARD_PATIENCE)) {
         comm->board_waited++;
-        return NULL;
+        return MPI_SUCCESS;
     }
     comm->boardless = true; /* the collectives that make it go by messages */
-    comm->board = pl_config_bool("coll_board") ? make(comm) : NULL;
-    return comm->board;
+    if (!pl_config_bool("coll_board"))
+        return MPI_SUCCESS;
+    int rc = make(comm, &comm->board);
+    *board = comm->board;
+    return rc;
 }
 
 void pl_board_release(struct pl_comm *comm)

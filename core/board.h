@@ -34,8 +34,9 @@ enum {
 
 /* The board of a communicator, made now if there is none yet and it is worth it: for a reduction always, so that equal
  * reductions have equal results, else once the communicator has had some. NULL: it has none, and messages do it.
- * Collective; alike on all ranks. */
-struct pl_board *pl_board_of(struct pl_comm *comm, bool reduction);
+ * Collective; alike on all ranks, but for an error: then this rank does not know what the others will do, and must not go
+ * on by messages, which theirs for making the board would answer. */
+int pl_board_of(struct pl_comm *comm, bool reduction, struct pl_board **board);
 
 /* How many blocking collectives the communicator has begun, those on the board included: alike on all ranks that have called
  * the same ones. For the thread that is in one. */

@@ -6,14 +6,17 @@
 
 #include "core/collectives/algorithm.h"
 #include "core/error.h"
+#include "core/lost.h"
 #include "core/memory.h"
 #include "core/request.h"
 #include "core/schedule.h"
 
-int pl_coll_check_alike(const struct pl_comm *comm)
+int pl_coll_check(const struct pl_comm *comm)
 {
-    if (__builtin_expect(!comm->unlike, 1))
+    if (__builtin_expect(!comm->unlike && !comm->lost, 1))
         return MPI_SUCCESS;
+    if (comm->lost)
+        return pl_lost_fail(comm);
     return pl_fail(MPI_ERR_OTHER,
                    "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
                    "must be the same on all",
@@ -23,7 +26,7 @@ int pl_coll_check_alike(const struct pl_comm *comm)
 int pl_coll_run(const struct pl_coll *coll)
 {
     struct pl_schedule schedule;
-    int rc = pl_coll_check_alike(coll->comm);
+    int rc = pl_coll_check(coll->comm);
     if (rc || pl_coll_by_board(coll, &rc))
         return rc;
     pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
@@ -51,7 +54,7 @@ static int restart(struct pl_request *request)
 /* A request that owns the schedule of this collective. */
 static int make_request(const struct pl_coll *coll, bool persistent, struct pl_request **request)
 {
-    int rc = pl_coll_check_alike(coll->comm);
+    int rc = pl_coll_check(coll->comm);
     if (rc)
         return rc;
     struct pl_schedule *schedule = pl_malloc(sizeof *schedule);

@@ -84,13 +84,24 @@ int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct p
     return rc;
 }
 
+int pl_comm_create_by_book(struct pl_instance *instance, struct pl_comm *parent, struct pl_book *book,
+                           struct pl_group *group, struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm)
+{
+    int rc = pl_comm_build(instance, parent, group, remote, comm);
+    if (rc)
+        return rc;
+    if (book) {
+        pl_book_release((*comm)->book);
+        (*comm)->book = book;
+    }
+    enroll(*comm, id);
+    return MPI_SUCCESS;
+}
+
 int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
                    struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm)
 {
-    int rc = pl_comm_build(instance, parent, group, remote, comm);
-    if (rc == MPI_SUCCESS)
-        enroll(*comm, id);
-    return rc;
+    return pl_comm_create_by_book(instance, parent, NULL, group, remote, id, comm);
 }
 
 int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id,

@@ -103,7 +103,12 @@ static inline int pl_comm_targets(const struct pl_comm *comm)
 int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
                   struct pl_comm **comm);
 
-/* The same with its id, and puts it into the engine (pl_engine_add_comm()): messages find it. */
+/* The same with its id, and puts it into the engine (pl_engine_add_comm()): messages find it. With a book of its own, which
+ * it takes when it succeeds; NULL: the parent's. */
+int pl_comm_create_by_book(struct pl_instance *instance, struct pl_comm *parent, struct pl_book *book,
+                           struct pl_group *group, struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm);
+
+/* The same with the parent's book. */
 int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
                    struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm);
 

@@ -90,6 +90,7 @@ static void finish_idup(struct idup *idup)
         if (comm->local) {
             comm->local->id = (struct pl_comm_id){ idup->words.home, (uint32_t)idup->words.local_serial };
             pl_engine_add_comm(idup->user->engine, comm->local);
+            pl_intercomm_share_loss(comm);
         }
     }
     idup->user->completed = NULL;

@@ -12,6 +12,7 @@
 #include "core/jobs.h"
 #include "core/lost.h"
 #include "core/match.h"
+#include "core/p2p.h"
 #include "core/request.h"
 
 static void queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
@@ -32,8 +33,13 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
     if (sync)
         pl_list_append(&engine->awaiting, &request->link);
     int rc = endpoint->ops->send(endpoint, &request->out);
-    if (rc == PL_PENDING)
+    if (rc == PL_PENDING) {
+        if (!sync)
+            pl_list_append(&engine->moving, &request->link);
+        if (request->comm && __builtin_expect(atomic_load(&request->comm->lost), 0))
+            pl_send_ask_back(request); /* the receiver may have given up the communicator, and never look for it */
         return MPI_SUCCESS;
+    }
     if (rc == MPI_SUCCESS && sync && !request->acked) {
         request->state = PL_STATE_AWAITING;
         return MPI_SUCCESS;
@@ -102,8 +108,10 @@ static bool held_back(const struct pl_list *waiting, const struct pl_request *re
 
 static int resolve(struct pl_comm *comm, int rank, const struct pl_request *request, struct pl_peer **peer)
 {
+    if (atomic_load(&comm->lost))
+        return MPI_ERR_PROC_ABORTED;
     int rc = pl_engine_resolve(comm, rank, peer);
-    return rc == MPI_SUCCESS && request->out.header.kind == PL_MSG_COLL ? pl_coll_check_alike(comm) : rc;
+    return rc == MPI_SUCCESS && request->out.header.kind == PL_MSG_COLL ? pl_coll_check(comm) : rc;
 }
 
 /* Sends whose receiver had no address yet, in order: one that must still wait holds back the later ones to its rank. */
@@ -138,8 +146,7 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
     struct pl_peer *peer = pl_comm_peer(comm, rank);
     if (__builtin_expect(peer != NULL, 1))
         return pl_engine_send(engine, peer, request);
-    int rc = atomic_load(&comm->lost) ? MPI_ERR_PROC_ABORTED
-             : held_back(&engine->unresolved, request) ? PL_AGAIN : resolve(comm, rank, request, &peer);
+    int rc = held_back(&engine->unresolved, request) ? PL_AGAIN : resolve(comm, rank, request, &peer);
     if (rc == MPI_SUCCESS)
         return pl_engine_send(engine, peer, request);
     if (rc != PL_AGAIN) {

@@ -68,6 +68,7 @@ struct pl_engine {
     uint64_t tokens;               /* given to messages so far: each names one send for ever */
     struct pl_list busy;           /* of pl_peer.link */
     struct pl_list awaiting;       /* of pl_request.link: synchronous or cancelled sends that expect an answer */
+    struct pl_list moving;         /* of pl_request.link: other sends that a transport is not done with */
     struct pl_list graveyard;      /* of pl_request.link: detached requests to free once the lock is dropped */
     struct pl_list chores;         /* of pl_chore.link: run once, when the lock is dropped */
     struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */

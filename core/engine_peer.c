@@ -188,7 +188,7 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_DOOR, thread_level > MPI_THREAD_FUNNELED);
     engine->instance = instance;
     engine->thread = pthread_self();
-    struct pl_list *lists[] = { &engine->busy,   &engine->awaiting,   &engine->graveyard,
+    struct pl_list *lists[] = { &engine->busy,   &engine->awaiting,   &engine->moving,  &engine->graveyard,
                                 &engine->chores, &engine->unresolved, &engine->hooks,
                                 &engine->boards, &engine->orphans,    &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -435,6 +435,8 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
     int rc = rank_card(comm, proc, card, &length);
     if (rc == MPI_SUCCESS)
         rc = pl_engine_peer(&comm->instance->engine, card, length, proc, peer);
+    if (rc && rc != PL_AGAIN)
+        return pl_lost_explain(comm, rc);
     if (rc == MPI_SUCCESS)
         pl_comm_peer_keep(comm, rank, *peer);
     if (rc == MPI_SUCCESS && (*peer)->settings != pl_coll_settings())
@@ -471,13 +473,13 @@ void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
     comm->envelope = (struct pl_header){
         .home = comm->id.home, .serial = comm->id.serial, .source = comm->rank, .kind = PL_MSG_P2P
     };
-    if (__builtin_expect(engine->lost != NULL, 0))
-        pl_lost_look(engine);
     if (++engine->comm_count > engine->comm_buckets)
         grow_comms(engine);
     size_t bucket = comm_bucket(engine, comm);
     comm->next = engine->comms[bucket];
     engine->comms[bucket] = comm;
+    if (__builtin_expect(engine->lost != NULL, 0))
+        pl_lost_admit(engine, comm);
     pl_match_adopt(engine, comm);
 }
 

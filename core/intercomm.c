@@ -114,10 +114,10 @@ static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *pee
 }
 
 /* The communicator of the local group, that the user does not see. */
-static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
-                        struct pl_comm_id id, struct pl_comm **made)
+static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_book *book,
+                        struct pl_group *group, struct pl_comm_id id, struct pl_comm **made)
 {
-    int rc = pl_comm_create(instance, parent, group, NULL, id, made);
+    int rc = pl_comm_create_by_book(instance, parent, book, group, NULL, id, made);
     if (rc == MPI_SUCCESS) {
         (*made)->serves = "";
         pl_handle_drop(pl_object_retain(*made)); /* a reference without a handle */
@@ -129,7 +129,26 @@ static int shadow(struct pl_comm *comm, struct pl_comm **made)
 {
     struct pl_comm_id id;
     int rc = pl_comm_agree(comm, comm->group, pl_comm_next_tag(comm), &id);
-    return rc ? rc : hidden_local(comm->instance, comm, comm->group, id, made);
+    return rc ? rc : hidden_local(comm->instance, comm, NULL, comm->group, id, made);
+}
+
+/* An intercommunicator has the communicator of its local group, or has not got one for the reason `rc`. */
+static int take_local(struct pl_comm *made, int rc, struct pl_comm **comm)
+{
+    if (rc) {
+        pl_comm_free(made);
+        return rc;
+    }
+    pl_intercomm_share_loss(made);
+    *comm = made;
+    return MPI_SUCCESS;
+}
+
+void pl_intercomm_share_loss(struct pl_comm *comm)
+{
+    int lost = atomic_load(&comm->local->lost);
+    if (lost)
+        atomic_store(&comm->lost, lost);
 }
 
 static int disjoint(const struct pl_group *a, const struct pl_group *b)
@@ -149,21 +168,12 @@ static int make(struct pl_comm *local, struct pl_group *remote, struct pl_book *
     bool first = less(offers[0].id, offers[1].id);
     int rc = disjoint(local->group, remote);
     if (rc == MPI_SUCCESS)
-        rc = pl_comm_create(local->instance, local, local->group, remote, offers[!first].id, &made);
+        rc = pl_comm_create_by_book(local->instance, local, *book, local->group, remote, offers[!first].id, &made);
     if (rc)
         return rc;
-    if (*book) {
-        pl_book_release(made->book);
-        made->book = *book;
-        *book = NULL;
-    }
+    *book = NULL;
     made->first_group = first;
-    rc = shadow(local, &made->local);
-    if (rc)
-        pl_comm_free(made);
-    else
-        *comm = made;
-    return rc;
+    return take_local(made, shadow(local, &made->local), comm);
 }
 
 int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
@@ -218,24 +228,19 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
 
 /* --- from parts --------------------------------------------------------------------------------------------------- */
 
-int pl_intercomm_assemble(struct pl_instance *instance, const struct pl_intercomm_parts *parts, struct pl_comm **comm)
+int pl_intercomm_assemble(struct pl_instance *instance, struct pl_intercomm_parts *parts, struct pl_comm **comm)
 {
     struct pl_comm *made;
-    int rc = pl_comm_create(instance, parts->parent, parts->local, parts->remote, parts->id, &made);
+    int rc = pl_comm_create_by_book(instance, parts->parent, parts->remote_book, parts->local, parts->remote, parts->id,
+                                    &made);
     if (rc)
         return rc;
+    parts->remote_book = NULL;
     made->first_group = parts->first;
-    rc = hidden_local(instance, parts->parent, parts->local, parts->local_id, &made->local);
-    if (rc) {
-        pl_comm_free(made);
-        return rc;
-    }
-    pl_book_release(made->book);
-    made->book = parts->remote_book;
-    if (parts->local_book)
-        made->local->book = parts->local_book;
-    *comm = made;
-    return MPI_SUCCESS;
+    rc = hidden_local(instance, parts->parent, parts->local_book, parts->local, parts->local_id, &made->local);
+    if (rc == MPI_SUCCESS)
+        parts->local_book = NULL;
+    return take_local(made, rc, comm);
 }
 
 /* --- split -------------------------------------------------------------------------------------------------------- */
@@ -253,17 +258,14 @@ static int part(struct pl_comm *parent, const struct pl_vote *ours, int our_coun
                             &made);
     if (rc == MPI_SUCCESS) {
         made->first_group = parent->first_group;
-        rc = hidden_local(parent->instance, parent->local, local, (struct pl_comm_id){ ours->home, (uint32_t)ours->local_serial },
-                          &made->local);
-        if (rc)
-            pl_comm_free(made);
+        rc = hidden_local(parent->instance, parent->local, NULL, local,
+                          (struct pl_comm_id){ ours->home, (uint32_t)ours->local_serial }, &made->local);
+        rc = take_local(made, rc, comm);
     }
     if (local)
         pl_handle_drop(local);
     if (remote)
         pl_handle_drop(remote);
-    if (rc == MPI_SUCCESS)
-        *comm = made;
     return rc;
 }
 
@@ -295,7 +297,10 @@ int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_com
 int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made)
 {
     made->first_group = parent->first_group;
-    return shadow(parent->local, &made->local);
+    int rc = shadow(parent->local, &made->local);
+    if (rc == MPI_SUCCESS)
+        pl_intercomm_share_loss(made);
+    return rc;
 }
 
 /* --- merge -------------------------------------------------------------------------------------------------------- */
@@ -364,13 +369,9 @@ int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged)
         return MPI_ERR_NO_MEM;
     rc = joined_book(comm, group, &book);
     if (rc == MPI_SUCCESS)
-        rc = pl_comm_create(comm->instance, comm->local, group, NULL, id, merged);
-    if (rc == MPI_SUCCESS && book) {
-        pl_book_release((*merged)->book);
-        (*merged)->book = book;
-        book = NULL;
-    }
-    pl_book_release(book);
+        rc = pl_comm_create_by_book(comm->instance, comm->local, book, group, NULL, id, merged);
+    if (rc)
+        pl_book_release(book);
     pl_handle_drop(group);
     return rc;
 }

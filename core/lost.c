@@ -14,6 +14,7 @@
 #include "core/jobs.h"
 #include "core/match_index.h"
 #include "core/memory.h"
+#include "core/p2p.h"
 #include "core/process.h"
 #include "core/request.h"
 
@@ -23,7 +24,8 @@ struct pl_lost {
     struct pl_hook hook;
     struct pl_engine *engine;
     long look_at;       /* milliseconds */
-    uint32_t counted[]; /* [job size] deaths that have been dealt with */
+    uint32_t *first;    /* [job size] deaths before this engine */
+    uint32_t counted[]; /* [2 * job size] deaths that have been dealt with; then `first` */
 };
 
 static long now_ms(void)
@@ -50,6 +52,16 @@ static void end_receives(struct pl_comm *comm)
             pl_request_complete(PL_CONTAINER(node, struct pl_request, link), MPI_ERR_PROC_ABORTED);
 }
 
+/* To those who live: they may have given up the communicator, and then never look for it. */
+static void end_sends(struct pl_engine *engine, const struct pl_comm *comm)
+{
+    struct pl_list *lists[] = { &engine->moving, &engine->awaiting };
+    for (int i = 0; i < 2; i++)
+        PL_LIST_EACH (request, lists[i], struct pl_request, link)
+            if (request->comm == comm)
+                pl_send_ask_back(request);
+}
+
 void pl_lost_break(struct pl_engine *engine, uint64_t proc)
 {
     for (size_t i = 0; i < engine->comm_buckets; i++)
@@ -61,6 +73,7 @@ void pl_lost_break(struct pl_engine *engine, uint64_t proc)
                 continue;
             atomic_store(&comm->lost, rank + 1);
             end_receives(comm);
+            end_sends(engine, comm);
             if (atomic_load(&engine->sleepers) > 0)
                 pl_engine_wake(engine);
         }
@@ -91,12 +104,12 @@ static void lose_peers(struct pl_engine *engine, int dead)
             }
 }
 
-void pl_lost_look(struct pl_engine *engine)
+static void look(struct pl_engine *engine)
 {
     struct pl_lost *lost = engine->lost;
     for (int r = 0; lost && r < pl_process.place.size; r++) {
         uint32_t now = r == pl_process.place.rank ? lost->counted[r] : deaths(r);
-        if (now == lost->counted[r])
+        if ((int32_t)(now - lost->counted[r]) <= 0) /* less when it is replaced between the two questions */
             continue;
         lost->counted[r] = now;
         lose_peers(engine, r);
@@ -105,26 +118,36 @@ void pl_lost_look(struct pl_engine *engine)
     }
 }
 
-/* The last byte of an engine's id, with which its card begins, says how many had died as that rank when it came. */
-void pl_lost_check(struct pl_comm *comm)
+/* Is the member not the one with that rank that lives? Without a card it is one of the World, who were there first. */
+static bool is_outdated(const struct pl_lost *lost, const struct pl_comm *comm, uint64_t proc)
 {
-    struct pl_engine *engine = &comm->instance->engine;
-    const struct pl_book *book = comm->book;
-    if (!engine->lost)
-        return;
-    pl_engine_enter(engine);
-    for (int i = 0; i < book->group->size; i++) {
-        uint64_t id, proc = pl_group_proc(book->group, i);
-        int rank = pl_group_find(comm->group, proc), member = PL_PROC_RANK(proc);
-        size_t length;
-        const void *card = pl_book_card(book, i, &length);
-        if (rank < 0 || proc == pl_process_self() || PL_PROC_JOB(proc) != 0 || length < sizeof id)
+    const struct pl_book *books[] = { comm->book, comm->local ? comm->local->book : NULL };
+    int member = PL_PROC_RANK(proc);
+    for (int b = 0; b < 2; b++) {
+        int at = books[b] ? pl_group_find(books[b]->group, proc) : -1;
+        size_t length = 0;
+        const void *card = at < 0 ? NULL : pl_book_card(books[b], at, &length);
+        uint64_t id;
+        if (length < sizeof id)
             continue;
         memcpy(&id, card, sizeof id);
-        if ((id & 0xff) != (engine->lost->counted[member] & 0xff))
-            atomic_store(&comm->lost, rank + 1);
+        return (id & 0xff) != (lost->counted[member] & 0xff);
     }
-    pl_engine_leave(engine);
+    return comm->instance->world && lost->counted[member] != lost->first[member];
+}
+
+void pl_lost_admit(struct pl_engine *engine, struct pl_comm *comm)
+{
+    const struct pl_group *groups[] = { comm->group, comm->remote };
+    int found = 0;
+    look(engine);
+    for (int g = 0; g < 2 && groups[g]; g++)
+        for (int i = 0; i < groups[g]->size && !found; i++) {
+            uint64_t proc = pl_group_proc(groups[g], i);
+            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && is_outdated(engine->lost, comm, proc))
+                found = i + 1;
+        }
+    atomic_store(&comm->lost, found);
 }
 
 static int look_sometimes(struct pl_hook *hook)
@@ -133,7 +156,7 @@ static int look_sometimes(struct pl_hook *hook)
     long now = now_ms();
     if (now >= lost->look_at) {
         lost->look_at = now + LOOK_MS;
-        pl_lost_look(lost->engine);
+        look(lost->engine);
     }
     return 0;
 }
@@ -142,13 +165,14 @@ int pl_lost_open(struct pl_engine *engine)
 {
     if (!pl_process.place.watched)
         return MPI_SUCCESS;
-    struct pl_lost *lost = pl_calloc(1, sizeof *lost + (size_t)pl_process.place.size * sizeof *lost->counted);
+    struct pl_lost *lost = pl_calloc(1, sizeof *lost + 2 * (size_t)pl_process.place.size * sizeof *lost->counted);
     if (!lost)
         return pl_fail_memory("the watch over the processes of a pool");
     lost->engine = engine;
     lost->hook.run = look_sometimes;
+    lost->first = lost->counted + pl_process.place.size;
     for (int r = 0; r < pl_process.place.size; r++)
-        lost->counted[r] = deaths(r);
+        lost->first[r] = lost->counted[r] = deaths(r);
     pl_engine_enter(engine);
     engine->lost = lost;
     pl_list_append(&engine->hooks, &lost->hook.link);
@@ -166,6 +190,17 @@ void pl_lost_close(struct pl_engine *engine)
     pl_list_remove(&lost->hook.link);
     pl_engine_leave(engine);
     free(lost);
+}
+
+bool pl_lost_outlived(uint64_t engine, uint64_t proc)
+{
+    return pl_process.place.watched && (engine & 0xff) != (deaths(PL_PROC_RANK(proc)) & 0xff);
+}
+
+int pl_lost_explain(const struct pl_comm *comm, int rc)
+{
+    look(&comm->instance->engine);
+    return atomic_load(&comm->lost) ? pl_lost_fail(comm) : rc;
 }
 
 int pl_lost_fail(const struct pl_comm *comm)

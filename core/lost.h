@@ -3,11 +3,16 @@
  * Processes that die where no launcher ends the others: in a pool (pl_place.watched) each engine looks now and then who
  * lives; of another job the transport tells. It breaks the communicators that had a member that died. What waits in a
  * broken communicator ends with MPI_ERR_PROC_ABORTED, whoever it waits for: those who live would soon wait for one that
- * has given up. Partitioned receives are not ended. Engine lock held in all functions but open and close.
+ * has given up. Partitioned receives are not ended.
+ *
+ * In a pool the last byte of an engine's id, with which its card begins, says how many had died as that rank when it came:
+ * so a process that has died is told from the one that has taken its place. Engine lock held in all functions but open and
+ * close.
  */
 #ifndef PLENUM_CORE_LOST_H
 #define PLENUM_CORE_LOST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct pl_comm;
@@ -17,16 +22,19 @@ struct pl_engine;
 int pl_lost_open(struct pl_engine *engine);
 void pl_lost_close(struct pl_engine *engine);
 
-/* Looks now: before a communicator is made, so that those who died before it do not break it. */
-void pl_lost_look(struct pl_engine *engine);
+/* Breaks a new communicator, which is in the engine's table, that has a member that has died since it said that it takes
+ * part, whether or not it was replaced; who died before does not count. */
+void pl_lost_admit(struct pl_engine *engine, struct pl_comm *comm);
 
 /* Breaks the communicators that have this process, which has died: of another job too, whose end nobody else
  * reports. */
 void pl_lost_break(struct pl_engine *engine, uint64_t proc);
 
-/* Breaks a new communicator with a member that died after it had said that it takes part, and was replaced since. Takes
- * the lock. */
-void pl_lost_check(struct pl_comm *comm);
+/* Has the process died that came with this engine as that member of groups? False as well where nobody looks. */
+bool pl_lost_outlived(uint64_t engine, uint64_t proc);
+
+/* A member cannot be reached: looks now, and says why if one has died, not necessarily that one. Else `rc`. */
+int pl_lost_explain(const struct pl_comm *comm, int rc) __attribute__((cold));
 
 /* "rank 2 of ocean has died": MPI_ERR_PROC_ABORTED, recorded. */
 int pl_lost_fail(const struct pl_comm *comm) __attribute__((cold));

@@ -304,11 +304,12 @@ static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *
     request->cancelling = false;
     if (header->tag != 1)
         return; /* matched: it completes in the usual way */
+    bool lost = atomic_load(&request->comm->lost); /* asked back for that reason (lost.c) */
     pl_list_remove(&request->link);
-    request->outcome.cancelled = true;
+    request->outcome.cancelled = !lost;
     struct pl_endpoint *endpoint = request->peer->endpoint;
     if (request->state == PL_STATE_AWAITING || endpoint->ops->withdraw(endpoint, &request->out))
-        pl_request_complete(request, MPI_SUCCESS);
+        pl_request_complete(request, lost ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS);
 }
 
 /* A front door's message may be too long to go eagerly: fetched into memory of its own first. */

@@ -319,15 +319,14 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
 
 /* --- cancelling ---------------------------------------------------------------------------------------------------- */
 
-/* Asks the receiver to give the message back, if it has not matched it. What went eagerly and unsynchronized is done. */
-static int ask_back(struct pl_request *request)
+int pl_send_ask_back(struct pl_request *request)
 {
     struct pl_header header = request->out.header;
     if (request->cancelling)
         return MPI_SUCCESS;
     request->cancelling = true;
-    if (pl_list_empty(&request->link)) /* a synchronous one awaits its answer already */
-        pl_list_append(&request->engine->awaiting, &request->link);
+    pl_list_remove(&request->link); /* a synchronous one awaits an answer already */
+    pl_list_append(&request->engine->awaiting, &request->link);
     header.kind = PL_MSG_CANCEL;
     header.flags = 0;
     return pl_engine_control(request->engine, request->peer, &header, NULL, 0);
@@ -352,7 +351,7 @@ int pl_cancel(struct pl_request *request)
     case PL_STATE_MOVING:
     case PL_STATE_AWAITING:
         if (request->kind == PL_REQ_SEND)
-            rc = ask_back(request);
+            rc = pl_send_ask_back(request);
         break;
     default:
         break;

@@ -56,4 +56,8 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
 /* Tries to cancel; never waits. */
 int pl_cancel(struct pl_request *request);
 
+/* Asks the receiver of a send that is not done to give the message back, if it has not matched it: then the send is
+ * cancelled, or ends with MPI_ERR_PROC_ABORTED if its communicator is broken. Engine lock held. */
+int pl_send_ask_back(struct pl_request *request);
+
 #endif

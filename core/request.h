@@ -36,7 +36,7 @@ enum pl_request_state {
     PL_STATE_IDLE,       /* none; not started, or done */
     PL_STATE_UNRESOLVED, /* engine->unresolved: the receiver's address is not known yet */
     PL_STATE_QUEUED,     /* peer->pending: the transport had no room */
-    PL_STATE_MOVING,     /* none; the transport has it (in engine->awaiting if synchronous) */
+    PL_STATE_MOVING,     /* the transport has it: engine->moving, or engine->awaiting if synchronous; none for a receive */
     PL_STATE_AWAITING,   /* engine->awaiting: sent, not yet acknowledged */
     PL_STATE_POSTED,     /* comm->queues[].posted */
 };

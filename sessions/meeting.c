@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/engine.h"
+#include "core/lost.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "sessions/door.h"
@@ -46,7 +47,7 @@ static const unsigned char *key_of(const struct pl_guest *guest)
 
 static bool wants(const struct pl_guest *guest, const struct pl_meeting *meeting)
 {
-    return meeting->guests && !meeting->error && guest->head.members == meeting->members &&
+    return meeting->guests && !meeting->gathered && !meeting->error && guest->head.members == meeting->members &&
            guest->head.rank != meeting->me && guest->head.key_length == meeting->key_length &&
            memcmp(key_of(guest), meeting->key, meeting->key_length) == 0;
 }
@@ -364,6 +365,9 @@ int pl_meeting_tell(struct pl_meeting *meeting, const void *data, size_t length)
     for (uint32_t i = 0; i < meeting->members; i++)
         if (meeting->guests[i]) {
             int sent = answer(meeting->door, meeting->guests[i], message, sizeof success + length);
+            if (sent && pl_lost_outlived(meeting->guests[i]->from->engine, PL_PROC(0, meeting->ranks[i])))
+                sent = pl_fail(MPI_ERR_PROC_ABORTED, "\"%.80s\": of %s rank %d has died", meeting->tag, meeting->who,
+                               (int)i);
             rc = rc ? rc : sent;
         }
     pl_engine_leave(meeting->door);

@@ -47,6 +47,7 @@ struct pl_meeting {
     struct pl_meeting *inner;     /* the one whose `outer` this is, while that waits */
     struct pl_guest **guests;     /* [members] the host's: who has come */
     uint32_t arrived;
+    bool gathered;                /* ... all have, and their gifts are taken: their places are not given to others */
     uint64_t token;               /* a guest's: its name for the meeting */
     struct pl_peer *asked;        /* ... at which door it has asked; NULL: not yet */
     unsigned char *answer;        /* ... what the host said */

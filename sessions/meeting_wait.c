@@ -301,6 +301,7 @@ static int wait_inside(struct pl_meeting *meeting)
     int rc = wait_for_all(meeting);
     if (meeting->outer)
         meeting->outer->inner = NULL;
+    meeting->gathered = rc == MPI_SUCCESS;
     pl_engine_leave(meeting->door);
     return rc;
 }

@@ -69,9 +69,8 @@ static int assemble(struct pl_comm *comm, const struct pl_deal *deal, const stru
     if (rc)
         return rc;
     rc = pl_intercomm_assemble(comm->instance, &parts, made);
-    if (rc)
-        pl_book_release(parts.remote_book);
-    else
+    pl_book_release(parts.remote_book);
+    if (rc == MPI_SUCCESS)
         reach_others(*made);
     pl_handle_drop(parts.remote);
     return rc;

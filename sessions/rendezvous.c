@@ -9,7 +9,6 @@
 #include "core/config.h"
 #include "core/errhandler.h"
 #include "core/error.h"
-#include "core/lost.h"
 #include "core/group.h"
 #include "core/instance.h"
 #include "core/memory.h"
@@ -211,13 +210,11 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
     else
         rc = be_alone(&instance->engine, book, &id);
     if (rc == MPI_SUCCESS)
-        rc = pl_comm_create(instance, NULL, group, NULL, id, comm);
+        rc = pl_comm_create_by_book(instance, NULL, book, group, NULL, id, comm);
     if (rc) {
         pl_book_release(book);
         return rc;
     }
-    (*comm)->book = book;
-    pl_lost_check(*comm);
     pl_comm_dress(*comm, info, errhandler);
     return MPI_SUCCESS;
 }

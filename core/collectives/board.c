@@ -279,9 +279,10 @@ bool pl_coll_by_board(const struct pl_coll *coll, int *rc)
     size_t bytes = cell_bytes(coll);
     if (bytes > PL_BOARD_BYTES || (is_read_by_all(coll->kind) && bytes * (size_t)comm->size > MUCH))
         return false;
-    struct pl_board *board = pl_board_of(comm, is_reduction(coll->kind));
+    struct pl_board *board;
+    *rc = pl_board_of(comm, is_reduction(coll->kind), &board);
     if (!board)
-        return false;
+        return *rc != MPI_SUCCESS;
     *rc = run(board, coll, bytes);
     pl_board_end(board);
     return true;

@@ -87,10 +87,15 @@ START_TEST(places)
     ck_assert_int_eq(memcmp(pl_meeting_gift(&one, 1, &length), "six", 3), 0);
     ck_assert_int_eq(length, 3);
     ck_assert_int_eq(memcmp(pl_meeting_gift(&one, 2, &length), "eight", 5), 0);
+    joins(&one, &second, 9, key, 3, 1, "late"); /* in place of the dead, with whose gift the others count already */
+    ck_assert_int_eq(memcmp(pl_meeting_gift(&one, 1, &length), "six", 3), 0);
+    ck_assert_uint_eq(one.guests[1]->token, 6);
     pl_meeting_close(&one);
 
     open_meeting(&two);
     ck_assert_int_eq(two.arrived, 2);
+    ck_assert_int_eq(memcmp(pl_meeting_gift(&two, 1, &length), "late", 4), 0);
+    joins(&two, &first, 7, key, 3, 1, "seven");
     ck_assert_int_eq(memcmp(pl_meeting_gift(&two, 1, &length), "seven", 5), 0);
     joins(&two, &second, 9, key, 3, 1, "other"); /* the same process with a new door: the old one has closed */
     ck_assert_int_eq(two.arrived, 2);
