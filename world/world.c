@@ -120,12 +120,16 @@ int pl_world_finalize(void)
 
 int pl_world_thread_level(int *level)
 {
+    if (atomic_load(&pl_world_state) == PL_WORLD_INITIALIZED) {
+        *level = pl_world->thread_level;
+        return MPI_SUCCESS;
+    }
     pl_lock_take(&pl_process.lock);
     bool open = pl_process.instances > 0;
     pl_lock_drop(&pl_process.lock);
     if (!open)
         return pl_fail(MPI_ERR_OTHER, "MPI is not initialized, or finalized");
-    *level = pl_world ? pl_world->thread_level : MPI_THREAD_MULTIPLE;
+    *level = MPI_THREAD_MULTIPLE;
     return MPI_SUCCESS;
 }
 
