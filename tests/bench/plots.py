@@ -108,7 +108,8 @@ def write_all(directory, figures, names):
         value = statistics.median(line)
         latency.append(('cache line', [(min(spread), value), (max(spread), value)], True))
     draw(os.path.join(directory, 'latency.svg'), 'Latency, one way', 'µs', latency)
-    for what, title in (('bandwidth', 'Bandwidth'), ('both ways', 'Bandwidth, both ways together')):
+    for what, title, copies in (('bandwidth', 'Bandwidth', 'two copies'),
+                                ('both ways', 'Bandwidth, both ways together', 'two copies both ways')):
         curves = [(name, series(figures, what, 2, name), False) for name in names]
-        curves += [(limit, series(figures, limit, 1, 'limits'), True) for limit in ('two copies', 'kernel copy')]
+        curves += [(limit, series(figures, limit, 1, 'limits'), True) for limit in (copies, 'kernel copy')]
         draw(os.path.join(directory, what.replace(' ', '-') + '.svg'), title, 'GB/s', curves)
