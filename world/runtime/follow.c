@@ -262,7 +262,6 @@ static void process_ended(struct plenum_job *job, int rank, int status)
     uint32_t state = atomic_load(&slot->state);
 
     r->ended = true;
-    job->running--;
     atomic_store(&slot->gone, 1);
     pl_job_psets_look(job);
     for (int s = 0; s < 2; s++)
@@ -352,7 +351,7 @@ static void process_failed(struct plenum_job *job, int rank, enum pl_keeper_stag
     };
     char reason[256];
     if (rank >= 0)
-        job->running--;
+        job->ranks[rank].ended = true;
     if (job->phase != PL_JOB_RUNNING)
         return;
     snprintf(reason, sizeof(reason), "%s: %s%s", what[stage], strerrordesc_np(number),

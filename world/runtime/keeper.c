@@ -89,13 +89,28 @@ static bool add_job(struct keeper *k, uint32_t id, int plan_fd, int segment)
     return true;
 }
 
+/* Nothing of it can be started: it is kept to be reported. */
+static void add_failed(struct keeper *k, uint32_t id, int number)
+{
+    struct pl_kept_job *job = map_anonymous(sizeof(*job), MAP_PRIVATE);
+    if (!job) {
+        send_report(&(struct pl_keeper_report){ PL_KEEPER_GONE, id, .status = number });
+        return;
+    }
+    *job = (struct pl_kept_job){
+        .next = k->jobs, .mapped = sizeof(*job), .segment = -1, .id = id, .gone = true, .status = number
+    };
+    k->jobs = job;
+}
+
 static void free_job(struct keeper *k, struct pl_kept_job *job)
 {
     struct pl_kept_job **at = &k->jobs;
     while (*at != job)
         at = &(*at)->next;
     *at = job->next;
-    munmap((void *)job->plan, job->plan_bytes);
+    if (job->plan)
+        munmap((void *)job->plan, job->plan_bytes);
     munmap(job, job->mapped);
 }
 
@@ -148,7 +163,7 @@ static void handle_request(struct keeper *k, const struct pl_keeper_request *req
     case PL_KEEPER_JOB:
         errno = EMFILE;
         if (fds != 2 || !add_job(k, request->job, fd[0], fd[1]))
-            send_report(&(struct pl_keeper_report){ PL_KEEPER_GONE, request->job, .status = errno });
+            add_failed(k, request->job, errno);
         break;
     case PL_KEEPER_RANKS:
         if (job)
@@ -257,7 +272,7 @@ static bool report(struct keeper *k)
                 return false;
         if (!job->gone)
             continue;
-        struct pl_keeper_report gone = { .news = PL_KEEPER_GONE, .job = job->id };
+        struct pl_keeper_report gone = { .news = PL_KEEPER_GONE, .job = job->id, .status = job->status };
         if (!send_report(&gone))
             return false;
         free_job(k, job);

@@ -76,7 +76,8 @@ struct pl_kept_job {
     uint32_t size;
     uint32_t waiting; /* ranks still to be started */
     uint32_t running;
-    bool gone; /* to be reported as such, then freed */
+    bool gone;      /* to be reported as such, then freed */
+    int32_t status; /* an errno when it could not be taken at all: then there are no ranks and no plan */
     struct pl_kept_rank rank[];
 };
 

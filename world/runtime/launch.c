@@ -229,7 +229,6 @@ int pl_job_start(struct plenum_job *job)
     rt->used += job->takes;
     pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
-    job->running = job->size;
     if (job->option[PLENUM_JOB_TIME_LIMIT]) {
         job->limit_at = pl_runtime_now() + job->option[PLENUM_JOB_TIME_LIMIT];
         pl_runtime_set_timer(rt);

@@ -38,15 +38,15 @@ static void take(struct plenum_runtime *rt, struct pl_job_note *note)
     }
 }
 
-/* What is not a whole note was not written by our library: it is thrown away with what came together with it. */
+/* What is not a whole note was not written by our library: it is thrown away with what came together with it. One look at a
+ * time: who writes without end must not keep the runtime here. */
 static void notes_ready(struct pl_source *source)
 {
     struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, notes_source);
     struct pl_job_note note[NOTES];
-    ssize_t bytes;
-    while ((bytes = read(rt->notes[0], note, sizeof(note))) > 0)
-        for (size_t i = 0; (i + 1) * sizeof(*note) <= (size_t)bytes && note[i].magic == PL_NOTE_MAGIC; i++)
-            take(rt, &note[i]);
+    ssize_t bytes = read(rt->notes[0], note, sizeof(note));
+    for (size_t i = 0; bytes > 0 && (i + 1) * sizeof(*note) <= (size_t)bytes && note[i].magic == PL_NOTE_MAGIC; i++)
+        take(rt, &note[i]);
 }
 
 static void open_pipe(struct plenum_runtime *rt)

@@ -122,7 +122,7 @@ struct plenum_job {
     const struct pl_job *segment;
     size_t segment_bytes;
     struct pl_rank *ranks; /* [size] */
-    int started, running;
+    int started;
     bool registered;           /* at the PMIx server */
     bool aborted;              /* an abort was reported */
     bool failed;               /* `code` is decided by a failure */
