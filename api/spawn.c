@@ -132,8 +132,8 @@ static void arg_command(struct pl_call *call, int i, const char *command, int ma
 }
 
 /* The commands, malloc'ed; what counts at the root only is looked at there only. */
-static struct pl_spawn_command *arg_commands(struct pl_call *call, int count, char *const *commands, char **const *argvs,
-                                             const int *maxprocs, const MPI_Info *infos)
+static struct pl_spawn_command *arg_commands(struct pl_call *call, int count, char *const *commands,
+                                             char **const *argvs, const int *maxprocs, const MPI_Info *infos)
 {
     if (count < 1 || !commands || !maxprocs || !infos) {
         pl_call_error(call, MPI_ERR_ARG, "count is %d, or an array is NULL: at least one command is wanted", count);
@@ -188,8 +188,8 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
                             int array_of_errcodes[])
 {
     struct pl_call call = PL_CALL(MPI_Comm_spawn_multiple);
-    return spawn(&call, count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm, intercomm,
-                 array_of_errcodes);
+    return spawn(&call, count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
+                 intercomm, array_of_errcodes);
 }
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
@@ -201,7 +201,8 @@ static void read_name_info(struct pl_call *call, MPI_Info info, bool *own_runtim
     char *scope = hints ? pl_info_get(hints, "plenum_scope") : NULL;
     *own_runtime_only = scope && strcmp(scope, "runtime") == 0;
     if (scope && !*own_runtime_only && strcmp(scope, "user") != 0)
-        pl_call_error(call, MPI_ERR_INFO_VALUE, "info key plenum_scope is \"%.60s\": it must be runtime or user", scope);
+        pl_call_error(call, MPI_ERR_INFO_VALUE, "info key plenum_scope is \"%.60s\": it must be runtime or user",
+                      scope);
     free(scope);
     if (!call->err && milliseconds)
         call->err = pl_port_patience(hints, milliseconds);

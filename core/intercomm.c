@@ -53,7 +53,8 @@ static int swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t
 }
 
 /* The leaders' part: gets the other's roster for the own one. */
-static int swap_rosters(struct pl_comm *peer, int remote_leader, int tag, const struct roster *own, struct roster *theirs)
+static int swap_rosters(struct pl_comm *peer, int remote_leader, int tag, const struct roster *own,
+                        struct roster *theirs)
 {
     int rc = swap(peer, remote_leader, tag, &own->length, sizeof own->length, &theirs->length, sizeof theirs->length);
     if (rc == MPI_SUCCESS && (own->length == 0 || theirs->length == 0))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The jobs that this process knows: its own, number 0, and others with whose processes it has communicated. The numbers
- * are of this process's making, and are what PL_PROC_JOB() (core/group.h) says; between processes a job goes by its name
- * and a key that tells it from all others of that name.
+ * are of this process's making, and are what PL_PROC_JOB() (core/group.h) says; between processes a job goes by its
+ * name and a key that tells it from all others of that name.
  *
- * A number stays until the process closes, so that the same process is the same member of every group. Any thread; a lock
- * of its own, of the last rank.
+ * A number stays until the process closes, so that the same process is the same member of every group. Any thread; a
+ * lock of its own, of the last rank.
  */
 #ifndef PLENUM_CORE_JOBS_H
 #define PLENUM_CORE_JOBS_H

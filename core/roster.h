@@ -2,8 +2,8 @@
 /*
  * Rosters: who is in a group and how each is reached, as bytes for processes of whatever job.
  *
- * The names of the jobs, then for each member its job, its rank there, and its engine's card, which may be missing. What
- * comes from others is checked; the members' numbers (core/jobs.h) are the reader's own.
+ * The names of the jobs, then for each member its job, its rank there, and its engine's card, which may be missing.
+ * What comes from others is checked; the members' numbers (core/jobs.h) are the reader's own.
  */
 #ifndef PLENUM_CORE_ROSTER_H
 #define PLENUM_CORE_ROSTER_H

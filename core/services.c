@@ -15,8 +15,9 @@
 #include "core/process.h"
 
 enum {
-    NAP_FIRST_US = 1000, NAP_MOST_US = 50000, /* of who waits for a name */
-    UNDECIDED = 2000,                         /* naps of a millisecond before somebody who claims a name is taken for stopped */
+    NAP_FIRST_US = 1000,
+    NAP_MOST_US = 50000, /* of who waits for a name */
+    UNDECIDED = 2000,    /* naps of a millisecond before somebody who claims a name is taken for stopped */
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
@@ -64,7 +65,8 @@ static bool see_rival(void *context, const struct pl_service_entry *entry)
     return !rivals->taken;
 }
 
-/* Of several who claim a name at once the first one gets it, unless a later one had finished before it could be seen. */
+/* Of several who claim a name at once the first one gets it, unless a later one had finished before it could be seen.
+ * */
 static bool is_taken(const struct pl_service_entry *own)
 {
     struct rivals rivals = { .own = own, .undecided = true };
@@ -132,7 +134,8 @@ int pl_services_withdraw(const char *name, const char *value)
         }
     pl_lock_drop(&lock);
     if (!found)
-        return pl_fail(MPI_ERR_SERVICE, "service_name \"%.100s\" with this port is not published by this process", name);
+        return pl_fail(MPI_ERR_SERVICE, "service_name \"%.100s\" with this port is not published by this process",
+                       name);
     if (pl_process.bootstrap->withdraw_name && !narrow)
         pl_process.bootstrap->withdraw_name(name);
     return MPI_SUCCESS;
@@ -172,7 +175,8 @@ static bool look(const char *name, bool own_only, char value[PL_SERVICE_VALUE_RO
     pl_services_file_scan(name, see_candidate, &find);
     if (find.found)
         snprintf(value, PL_SERVICE_VALUE_ROOM, "%s", find.best.value);
-    return find.found || (launcher->find_name && launcher->find_name(name, value, PL_SERVICE_VALUE_ROOM) == MPI_SUCCESS);
+    return find.found ||
+           (launcher->find_name && launcher->find_name(name, value, PL_SERVICE_VALUE_ROOM) == MPI_SUCCESS);
 }
 
 int pl_services_find(const char *name, bool own_only, long milliseconds, char value[PL_SERVICE_VALUE_ROOM])

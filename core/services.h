@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Published names, without a server: each process keeps those that it has published in an anonymous memory file, and who
- * looks for one reads the files of the user's processes through /proc. So a name is there as long as its process is, whatever
- * that dies of, and leaves nothing behind; and it is found exactly where shared memory can be: by processes of the same user
- * that see each other.
+ * Published names, without a server: each process keeps those that it has published in an anonymous memory file, and
+ * who looks for one reads the files of the user's processes through /proc. So a name is there as long as its process
+ * is, whatever that dies of, and leaves nothing behind; and it is found exactly where shared memory can be: by
+ * processes of the same user that see each other.
  *
- * A name belongs to its runtime (libplenum in one process, one mpiexec), where there can be one of it; processes that no
- * runtime of ours has started have one more in common. Who looks finds the one of the own runtime, else that of another, the
- * latest if there are several; a name may also be meant for the own runtime alone. Where the launcher is PMIx's, names are
- * given to it too, so that other machines find them.
+ * A name belongs to its runtime (libplenum in one process, one mpiexec), where there can be one of it; processes that
+ * no runtime of ours has started have one more in common. Who looks finds the one of the own runtime, else that of
+ * another, the latest if there are several; a name may also be meant for the own runtime alone. Where the launcher is
+ * PMIx's, names are given to it too, so that other machines find them.
  *
  * Any thread; a lock of its own.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See services_file.h. Files are read and written in place, not mapped: a reader that sees an entry looks again whether it is
- * still the same one. What is read was written by processes of the same user; it is checked all the same.
+ * See services_file.h. Files are read and written in place, not mapped: a reader that sees an entry looks again
+ * whether it is still the same one. What is read was written by processes of the same user; it is checked all the
+ * same.
  */
 #include "core/services_file.h"
 
@@ -79,8 +80,9 @@ struct search {
 
 static bool is_wanted(const struct search *search, const struct pl_service_entry *entry)
 {
-    return entry->state != PL_SERVICE_FREE && entry->owner == search->pid && memchr(entry->name, '\0', PL_SERVICE_ROOM) &&
-           memchr(entry->value, '\0', PL_SERVICE_VALUE_ROOM) && strcmp(entry->name, search->name) == 0;
+    return entry->state != PL_SERVICE_FREE && entry->owner == search->pid &&
+           memchr(entry->name, '\0', PL_SERVICE_ROOM) && memchr(entry->value, '\0', PL_SERVICE_VALUE_ROOM) &&
+           strcmp(entry->name, search->name) == 0;
 }
 
 static void search_file(struct search *search, int fd)
@@ -122,7 +124,8 @@ static void search_process(struct search *search, int proc, const char *pid)
     closedir(dir);
 }
 
-void pl_services_file_scan(const char *name, bool (*see)(void *context, const struct pl_service_entry *entry), void *context)
+void pl_services_file_scan(const char *name, bool (*see)(void *context, const struct pl_service_entry *entry),
+                           void *context)
 {
     struct search search = { .name = name, .see = see, .context = context };
     struct dirent *entry;

@@ -26,7 +26,9 @@ void pl_services_file_set_state(int number, enum pl_service_state state);
 bool pl_services_file_read(int number, struct pl_service_entry *entry); /* false: there are not so many */
 void pl_services_file_close(void);
 
-/* Shows the entries with this name in all files of the user's processes, the own one among them, until `see` says false. */
-void pl_services_file_scan(const char *name, bool (*see)(void *context, const struct pl_service_entry *entry), void *context);
+/* Shows the entries with this name in all files of the user's processes, the own one among them, until `see` says
+ * false. */
+void pl_services_file_scan(const char *name, bool (*see)(void *context, const struct pl_service_entry *entry),
+                           void *context);
 
 #endif

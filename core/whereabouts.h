@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a process runs, as others can be told: so that those of the same node notice its end, whatever connects them. */
+/* Where a process runs, as others can be told: so that those of the same node notice its end, whatever connects them.
+ * */
 #ifndef PLENUM_CORE_WHEREABOUTS_H
 #define PLENUM_CORE_WHEREABOUTS_H
 

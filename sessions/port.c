@@ -339,7 +339,8 @@ static void offer_arrived(struct pl_engine *door, const struct pl_origin *from, 
         if (offer.error)
             call->error = pl_error_class_name(offer.error) ? offer.error : MPI_ERR_OTHER;
         if (offer.error)
-            snprintf(call->why, sizeof call->why, "%.*s", (int)(size - sizeof offer), (const char *)data + sizeof offer);
+            snprintf(call->why, sizeof call->why, "%.*s", (int)(size - sizeof offer),
+                     (const char *)data + sizeof offer);
         return;
     }
     if (size >= sizeof offer && memcmp(data, &(int32_t){ MPI_SUCCESS }, sizeof(int32_t)) == 0 &&

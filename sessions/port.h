@@ -2,14 +2,15 @@
 /*
  * Ports: groups of processes of any jobs find each other through a text.
  *
- * A port is a number at the front door of the process that opened it; its name is that number and the door's card, and so
- * whatever carries the text, a name service, a file or a person, needs to know nothing more. The root of those who connect
- * calls at that door, with the list of its group's members. The root of those who accept takes the callers in the order in
- * which they came, and offers each its own list; a caller that is still there takes the offer, and both know that the other
- * knows. Then each root tells its group. A port goes when it is closed, and with the last instance of its process.
+ * A port is a number at the front door of the process that opened it; its name is that number and the door's card, and
+ * so whatever carries the text, a name service, a file or a person, needs to know nothing more. The root of those who
+ * connect calls at that door, with the list of its group's members. The root of those who accept takes the callers in
+ * the order in which they came, and offers each its own list; a caller that is still there takes the offer, and both
+ * know that the other knows. Then each root tells its group. A port goes when it is closed, and with the last instance
+ * of its process.
  *
- * `info` may have the key "timeout": seconds to wait for the other side. It may be NULL, and counts at the root only, as does
- * the port's name. Errors are those of the root, at all members.
+ * `info` may have the key "timeout": seconds to wait for the other side. It may be NULL, and counts at the root only,
+ * as does the port's name. Errors are those of the root, at all members.
  */
 #ifndef PLENUM_SESSIONS_PORT_H
 #define PLENUM_SESSIONS_PORT_H
@@ -34,8 +35,8 @@ int pl_port_patience(struct pl_info *info, long *milliseconds);
 int pl_port_accept(const char *name, struct pl_info *info, int root, struct pl_comm *comm, struct pl_comm **made);
 int pl_port_connect(const char *name, struct pl_info *info, int root, struct pl_comm *comm, struct pl_comm **made);
 
-/* Accepts those whom the root itself has start: invite() gives them the name of a port, and hopeless() says why nobody will
- * come any more, or NULL. Collective; `guests` counts at the root only. */
+/* Accepts those whom the root itself has start: invite() gives them the name of a port, and hopeless() says why nobody
+ * will come any more, or NULL. Collective; `guests` counts at the root only. */
 struct pl_port_guests {
     int (*invite)(void *context, const char *port_name);
     const char *(*hopeless)(const void *context);

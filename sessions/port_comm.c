@@ -34,7 +34,8 @@ int pl_port_patience(struct pl_info *info, long *milliseconds)
 /* The root's result, at all. */
 static int share(struct pl_comm *comm, int root, int error, struct pl_deal *deal, struct news *news)
 {
-    *news = (struct news){ .error = error, .length = deal->remote_length, .id = deal->id, .local_id = pl_comm_new_id() };
+    *news =
+        (struct news){ .error = error, .length = deal->remote_length, .id = deal->id, .local_id = pl_comm_new_id() };
     if (error)
         snprintf(news->why, sizeof news->why, "%s", pl_error_detail(NULL));
     int rc = pl_bcast(comm, news, sizeof *news, PL_TYPE_BYTE, root);

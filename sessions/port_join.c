@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Joining two processes that have a socket in common: each opens a port and tells the other; the one with the greater name
- * accepts. The socket is empty before and after.
+ * Joining two processes that have a socket in common: each opens a port and tells the other; the one with the greater
+ * name accepts. The socket is empty before and after.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Between port.c (ports, and what is said at the door), port_wait.c (the two roots) and port_comm.c (their groups). All of it
- * is protected by the door's lock, which is held in the functions here unless their line says otherwise. Nothing that arrives is
- * trusted.
+ * Between port.c (ports, and what is said at the door), port_wait.c (the two roots) and port_comm.c (their groups).
+ * All of it is protected by the door's lock, which is held in the functions here unless their line says otherwise.
+ * Nothing that arrives is trusted.
  */
 #ifndef PLENUM_SESSIONS_PORT_PARTS_H
 #define PLENUM_SESSIONS_PORT_PARTS_H

@@ -2,8 +2,8 @@
 /*
  * The roots: one waits for a caller, the other for somebody who accepts.
  *
- * An offer counts when it is taken. So an acceptor is never left with a caller that has given up, or died, while the offer was
- * on its way: it goes on with the next one.
+ * An offer counts when it is taken. So an acceptor is never left with a caller that has given up, or died, while the
+ * offer was on its way: it goes on with the next one.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -52,8 +52,8 @@ static int check_host(struct pl_info *info)
     gethostname(own, sizeof own - 1);
     bool here = !host || strcmp(host, "localhost") == 0 || strcmp(host, own) == 0;
     int rc = here ? MPI_SUCCESS
-                  : pl_fail(MPI_ERR_SPAWN, "info key host is \"%.60s\": processes are spawned on this machine, %s", host,
-                            own);
+                  : pl_fail(MPI_ERR_SPAWN, "info key host is \"%.60s\": processes are spawned on this machine, %s",
+                            host, own);
     free(host);
     return rc;
 }
@@ -85,7 +85,8 @@ static int describe_program(const struct pl_spawn_command *command, json_t *prog
     for (char **word = command->argv; word && *word; word++)
         words++;
     if (json_array_size(json_object_get(program, "argv")) != words)
-        return pl_fail(MPI_ERR_SPAWN, "a word of the command \"%.100s\" is not UTF-8, or memory is short", command->command);
+        return pl_fail(MPI_ERR_SPAWN, "a word of the command \"%.100s\" is not UTF-8, or memory is short",
+                       command->command);
     return MPI_SUCCESS;
 }
 
@@ -112,7 +113,8 @@ static int make_file(struct request *request, const char *text, const char *port
     size_t length = strlen(text);
     request->bytes = sizeof *request->file + length + 1;
     if (request->bytes > PL_SPAWN_TEXT_MAX)
-        return pl_fail(MPI_ERR_SPAWN, "the commands to spawn have %zu bytes, allowed are %d", length, PL_SPAWN_TEXT_MAX);
+        return pl_fail(MPI_ERR_SPAWN, "the commands to spawn have %zu bytes, allowed are %d", length,
+                       PL_SPAWN_TEXT_MAX);
     request->fd = memfd_create(PL_SPAWN_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (request->fd < 0 || ftruncate(request->fd, (off_t)request->bytes) != 0 ||
         fcntl(request->fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)

@@ -44,7 +44,8 @@ int names_publish(const char *name, const char *value)
     for (int i = 0; i < 3; i++)
         PMIX_INFO_DESTRUCT(&info[i]);
     if (status == PMIX_ERR_DUPLICATE_KEY || status == PMIX_EXISTS)
-        return host->fail(MPI_ERR_SERVICE, "service_name \"%.100s\" is published already by a job of this launcher", name);
+        return host->fail(MPI_ERR_SERVICE, "service_name \"%.100s\" is published already by a job of this launcher",
+                          name);
     return status == PMIX_SUCCESS ? MPI_SUCCESS : unsupported("publish", status);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rosters and the numbers of jobs: a group of several jobs comes back with its cards, also where other numbers stand for the same
- * jobs; cut and changed ones are errors or something else, and never followed. */
+/* Rosters and the numbers of jobs: a group of several jobs comes back with its cards, also where other numbers stand
+ * for the same jobs; cut and changed ones are errors or something else, and never followed. */
 #include "unit.h"
 
 #include "core/book.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Published names without a server: each once, the latest of several runtimes, gone with the process that has published them, and
- * not to be had from a child that inherits the file. */
+/* Published names without a server: each once, the latest of several runtimes, gone with the process that has
+ * published them, and not to be had from a child that inherits the file. */
 #include "unit.h"
 
 #include <signal.h>
@@ -120,9 +120,11 @@ END_TEST
 /* As if it were of another runtime. */
 static void add(uint64_t runtime, uint64_t ticket, bool narrow, const char *value)
 {
-    struct pl_service_entry entry = {
-        .state = PL_SERVICE_PUBLISHED, .owner = (int32_t)getpid(), .ticket = ticket, .runtime = runtime, .narrow = narrow
-    };
+    struct pl_service_entry entry = { .state = PL_SERVICE_PUBLISHED,
+                                      .owner = (int32_t)getpid(),
+                                      .ticket = ticket,
+                                      .runtime = runtime,
+                                      .narrow = narrow };
     int number;
     snprintf(entry.name, sizeof entry.name, "%s", name);
     snprintf(entry.value, sizeof entry.value, "%s", value);

@@ -17,6 +17,8 @@
 
 bool pl_family_lives(const struct plenum_job *head)
 {
+    if (head->births > 0)
+        return true;
     PL_LIST_EACH (job, &head->runtime->alive, struct plenum_job, alive)
         if (job->family == head)
             return true;
@@ -69,7 +71,8 @@ static struct pl_job_spawn *map(const struct plenum_job *job, const struct pl_jo
     void *at = MAP_FAILED;
     if (note->rank < 0 || note->rank >= job->size || !job->segment)
         return NULL;
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)atomic_load(&job->segment->ranks[note->rank].owner), note->code);
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)atomic_load(&job->segment->ranks[note->rank].owner),
+             note->code);
     if (readlink(path, link, sizeof(link)) != (ssize_t)sizeof(LINK) - 1 || memcmp(link, LINK, sizeof(LINK) - 1) != 0)
         return NULL;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -138,11 +141,27 @@ static int join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job
         child->family = head;
         child->offset = head->size + head->spawned_size;
         head->spawned_size += child->size;
+        head->births++; /* it stays until this one is launched */
         child->spawn = spawn;
         child->spawn_bytes = bytes;
     }
     pthread_mutex_unlock(&rt->lock);
     return err;
+}
+
+/* It is launched, or will not be. Meanwhile the family may have been ended, or may have come to its end. The lock is not
+ * held. */
+static void born(struct plenum_job *child)
+{
+    struct plenum_runtime *rt = child->runtime;
+    struct plenum_job *head = child->family;
+    pthread_mutex_lock(&rt->lock);
+    head->births--;
+    if (head->phase != PL_JOB_RUNNING)
+        pl_job_end(child);
+    if (head->outlived && !pl_family_lives(head))
+        pl_job_wind_up(head);
+    pthread_mutex_unlock(&rt->lock);
 }
 
 /* The lock is not held. True: the mapping is the child's. */
@@ -158,6 +177,8 @@ static bool start(struct plenum_runtime *rt, uint64_t parent_id, const char *tex
         err = plenum_job_launch(child);
     if (err)
         answer(spawn, PL_SPAWN_FAILED, plenum_error());
+    if (joined)
+        born(child);
     plenum_job_close(child);
     return joined;
 }

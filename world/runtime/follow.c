@@ -289,8 +289,7 @@ void pl_job_finish(struct plenum_job *job)
     pl_job_drop(job);
 }
 
-/* The last process of a job has ended. */
-static void wind_up(struct plenum_job *job)
+void pl_job_wind_up(struct plenum_job *job)
 {
     struct plenum_job *head = job->family;
     if (!head && pl_family_lives(job)) {
@@ -310,7 +309,7 @@ static void wind_up(struct plenum_job *job)
     pl_list_remove(&job->alive);
     pl_job_finish(job);
     if (head && head->outlived && !pl_family_lives(head))
-        wind_up(head);
+        pl_job_wind_up(head);
 }
 
 /* --- reports ----------------------------------------------------------------------------------------------- */
@@ -374,7 +373,7 @@ void pl_follow_report(struct plenum_runtime *rt, const struct pl_keeper_report *
     case PL_KEEPER_GONE:
         if (report->status)
             process_failed(job, PLENUM_ALL, PL_STAGE_FORK, report->status);
-        wind_up(job);
+        pl_job_wind_up(job);
         break;
     }
 }
@@ -414,6 +413,6 @@ void pl_follow_keeper_lost(struct plenum_runtime *rt)
         for (int r = 0; r < job->size; r++)
             if (!job->ranks[r].ended)
                 process_ended(job, r, SIGKILL);
-        wind_up(job);
+        pl_job_wind_up(job);
     }
 }

@@ -137,6 +137,7 @@ struct plenum_job {
     struct plenum_job *family; /* of a spawned job: the one that the host has launched; NULL: it was */
     int offset;                /* of a spawned job: its rank 0 in events */
     int spawned_size;          /* processes that were spawned in its family so far */
+    int births;                /* jobs that are about to be launched for it */
     bool outlived;             /* nothing of it runs any more, but of its family */
     bool spawned;              /* the parents know that it runs */
     struct pl_job_spawn *spawn; /* where they are told; NULL: nobody is */
@@ -170,6 +171,8 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now);
 void pl_job_end(struct plenum_job *job);
 /* Nothing of it runs (any more): the last event. The job may be freed. */
 void pl_job_finish(struct plenum_job *job);
+/* The last process of a job has ended. If others of its family live, its end is theirs. */
+void pl_job_wind_up(struct plenum_job *job);
 /* It cannot be started: `number` is an errno. Ends it if it runs. */
 void pl_job_unstarted(struct plenum_job *job, int rank, int number, const char *reason);
 int pl_job_send_signal(struct plenum_job *job, int rank, int signal);

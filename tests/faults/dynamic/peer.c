@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side of two or three jobs that find each other by name: peer PART NAME. Prints "good" on each rank when all was as it
- * should be; what was not goes to standard error.
+ * One side of two or three jobs that find each other by name: peer PART NAME. Prints "good" on each rank when all was
+ * as it should be; what was not goes to standard error.
  */
 #include <mpi-ext.h>
 #include <mpi.h>
@@ -14,7 +14,8 @@
 static int rank, size, bad;
 static const char *name;
 
-#define CHECK(condition) ((condition) ? (void)0 : (void)(bad++, fprintf(stderr, "rank %d, line %d: %s\n", rank, __LINE__, #condition)))
+#define CHECK(condition)                                                                                               \
+    ((condition) ? (void)0 : (void)(bad++, fprintf(stderr, "rank %d, line %d: %s\n", rank, __LINE__, #condition)))
 
 /* The port is opened and published by rank 0. */
 static MPI_Comm serve(MPI_Comm comm)
@@ -72,7 +73,8 @@ static void check_merged(MPI_Comm merged)
         out[i] = me + i;
     int next = (me + 1) % all, before = (me + all - 1) % all;
     for (int count = 1; count <= 50000; count += 49999) {
-        CHECK(MPI_Sendrecv(out, count, MPI_INT, next, 1, in, count, MPI_INT, before, 1, merged, MPI_STATUS_IGNORE) == 0);
+        CHECK(MPI_Sendrecv(out, count, MPI_INT, next, 1, in, count, MPI_INT, before, 1, merged, MPI_STATUS_IGNORE) ==
+              MPI_SUCCESS);
         for (int i = 0; i < count; i++)
             if (in[i] != before + i)
                 CHECK(!"data");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two parts of a World connect through a port; what they have then is checked with data, also merged, duplicated and split. */
+/* Two parts of a World connect through a port; what they have then is checked with data, also merged, duplicated and
+ * split. */
 #include "mtest.h"
 
 enum { WORDS = 30000 };

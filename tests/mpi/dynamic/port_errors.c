@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes wrong with ports: the errors are exact, at all members, and what counts at the root only is not looked at elsewhere. */
+/* What goes wrong with ports: the errors are exact, at all members, and what counts at the root only is not looked at
+ * elsewhere. */
 #include "mtest.h"
 #include <mpi-ext.h>
 
@@ -56,10 +57,11 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     connect_fails(copy, MPI_INFO_NULL, MPI_ERR_PORT);
 
-    CHECK_CLASS(MPI_Comm_accept(mtest_rank == 0 ? port : NULL, mtest_rank == 0 ? brief : MPI_INFO_NULL, 0, MPI_COMM_WORLD,
-                                &inter),
+    CHECK_CLASS(MPI_Comm_accept(mtest_rank == 0 ? port : NULL, mtest_rank == 0 ? brief : MPI_INFO_NULL, 0,
+                                MPI_COMM_WORLD, &inter),
                 MPIX_ERR_TIMEOUT);
-    CHECK_CLASS(MPI_Comm_accept(mtest_rank == 0 ? other : port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter), MPI_ERR_PORT);
+    CHECK_CLASS(MPI_Comm_accept(mtest_rank == 0 ? other : port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter),
+                MPI_ERR_PORT);
     CHECK_CLASS(MPI_Comm_accept(port, MPI_INFO_NULL, mtest_size, MPI_COMM_WORLD, &inter), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Comm_connect(port, MPI_INFO_NULL, -1, MPI_COMM_WORLD, &inter), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_NULL, &inter), MPI_ERR_COMM);

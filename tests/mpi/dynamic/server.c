@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One serves many who connect at the same time, by itself and several at once; each has its own connection, in any order. */
+/* One serves many who connect at the same time, by itself and several at once; each has its own connection, in any
+ * order. */
 #include "mtest.h"
 
 enum { ROUNDS = 5 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 3 */
-/* Spawning: this program starts itself as children, which start one grandchild; what cannot be started is an error at all. */
+/* Spawning: this program starts itself as children, which start one grandchild; what cannot be started is an error at
+ * all. */
 #include "mtest.h"
 #include <unistd.h>
 
@@ -110,7 +111,8 @@ int main(int argc, char **argv)
                 mtest_rank == root ? MPI_ERR_ARG : MPI_ERR_SPAWN);
     CHECK_CLASS(MPI_Comm_spawn(NULL, first, 1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
                 mtest_rank == root ? MPI_ERR_ARG : MPI_ERR_SPAWN);
-    CHECK_CLASS(MPI_Comm_spawn(argv[0], first, 1, MPI_INFO_NULL, mtest_size, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
+    CHECK_CLASS(MPI_Comm_spawn(argv[0], first, 1, MPI_INFO_NULL, mtest_size, MPI_COMM_WORLD, &inter,
+                               MPI_ERRCODES_IGNORE),
                 MPI_ERR_ROOT);
     MTEST_END;
 }
