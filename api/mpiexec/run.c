@@ -213,8 +213,11 @@ static void turn(struct run *run)
     };
     struct signalfd_siginfo got;
     poll(p, sizeof(p) / sizeof(*p), -1);
-    while (read(run->signals, &got, sizeof(got)) == sizeof(got))
+    while (read(run->signals, &got, sizeof(got)) == sizeof(got)) {
+        if (got.ssi_code == SI_KERNEL && got.ssi_signo != SIGTSTP && isatty(STDERR_FILENO)) /* typed, and echoed as ^C */
+            run->err.midline = true;
         handle_signal(run, (int)got.ssi_signo);
+    }
     if (p[1].revents)
         take_events(run);
     sink_flush(&run->out);
