@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@
 #include <unistd.h>
 
 #include "core/config_file.h"
-#include "core/errhandler_registry.h"
+#include "core/config_value.h"
 #include "core/error.h"
 #include "core/lock.h"
 #include "core/log.h"
@@ -114,7 +113,7 @@ static struct value {
 } values[VARIABLES];
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
-static _Atomic bool loaded;
+static _Atomic bool loaded, any_written;
 static _Atomic unsigned loads = 1;
 
 struct kept {
@@ -201,119 +200,11 @@ static int fail_unknown(const char *entry, size_t length)
 
 /* --- values -------------------------------------------------------------------------------------------------- */
 
-static bool is_choice(const char *choices, const char *text, size_t length)
-{
-    for (const char *at = choices; at; at = strchr(at, '|'), at = at ? at + 1 : NULL)
-        if (strncmp(at, text, length) == 0 && (at[length] == '|' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
-static bool are_choices(const char *choices, const char *list)
-{
-    for (const char *at = list;; at++) {
-        size_t length = strcspn(at, ",");
-        if (!is_choice(choices, at, length))
-            return false;
-        at += length;
-        if (!*at)
-            return true;
-    }
-}
-
-/* A whole number; a size may end with K, M or G. */
-static bool parse_number(const char *text, bool is_size, long *number)
-{
-    char *end;
-    errno = 0;
-    *number = strtol(text, &end, 10);
-    if (end == text || errno || isspace((unsigned char)text[0]))
-        return false;
-    static const char units[] = "KMG";
-    const char *unit = is_size && *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-    if (unit) {
-        end++;
-        if (__builtin_mul_overflow(*number, 1L << 10 * (unit - units + 1), number))
-            return false;
-    }
-    return *end == '\0';
-}
-
-static bool parse_bool(const char *text, long *number)
-{
-    static const char *const words[] = { "0", "1", "no", "yes", "false", "true", "off", "on" };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcasecmp(text, words[i]) == 0) {
-            *number = (long)(i & 1);
-            return true;
-        }
-    }
-    return false;
-}
-
-enum { ALLOWED_ROOM = 256 };
-
-static void describe_allowed(const struct pl_config *variable, char allowed[ALLOWED_ROOM])
-{
-    switch (variable->type) {
-    case PL_CONFIG_TEXT:
-        if (strcmp(variable->name, "log") == 0)
-            snprintf(allowed, ALLOWED_ROOM, "error, warning, info or debug, or subsystem:level,...");
-        else if (strcmp(variable->name, "initial_errhandler") == 0)
-            snprintf(allowed, ALLOWED_ROOM, PL_NAMED_ALLOWED);
-        else
-            snprintf(allowed, ALLOWED_ROOM, "%s", variable->choices ? variable->choices : "");
-        return;
-    case PL_CONFIG_LIST:
-        snprintf(allowed, ALLOWED_ROOM, "a list, with commas, of %s", variable->choices);
-        return;
-    case PL_CONFIG_BOOL:
-        snprintf(allowed, ALLOWED_ROOM, "yes or no");
-        return;
-    case PL_CONFIG_LONG:
-    case PL_CONFIG_SIZE:
-        snprintf(allowed, ALLOWED_ROOM, "a number from %ld to %ld%s", variable->lowest, variable->highest,
-                 variable->type == PL_CONFIG_SIZE ? " (K, M or G may follow)" : "");
-    }
-}
-
-/* False: the text is not a value of the variable. */
-static bool is_value(const struct pl_config *variable, const char *text, long *number)
-{
-    *number = 0;
-    switch (variable->type) {
-    case PL_CONFIG_TEXT:
-        if (strcmp(variable->name, "log") == 0)
-            return pl_log_filter_valid(text);
-        if (strcmp(variable->name, "initial_errhandler") == 0)
-            return pl_named_valid(text);
-        return !variable->choices || is_choice(variable->choices, text, strlen(text));
-    case PL_CONFIG_LIST:
-        return are_choices(variable->choices, text);
-    case PL_CONFIG_BOOL:
-        return parse_bool(text, number);
-    case PL_CONFIG_LONG:
-    case PL_CONFIG_SIZE:
-        return parse_number(text, variable->type == PL_CONFIG_SIZE, number) && *number >= variable->lowest &&
-               *number <= variable->highest;
-    }
-    return false;
-}
-
-/* The same; `allowed` says then what is one. */
-static bool parse(const struct pl_config *variable, const char *text, long *number, char allowed[ALLOWED_ROOM])
-{
-    bool fits = is_value(variable, text, number);
-    if (!fits)
-        describe_allowed(variable, allowed);
-    return fits;
-}
-
 static void set_defaults(struct setting *settings)
 {
     for (int i = 0; i < VARIABLES; i++) {
         settings[i] = (struct setting){ .text = pl_config_table[i].standard, .origin = "default" };
-        bool fits = is_value(&pl_config_table[i], settings[i].text, &settings[i].number);
+        bool fits = pl_config_is_value(&pl_config_table[i], settings[i].text, &settings[i].number);
         assert(fits && "the defaults in the table are well-formed");
         (void)fits;
     }
@@ -335,12 +226,12 @@ static int take_entry_locked(const char *entry, struct setting *settings)
     size_t length = equals ? (size_t)(equals - entry) : 0;
     if (!equals || strncmp(entry, PREFIX, strlen(PREFIX)) != 0)
         return MPI_SUCCESS;
-    char name[NAME_ROOM], allowed[ALLOWED_ROOM];
+    char name[NAME_ROOM], allowed[PL_CONFIG_ALLOWED];
     for (int i = 0; i < VARIABLES; i++) {
         environment_name(&pl_config_table[i], name);
         if (strlen(name) != length || strncmp(entry, name, length) != 0)
             continue;
-        if (!parse(&pl_config_table[i], equals + 1, &settings[i].number, allowed))
+        if (!pl_config_parse(&pl_config_table[i], equals + 1, &settings[i].number, allowed))
             return pl_fail(MPI_ERR_ARG, "%s is \"%.80s\": it must be %s", name, equals + 1, allowed);
         return set_locked(&settings[i], equals + 1, "environment");
     }
@@ -364,7 +255,7 @@ static int read_environment_locked(struct setting *settings)
 static int take_value_locked(const struct pl_config_file *file, const char *name, const json_t *value,
                              struct setting *settings)
 {
-    char text[PL_CONFIG_TEXT_ROOM], origin[PL_CONFIG_TEXT_ROOM], allowed[ALLOWED_ROOM];
+    char text[PL_CONFIG_TEXT_ROOM], origin[PL_CONFIG_TEXT_ROOM], allowed[PL_CONFIG_ALLOWED];
     int i = nearest(name);
     if (strcmp(pl_config_table[i].name, name) != 0)
         return pl_config_file_fail(file, name, "is not a variable of Plenum; the nearest name is %s",
@@ -374,7 +265,7 @@ static int take_value_locked(const struct pl_config_file *file, const char *name
     int err = pl_config_file_text(file, name, value, text, origin);
     if (err)
         return err;
-    if (!parse(&pl_config_table[i], text, &settings[i].number, allowed))
+    if (!pl_config_parse(&pl_config_table[i], text, &settings[i].number, allowed))
         return pl_config_file_fail(file, name, "is \"%.80s\": it must be %s", text, allowed);
     return set_locked(&settings[i], text, origin);
 }
@@ -442,15 +333,16 @@ static const struct value *value_of(const char *name)
 
 int pl_config_set(const struct pl_config *variable, const char *text)
 {
-    char allowed[ALLOWED_ROOM];
+    char allowed[PL_CONFIG_ALLOWED];
     struct setting new;
-    if (!parse(variable, text, &new.number, allowed))
+    if (!pl_config_parse(variable, text, &new.number, allowed))
         return pl_fail(MPI_ERR_ARG, "%s is \"%.80s\": it must be %s", variable->name, text, allowed);
     value_of(variable->name); /* read by now */
     pl_lock_take(&lock);
     int err = set_locked(&new, text, "MPI_T");
     if (!err) {
         written[variable - pl_config_table] = new;
+        atomic_store(&any_written, true);
         apply_locked();
     }
     pl_lock_drop(&lock);
@@ -479,6 +371,11 @@ const char *pl_config_given(const char *name)
     const char *text = given[value - values].text;
     pl_lock_drop(&lock);
     return text;
+}
+
+bool pl_config_written(void)
+{
+    return atomic_load(&any_written);
 }
 
 unsigned pl_config_loads(void)

@@ -42,8 +42,9 @@ long pl_config_long(const char *name);
 bool pl_config_bool(const char *name);
 const char *pl_config_text(const char *name);
 
-/* The same without what pl_config_set() has made of it: what was configured outside. */
+/* The same without what pl_config_set() has made of it: what was configured outside. And has that set anything? */
 const char *pl_config_given(const char *name);
+bool pl_config_written(void);
 
 /* How often values were read: whoever keeps what follows from one looks it up again when this has changed. Not 0. */
 unsigned pl_config_loads(void);

@@ -175,6 +175,8 @@ static uint64_t mix(uint64_t sum, const void *data, size_t size)
 static const struct pl_algorithm *forced_outside(enum pl_coll_kind kind)
 {
     char variable[64];
+    if (!pl_config_written())
+        return pl_coll_forced(kind); /* known already */
     snprintf(variable, sizeof variable, "coll_%s", names[kind]);
     return pl_coll_named(kind, pl_config_given(variable));
 }
