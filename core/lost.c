@@ -18,7 +18,10 @@
 #include "core/process.h"
 #include "core/request.h"
 
-enum { LOOK_MS = 10 };
+enum {
+    LOOK_MS = 10,
+    DYING_MS = 20, /* from the first of what a process loses when it ends to the last */
+};
 
 struct pl_lost {
     struct pl_hook hook;
@@ -199,7 +202,12 @@ bool pl_lost_outlived(uint64_t engine, uint64_t proc)
 
 int pl_lost_explain(const struct pl_comm *comm, int rc)
 {
-    look(&comm->instance->engine);
+    struct pl_engine *engine = &comm->instance->engine;
+    look(engine);
+    for (int waited = 0; engine->lost && !atomic_load(&comm->lost) && waited < DYING_MS; waited++) {
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        look(engine);
+    }
     return atomic_load(&comm->lost) ? pl_lost_fail(comm) : rc;
 }
 
