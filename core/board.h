@@ -2,18 +2,18 @@
 /*
  * The board: memory that all members of a communicator on one node share, for short collectives.
  *
- * A collective on the board is one step: whoever has something to say puts it into a cell of its own, whoever wants to
- * know it waits for the cell and reads it there. So each rank is awaited once, where messages would make rounds, which
- * matters most when ranks share cores.
+ * A collective on the board is one step: whoever has something to say puts it into a cell of its own, whoever wants
+ * to know it waits for the cell and reads it there. So each rank is awaited once, where messages would make rounds,
+ * which matters most when ranks share cores.
  *
  * Operations are numbered, alike on all ranks, and take their cells in turn from a number of sets. A cell says for
  * which operation it was filled. It is filled again only when all ranks have completed that operation, which they say
- * by a counter each; who has seen a cell of everybody in operation n knows without asking that all have completed those
- * before n.
+ * by a counter each; who has seen a cell of everybody in operation n knows without asking that all have completed
+ * those before n.
  *
- * Made when it is first wanted, by the communicator's first member in memory of its node transport, after which all agree
- * whether all could map it. Locking: one thread at a time uses a communicator's board, as the standard demands of
- * collectives; the engine's lock while a transport is called.
+ * Made when it is first wanted, by the communicator's first member in memory of its node transport, after which all
+ * agree whether all could map it. Locking: one thread at a time uses a communicator's board, as the standard demands
+ * of collectives; the engine's lock while a transport is called.
  */
 #ifndef PLENUM_CORE_BOARD_H
 #define PLENUM_CORE_BOARD_H
@@ -32,14 +32,14 @@ enum {
     PL_BOARD_PATIENCE = 3, /* collectives without a reduction before a board is made for them */
 };
 
-/* The board of a communicator, made now if there is none yet and it is worth it: for a reduction always, so that equal
- * reductions have equal results, else once the communicator has had some. NULL: it has none, and messages do it.
- * Collective; alike on all ranks, but for an error: then this rank does not know what the others will do, and must not go
- * on by messages, which theirs for making the board would answer. */
+/* The board of a communicator, made now if there is none yet and it is worth it: for a reduction always, so that
+ * equal reductions have equal results, else once the communicator has had some. NULL: it has none, and messages do
+ * it. Collective; alike on all ranks, but for an error: then this rank does not know what the others will do, and
+ * must not go on by messages, which theirs for making the board would answer. */
 int pl_board_of(struct pl_comm *comm, bool reduction, struct pl_board **board);
 
-/* How many blocking collectives the communicator has begun, those on the board included: alike on all ranks that have called
- * the same ones. For the thread that is in one. */
+/* How many blocking collectives the communicator has begun, those on the board included: alike on all ranks that have
+ * called the same ones. For the thread that is in one. */
 int pl_board_count(const struct pl_comm *comm);
 
 /* The communicator is freed. No lock held. */
@@ -57,8 +57,8 @@ int pl_board_put(struct pl_board *board, size_t bytes, void **data);
 /* Shows it to one rank, or to all (-1): wakes those who sleep. */
 void pl_board_show(struct pl_board *board, int rank);
 
-/* Waits for the cell of a rank. `bytes`: in, what is expected; out, what there is, if that is less: MPI_ERR_TRUNCATE if it is
- * more. */
+/* Waits for the cell of a rank. `bytes`: in, what is expected; out, what there is, if that is less: MPI_ERR_TRUNCATE
+ * if it is more. */
 int pl_board_wait(struct pl_board *board, int rank, size_t *bytes, const void **data);
 
 /* Waits for all ranks' cells, of so many bytes each: MPI_ERR_TRUNCATE for any other number. */

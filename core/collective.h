@@ -65,8 +65,8 @@ int pl_coll_run(const struct pl_coll *coll);
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request);
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
 
-/* Can there be collectives? MPI_ERR_OTHER when a member of the communicator is known to have other settings for them than
- * this process; MPI_ERR_PROC_ABORTED when one has died, so that others may have given up in the middle of one. */
+/* Can there be collectives? MPI_ERR_OTHER when a member of the communicator is known to have other settings for them
+ * than this process; MPI_ERR_PROC_ABORTED when one has died, so that others may have given up in the middle. */
 int pl_coll_check(const struct pl_comm *comm);
 
 /* For the library itself, on intracommunicators; pl_allgather() between the groups of an intercommunicator too. */

@@ -85,7 +85,8 @@ int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct p
 }
 
 int pl_comm_create_by_book(struct pl_instance *instance, struct pl_comm *parent, struct pl_book *book,
-                           struct pl_group *group, struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm)
+                           struct pl_group *group, struct pl_group *remote, struct pl_comm_id id,
+                           struct pl_comm **comm)
 {
     int rc = pl_comm_build(instance, parent, group, remote, comm);
     if (rc)

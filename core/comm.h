@@ -35,8 +35,8 @@ struct pl_queues {
     struct pl_list unexpected; /* of struct pl_unexpected.link (match.h) */
 };
 
-/* A rank that was sent to: in the slot of its number, or behind it when that is taken. With no more ranks than PL_PEER_SLOTS
- * each has a slot of its own, and the table never moves; else it grows with their number. */
+/* A rank that was sent to: in the slot of its number, or behind it when that is taken. With no more ranks than
+ * PL_PEER_SLOTS each has a slot of its own, and the table never moves; else it grows with their number. */
 struct pl_peer_slot {
     struct pl_peer *peer; /* NULL: nobody's slot */
     int rank;
@@ -103,10 +103,11 @@ static inline int pl_comm_targets(const struct pl_comm *comm)
 int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
                   struct pl_comm **comm);
 
-/* The same with its id, and puts it into the engine (pl_engine_add_comm()): messages find it. With a book of its own, which
- * it takes when it succeeds; NULL: the parent's. */
+/* The same with its id, and puts it into the engine (pl_engine_add_comm()): messages find it. With a book of its own,
+ * which it takes when it succeeds; NULL: the parent's. */
 int pl_comm_create_by_book(struct pl_instance *instance, struct pl_comm *parent, struct pl_book *book,
-                           struct pl_group *group, struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm);
+                           struct pl_group *group, struct pl_group *remote, struct pl_comm_id id,
+                           struct pl_comm **comm);
 
 /* The same with the parent's book. */
 int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
@@ -134,9 +135,9 @@ _Noreturn void pl_comm_abort(struct pl_comm *comm, int code, const char *message
 /* "ocean", "MPI_COMM_WORLD", or "unnamed communicator" for messages. Borrowed. */
 const char *pl_comm_label(const struct pl_comm *comm);
 
-/* Tags in the collectives' queues. Blocking and nonblocking ones are counted apart: the standard wants all in one order on all
- * ranks, but programs that start a nonblocking one before a barrier here and after it there are used to getting away with it.
- * And apart from those, one for a tag that the user gave. */
+/* Tags in the collectives' queues. Blocking and nonblocking ones are counted apart: the standard wants all in one
+ * order on all ranks, but programs that start a nonblocking one before a barrier here and after it there are used to
+ * getting away with it. And apart from those, one for a tag that the user gave. */
 enum { PL_NONBLOCKING_TAGS = 0x40000000 };
 static inline int pl_comm_next_tag(struct pl_comm *comm)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Directories in /dev/shm where UCX makes the files of its shared memory. UCX takes their names away again, but a process
- * that is killed in between leaves a file behind: then it lies here, and goes with the directory.
+ * Directories in /dev/shm where UCX makes the files of its shared memory. UCX takes their names away again, but a
+ * process that is killed in between leaves a file behind: then it lies here, and goes with the directory.
  *
- * A process holds a directory of its own, of a random name, by a lock (flock) on the directory itself. The kernel lets
- * go of it when the process ends, whatever it ends of. Who passes by (a keeper at the end of a job, a runtime that opens, a
- * process that opens UCX) removes the directories of its user that nobody holds.
+ * A process holds a directory of its own, of a random name, by a lock (flock) on the directory itself. The kernel
+ * lets go of it when the process ends, whatever it ends of. Who passes by (a keeper at the end of a job, a runtime
+ * that opens, a process that opens UCX) removes the directories of its user that nobody holds.
  *
- * What a living process holds is never removed: only who has got the lock removes, and a process uses a directory only
- * when it has the lock and sees that the directory is still there. Until then one that was just made looks abandoned;
- * if somebody takes it for that, its maker makes another.
+ * What a living process holds is never removed: only who has got the lock removes, and a process uses a directory
+ * only when it has the lock and sees that the directory is still there. Until then one that was just made looks
+ * abandoned; if somebody takes it for that, its maker makes another.
  */
 #ifndef PLENUM_CORE_LITTER_H
 #define PLENUM_CORE_LITTER_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes that die where no launcher ends the others: in a pool (pl_place.watched) each engine looks now and then who
- * lives; of another job the transport tells. It breaks the communicators that had a member that died. What waits in a
- * broken communicator ends with MPI_ERR_PROC_ABORTED, whoever it waits for: those who live would soon wait for one that
- * has given up. Partitioned receives are not ended.
+ * Processes that die where no launcher ends the others: in a pool (pl_place.watched) each engine looks now and then
+ * who lives; of another job the transport tells. It breaks the communicators that had a member that died. What waits
+ * in a broken communicator ends with MPI_ERR_PROC_ABORTED, whoever it waits for: those who live would soon wait for
+ * one that has given up. Partitioned receives are not ended.
  *
- * In a pool the last byte of an engine's id, with which its card begins, says how many had died as that rank when it came:
- * so a process that has died is told from the one that has taken its place. Engine lock held in all functions but open and
- * close.
+ * In a pool the last byte of an engine's id, with which its card begins, says how many had died as that rank when it
+ * came: so a process that has died is told from the one that has taken its place. Engine lock held in all functions
+ * but open and close.
  */
 #ifndef PLENUM_CORE_LOST_H
 #define PLENUM_CORE_LOST_H
@@ -22,8 +22,8 @@ struct pl_engine;
 int pl_lost_open(struct pl_engine *engine);
 void pl_lost_close(struct pl_engine *engine);
 
-/* Breaks a new communicator, which is in the engine's table, that has a member that has died since it said that it takes
- * part, whether or not it was replaced; who died before does not count. */
+/* Breaks a new communicator, which is in the engine's table, that has a member that has died since it said that it
+ * takes part, whether or not it was replaced; who died before does not count. */
 void pl_lost_admit(struct pl_engine *engine, struct pl_comm *comm);
 
 /* Breaks the communicators that have this process, which has died: of another job too, whose end nobody else

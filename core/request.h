@@ -36,7 +36,7 @@ enum pl_request_state {
     PL_STATE_IDLE,       /* none; not started, or done */
     PL_STATE_UNRESOLVED, /* engine->unresolved: the receiver's address is not known yet */
     PL_STATE_QUEUED,     /* peer->pending: the transport had no room */
-    PL_STATE_MOVING,     /* the transport has it: engine->moving, or engine->awaiting if synchronous; none for a receive */
+    PL_STATE_MOVING,     /* the transport has it: a send is in engine->moving, or engine->awaiting if synchronous */
     PL_STATE_AWAITING,   /* engine->awaiting: sent, not yet acknowledged */
     PL_STATE_POSTED,     /* comm->queues[].posted */
 };
@@ -95,8 +95,8 @@ struct pl_request {
             void *state;
         } grequest;
     };
-    /* For the library's own requests: called with the engine's lock held in place of setting `done`, when the outcome is
-     * there; may free the request. NULL: `done` is set. */
+    /* For the library's own requests: called with the engine's lock held in place of setting `done`, when the outcome
+     * is there; may free the request. NULL: `done` is set. */
     void (*completed)(struct pl_request *request);
     void (*destroyed)(struct pl_request *request); /* frees what `owner` names, with the request; NULL: nothing */
     void *owner;              /* for these two */
@@ -118,8 +118,8 @@ int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm,
 struct pl_request *pl_request_sent(void);
 void pl_request_sent_forget(void); /* the last instance closes */
 
-/* The user has waited for it: takes the handle back, and keeps a send or receive for the communicator's next one. No lock
- * held. */
+/* The user has waited for it: takes the handle back, and keeps a send or receive for the communicator's next one. No
+ * lock held. */
 void pl_request_retire(struct pl_request *request);
 
 /* The same for one of the library's own, that has no handle and is complete. */

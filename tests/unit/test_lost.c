@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes of a pool that die: which communicators are broken from the start and which later, with a launcher that says
- * what the test wants; and that nothing comes of a collective in the middle of which one is broken.
+ * Processes of a pool that die: which communicators are broken from the start and which later, with a launcher that
+ * says what the test wants; and that nothing comes of a collective in the middle of which one is broken.
  */
 #include "unit.h"
 

@@ -400,4 +400,5 @@ START_TEST(refused)
 END_TEST
 
 UNIT_MAIN("shm peers", forty_peers, three_hundred_peers, lanes_go_around, to_itself, opened_and_closed_again_and_again,
-          closed_peer, killed_peer, zombie_peer, killed_in_between, last_words, wrong_addresses, not_dumpable, no_memfd, refused)
+          closed_peer, killed_peer, zombie_peer, killed_in_between, last_words, wrong_addresses, not_dumpable, no_memfd,
+          refused)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Notes from the processes of all jobs (core/job_note.h): one pipe a runtime. inotify would do without the pipe's name, but
- * closing it takes the kernel 14 ms. Where the processes cannot open the pipe, changes of process sets are told with the next
- * end of a process, and errors go to the process's own log.
+ * Notes from the processes of all jobs (core/job_note.h): one pipe a runtime. inotify would do without the pipe's
+ * name, but closing it takes the kernel 14 ms. Where the processes cannot open the pipe, changes of process sets are
+ * told with the next end of a process, and errors go to the process's own log.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -38,8 +38,8 @@ static void take(struct plenum_runtime *rt, struct pl_job_note *note)
     }
 }
 
-/* What is not a whole note was not written by our library: it is thrown away with what came together with it. One look at a
- * time: who writes without end must not keep the runtime here. */
+/* What is not a whole note was not written by our library: it is thrown away with what came together with it. One
+ * look at a time: who writes without end must not keep the runtime here. */
 static void notes_ready(struct pl_source *source)
 {
     struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, notes_source);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host of runtimes, for the launcher's tests: a keeper that can take nothing and has much to say, a pipe of notes into which
- * somebody writes nonsense without end. Arguments as in runtime_user.c. */
+/* A host of runtimes, for the launcher's tests: a keeper that can take nothing and has much to say, a pipe of notes
+ * into which somebody writes nonsense without end. Arguments as in runtime_user.c. */
 #include "host.h"
 
 #include <sys/resource.h>
