@@ -17,50 +17,68 @@
 #include "core/report.h"
 
 enum {
+    PAGE = 4096,
     LINE = 64,
-    SMALL = 48,    /* bytes of data that travel with their number */
-    SETS = 128,    /* of cells: operations with such data that may be under way at once */
-    FAR_SETS = 8,  /* the same for longer data, which lies elsewhere */
-    GLANCES = 100, /* before the wait is taken seriously */
+    SMALL = 48,            /* bytes of data that travel with their number */
+    SETS = 128,            /* of cells: operations that may be under way at once */
+    SHORT_RING = 32 << 10, /* bytes in turns of which a rank puts longer data, up to PL_BOARD_SHORT ... */
+    LONG_RING = 512 << 10, /* ... and beyond */
+    GLANCES = 100,         /* before the wait is taken seriously */
 };
 
 /* Everything that one rank writes and others poll has a line of its own. */
 struct line {
     alignas(LINE) _Atomic uint32_t word;
-    uint32_t bytes; /* of data, here or far */
+    uint32_t bytes; /* of data, here or in one of the owner's rings */
+    uint32_t place; /* where there */
     alignas(16) unsigned char data[SMALL];
 };
 _Static_assert(sizeof(struct line) == LINE, "short data travels with its number");
+_Static_assert(LONG_RING >= 2 * PL_BOARD_MOST && SHORT_RING >= 2 * PL_BOARD_SHORT, "nobody waits for room at once");
 
 /* The shared memory: */
 struct sheet {
-    struct line left;    /* how many members, the owner aside, do not use it any more */
-    struct line lines[]; /* [size] operations completed by each; [SETS][size] cells; then [FAR_SETS][size] long data */
+    struct line left;                        /* how many members, the owner aside, do not use it any more */
+    alignas(LINE) _Atomic uint64_t wanting;  /* members that wait for room: a bit for each */
+    _Atomic uint64_t wanted[PL_BOARD_RANKS]; /* and for what: wish_of() */
+    struct line lines[]; /* [size] operations completed by each; [SETS][size] cells; then [size] rings of each kind */
+};
+
+/* What this rank has put into a ring. */
+struct said {
+    uint32_t number;    /* in which operation */
+    int reader;         /* a rank; -1: all, the own: nobody */
+    uint64_t before[2]; /* bytes that had been put into both before */
 };
 
 struct pl_board {
-    struct pl_comm *comm;            /* borrowed */
+    struct pl_comm *comm; /* borrowed */
     struct pl_engine *engine;
     const struct pl_transport_ops *ops;
     int size, rank;
-    uint32_t next;                   /* number of the next operation, or of the one under way */
-    uint32_t seen;                   /* all ranks have completed those before this one */
+    uint32_t next; /* number of the next operation, or of the one under way */
+    uint32_t seen; /* all ranks have completed those before this one */
     struct sheet *sheet;
-    unsigned char *far;              /* the long data */
-    struct pl_shared shared;         /* the owner's; memory NULL elsewhere */
+    unsigned char *ring[2]; /* those of all ranks: short, long */
+    uint64_t head[2];       /* bytes that this rank has put into its own so far */
+    struct said said[SETS]; /* from the oldest that may still be read */
+    uint32_t oldest, newest;
+    struct pl_shared shared; /* the owner's; memory NULL elsewhere */
     size_t bytes;
-    struct pl_list link;             /* in engine->boards once the owner does not use it any more */
+    struct pl_list link; /* in engine->boards once the owner does not use it any more */
 };
 
-static size_t near_bytes(int size)
+static const size_t ring_bytes[2] = { SHORT_RING, LONG_RING };
+
+static size_t cells_bytes(int size)
 {
     size_t bytes = sizeof(struct sheet) + (size_t)size * (1 + SETS) * sizeof(struct line);
-    return (bytes + PL_BOARD_BYTES - 1) & ~(size_t)(PL_BOARD_BYTES - 1);
+    return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
 static size_t all_bytes(int size)
 {
-    return near_bytes(size) + (size_t)size * FAR_SETS * PL_BOARD_BYTES;
+    return cells_bytes(size) + (size_t)size * (SHORT_RING + LONG_RING);
 }
 
 static struct line *completed(const struct pl_board *board, int rank)
@@ -73,11 +91,15 @@ static struct line *cell(const struct pl_board *board, int rank)
     return &board->sheet->lines[(size_t)board->size * (1 + board->next % SETS) + (size_t)rank];
 }
 
-static void *cell_data(const struct pl_board *board, int rank, size_t bytes)
+/* Where the data of a cell is. What another rank says of it leads nowhere else than into that rank's ring. */
+static void *data_of(const struct pl_board *board, int rank, size_t bytes)
 {
+    struct line *line = cell(board, rank);
     if (bytes <= SMALL)
-        return cell(board, rank)->data;
-    return board->far + ((size_t)board->size * (board->next % FAR_SETS) + (size_t)rank) * PL_BOARD_BYTES;
+        return line->data;
+    bool is_long = bytes > PL_BOARD_SHORT;
+    size_t place = line->place, most = ring_bytes[is_long] - bytes;
+    return board->ring[is_long] + (size_t)rank * ring_bytes[is_long] + (place < most ? place : most);
 }
 
 /* --- making one -------------------------------------------------------------------------------------------------- */
@@ -208,7 +230,8 @@ static int make(struct pl_comm *comm, struct pl_board **made)
                           pl_op_predefined((uintptr_t)MPI_MIN));
     }
     if (rc == MPI_SUCCESS && all) {
-        board->far = (unsigned char *)board->sheet + near_bytes(board->size);
+        board->ring[0] = (unsigned char *)board->sheet + cells_bytes(board->size);
+        board->ring[1] = board->ring[0] + (size_t)board->size * SHORT_RING;
         *made = board;
     } else if (board) {
         let_go(board);
@@ -270,15 +293,17 @@ static int rank_of(const struct pl_board *board, const struct pl_awaited *awaite
 
 int pl_board_count(const struct pl_comm *comm)
 {
-    const struct pl_board *board = comm->board;
-    return (int)((comm->collective + (board ? board->next : 0)) & INT32_MAX);
+    return (int)((comm->collective + comm->boarded) & INT32_MAX);
 }
 
 static int wait_longer(struct pl_board *board, const struct pl_awaited *awaited)
 {
     struct pl_engine *engine = board->engine;
     const struct pl_waiting what = {
-        .what = PL_WHAT_COLLECTIVE, .comm = board->comm, .peer = rank_of(board, awaited), .tag = pl_board_count(board->comm) + 1
+        .what = PL_WHAT_COLLECTIVE,
+        .comm = board->comm,
+        .peer = rank_of(board, awaited),
+        .tag = pl_board_count(board->comm) + 1,
     };
     struct pl_wait wait = { .what = &what };
     while (!pl_awaited_is_there(awaited)) {
@@ -307,20 +332,56 @@ static inline int wait_for(struct pl_board *board, const struct line *line, uint
 
 /* --- operations --------------------------------------------------------------------------------------------------- */
 
+/* That a rank has completed so many operations. */
+static uint64_t wish_of(int rank, uint32_t operations)
+{
+    return (uint64_t)rank << 32 | operations;
+}
+
+static void __attribute__((cold)) wake_wanting(struct pl_board *board, uint64_t wanting)
+{
+    uint64_t wish = wish_of(board->rank, board->next);
+    for (int i = 0; i < board->size; i++)
+        if (wanting >> i & 1 && atomic_load_explicit(&board->sheet->wanted[i], memory_order_relaxed) == wish) {
+            pl_engine_enter(board->engine);
+            board->ops->ring(pl_comm_peer(board->comm, i)->endpoint);
+            pl_engine_leave(board->engine);
+        }
+}
+
+/* Who falls asleep says before what for, and looks once more after a fence on all processors (plugins/shm/bell.c). */
 void pl_board_end(struct pl_board *board)
 {
     board->next++;
     atomic_store_explicit(&completed(board, board->rank)->word, board->next, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+    uint64_t wanting = atomic_load_explicit(&board->sheet->wanting, memory_order_relaxed);
+    if (__builtin_expect(wanting != 0, 0))
+        wake_wanting(board, wanting);
 }
 
-/* Waits until all have completed the operation that had this one's cells before. */
-static int wait_for_cell(struct pl_board *board, uint32_t sets)
+/* Waits until a rank has completed an operation. */
+static int wait_for_reader(struct pl_board *board, int rank, uint32_t number)
+{
+    const struct pl_awaited awaited = { &completed(board, rank)->word, number + 1 };
+    if (pl_awaited_is_there(&awaited))
+        return MPI_SUCCESS;
+    uint64_t bit = (uint64_t)1 << board->rank;
+    atomic_store_explicit(&board->sheet->wanted[board->rank], wish_of(rank, number + 1), memory_order_relaxed);
+    atomic_fetch_or_explicit(&board->sheet->wanting, bit, memory_order_seq_cst);
+    int rc = wait_for(board, completed(board, rank), number + 1);
+    atomic_fetch_and_explicit(&board->sheet->wanting, ~bit, memory_order_relaxed);
+    return rc;
+}
+
+/* Waits until all have completed an operation. */
+static int wait_until_completed(struct pl_board *board, uint32_t number)
 {
     uint32_t least = board->next;
     for (int i = 0; i < board->size; i++) {
         if (i == board->rank)
             continue;
-        int rc = wait_for(board, completed(board, i), board->next - sets + 1);
+        int rc = wait_for_reader(board, i, number);
         if (rc)
             return rc;
         uint32_t now = atomic_load_explicit(&completed(board, i)->word, memory_order_acquire);
@@ -331,22 +392,60 @@ static int wait_for_cell(struct pl_board *board, uint32_t sets)
     return MPI_SUCCESS;
 }
 
-int pl_board_put(struct pl_board *board, size_t bytes, void **data)
+static int wait_until_read(struct pl_board *board, const struct said *said)
 {
-    uint32_t sets = bytes <= SMALL ? SETS : FAR_SETS;
-    if (board->next - board->seen >= sets) {
-        int rc = wait_for_cell(board, sets);
+    if ((int32_t)(said->number - board->seen) < 0 || said->reader == board->rank)
+        return MPI_SUCCESS;
+    return said->reader < 0 ? wait_until_completed(board, said->number)
+                            : wait_for_reader(board, said->reader, said->number);
+}
+
+/* Where `bytes` more go in the own ring: at its start when they do not fit in before its end. Waits until what was
+ * there has been read. */
+static int take_room(struct pl_board *board, size_t bytes, uint32_t *place)
+{
+    int ring = bytes > PL_BOARD_SHORT;
+    size_t whole = ring_bytes[ring], within = board->head[ring] & (whole - 1), room = (bytes + LINE - 1) / LINE * LINE;
+    struct said now = { board->next, board->rank, { board->head[0], board->head[1] } };
+    if (within + room > whole) {
+        board->head[ring] += whole - within;
+        within = 0;
+    }
+    board->head[ring] += room;
+    for (; board->oldest != board->newest; board->oldest++) {
+        const struct said *oldest = &board->said[board->oldest % SETS];
+        if (board->newest - board->oldest < SETS && board->head[ring] - oldest->before[ring] <= whole)
+            break;
+        int rc = wait_until_read(board, oldest);
         if (rc)
             return rc;
     }
-    cell(board, board->rank)->bytes = (uint32_t)bytes;
-    *data = cell_data(board, board->rank, bytes);
+    board->said[board->newest++ % SETS] = now;
+    *place = (uint32_t)within;
+    return MPI_SUCCESS;
+}
+
+int pl_board_put(struct pl_board *board, size_t bytes, void **data)
+{
+    struct line *line = cell(board, board->rank);
+    int rc = MPI_SUCCESS;
+    if (board->next - board->seen >= SETS) /* half of them, not to wait for each anew */
+        rc = wait_until_completed(board, board->next - SETS / 2);
+    if (rc == MPI_SUCCESS && bytes > SMALL)
+        rc = take_room(board, bytes, &line->place);
+    if (rc)
+        return rc;
+    line->bytes = (uint32_t)bytes;
+    *data = data_of(board, board->rank, bytes);
     return MPI_SUCCESS;
 }
 
 void pl_board_show(struct pl_board *board, int rank)
 {
     int from = rank < 0 ? 0 : rank, to = rank < 0 ? board->size : rank + 1;
+    struct said *said = &board->said[(board->newest - 1) % SETS];
+    if (said->number == board->next)
+        said->reader = rank;
     atomic_store_explicit(&cell(board, board->rank)->word, board->next + 1, memory_order_release);
     pl_engine_enter(board->engine);
     for (int i = from; i < to; i++)
@@ -374,7 +473,7 @@ int pl_board_wait(struct pl_board *board, int rank, size_t *bytes, const void **
     if (said > *bytes)
         return fail_amount(rank, said, *bytes);
     *bytes = said;
-    *data = cell_data(board, rank, said);
+    *data = data_of(board, rank, said);
     return MPI_SUCCESS;
 }
 
@@ -394,5 +493,5 @@ int pl_board_wait_all(struct pl_board *board, size_t bytes)
 
 const void *pl_board_read(const struct pl_board *board, int rank, size_t bytes)
 {
-    return cell_data(board, rank, bytes);
+    return data_of(board, rank, bytes);
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The board: memory that all members of a communicator on one node share, for short collectives.
+ * The board: memory that all members of a communicator on one node share, for blocking collectives.
  *
- * A collective on the board is one step: whoever has something to say puts it into a cell of its own, whoever wants
- * to know it waits for the cell and reads it there. So each rank is awaited once, where messages would make rounds,
- * which matters most when ranks share cores.
+ * An operation on the board is one step: whoever has something to say puts it into a cell of its own, whoever wants to
+ * know it waits for the cell and reads it there. So each rank is awaited once, where messages would make rounds, which
+ * matters most when ranks share cores; and who has said what it had to say goes on. A short collective is one
+ * operation, a long one an operation for each piece of its data (core/collectives/board.c).
  *
  * Operations are numbered, alike on all ranks, and take their cells in turn from a number of sets. A cell says for
- * which operation it was filled. It is filled again only when all ranks have completed that operation, which they say
- * by a counter each; who has seen a cell of everybody in operation n knows without asking that all have completed
- * those before n.
+ * which operation it was filled. Data of more than a few bytes lies in a ring of its owner's, of which each has one for
+ * short data and one for long, and the cell says where. A cell is filled again when all have completed its operation,
+ * which they say by a counter each; a place in a ring, when those have to whom it was shown. Until all sets or a ring
+ * are in use nobody waits for that. Who has seen a cell of everybody in operation n knows without asking that all have
+ * completed those before n.
  *
  * Made when it is first wanted, by the communicator's first member in memory of its node transport, after which all
  * agree whether all could map it. Locking: one thread at a time uses a communicator's board, as the standard demands
@@ -27,9 +30,10 @@ struct pl_comm;
 struct pl_engine;
 
 enum {
-    PL_BOARD_RANKS = 64,   /* at most: every rank looks at all cells */
-    PL_BOARD_BYTES = 4096, /* of data in a cell */
-    PL_BOARD_PATIENCE = 3, /* collectives without a reduction before a board is made for them */
+    PL_BOARD_RANKS = 64,       /* at most: every rank looks at all cells */
+    PL_BOARD_SHORT = 4096,     /* bytes of data from each: so much is short */
+    PL_BOARD_MOST = 256 << 10, /* bytes of data in a cell */
+    PL_BOARD_PATIENCE = 3,     /* collectives without a reduction before a board is made for them */
 };
 
 /* The board of a communicator, made now if there is none yet and it is worth it: for a reduction always, so that
@@ -51,7 +55,7 @@ void pl_board_forget(struct pl_engine *engine);
 /* An operation: put, show, wait and read as it needs; then end, whether it went well or not. */
 void pl_board_end(struct pl_board *board);
 
-/* Room for what this rank says, at least PL_BOARD_BYTES when it is `bytes` long; waits for the cell to be free. */
+/* Room for what this rank says, at most PL_BOARD_MOST bytes; waits until there is some. */
 int pl_board_put(struct pl_board *board, size_t bytes, void **data);
 
 /* Shows it to one rank, or to all (-1): wakes those who sleep. */

@@ -63,9 +63,10 @@ struct pl_comm {
     int spare_count;
     struct pl_comm *next;      /* in the engine's bucket */
     struct pl_list siblings;   /* in the instance's list of communicators */
-    struct pl_board *board;    /* for short collectives; NULL: none, or not yet */
+    struct pl_board *board;    /* for blocking collectives; NULL: none, or not yet */
     bool boardless;            /* there will be none */
     int board_waited;          /* collectives that would have used it so far */
+    unsigned boarded;          /* collectives that went by the board */
     uint32_t collective;       /* number of blocking collectives started: their tag */
     uint32_t nonblocking;      /* the same for nonblocking and persistent ones */
     _Atomic int unlike; /* a rank, plus 1, that would do collectives otherwise (core/collectives/table.h); 0: none */

@@ -43,7 +43,7 @@ const struct pl_config pl_config_table[] = {
     ALGORITHM("barrier", "dissemination"),
     ALGORITHM("bcast", "binomial|scatter_allgather|chain"),
     { "coll_board", PL_CONFIG_BOOL, "1", NULL, 0, 0,
-      "short blocking collectives of ranks on one node go by shared memory", PL_CONFIG_FIXED },
+      "blocking collectives of ranks on one node go by shared memory", PL_CONFIG_FIXED },
     ALGORITHM("exscan", "doubling|linear"),
     ALGORITHM("gather", "linear|binomial"),
     ALGORITHM("gatherv", "linear"),
