@@ -34,9 +34,12 @@
 /* Requests: completion, persistence, cancellation; generalized requests */
 #define PL_NAMES_REQUEST(X) \
     X(MPI_Cancel) X(MPI_Grequest_complete) X(MPI_Grequest_start) X(MPI_Request_free) X(MPI_Request_get_status) \
-    X(MPI_Request_get_status_all) X(MPI_Request_get_status_any) X(MPI_Request_get_status_some) X(MPI_Start) \
-    X(MPI_Startall) X(MPI_Test) X(MPI_Test_cancelled) X(MPI_Testall) X(MPI_Testany) X(MPI_Testsome) X(MPI_Wait) \
-    X(MPI_Waitall) X(MPI_Waitany) X(MPI_Waitsome)
+    X(MPI_Start) X(MPI_Startall) X(MPI_Test) X(MPI_Test_cancelled) X(MPI_Wait)
+
+/* Requests: many at once */
+#define PL_NAMES_REQUESTS(X) \
+    X(MPI_Request_get_status_all) X(MPI_Request_get_status_any) X(MPI_Request_get_status_some) X(MPI_Testall) \
+    X(MPI_Testany) X(MPI_Testsome) X(MPI_Waitall) X(MPI_Waitany) X(MPI_Waitsome)
 
 /* Statuses */
 #define PL_NAMES_STATUS(X) \
@@ -272,14 +275,13 @@
     X(MPI_Session_toint) X(MPI_Type_fromint) X(MPI_Type_toint) X(MPI_Win_fromint) X(MPI_Win_toint)
 
 #define PL_NAMES(X) \
-    PL_NAMES_P2P(X) PL_NAMES_SENDRECV(X) PL_NAMES_BUFFER(X) PL_NAMES_PROBE(X) PL_NAMES_REQUEST(X) PL_NAMES_STATUS(X) \
-    PL_NAMES_PARTITIONED(X) PL_NAMES_DATATYPE(X) PL_NAMES_DATATYPE_ARRAY(X) PL_NAMES_DATATYPE_QUERY(X) \
-    PL_NAMES_PACK(X) PL_NAMES_COLLECTIVE(X) PL_NAMES_ICOLLECTIVE(X) PL_NAMES_PCOLLECTIVE(X) PL_NAMES_OP(X) \
-    PL_NAMES_GROUP(X) PL_NAMES_COMM(X) PL_NAMES_ATTR(X) PL_NAMES_TOPOLOGY(X) PL_NAMES_GRAPH(X) \
-    PL_NAMES_NEIGHBORHOOD(X) PL_NAMES_ENV(X) PL_NAMES_ERROR(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) \
-    PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) \
-    PL_NAMES_FILE(X) PL_NAMES_FILE_IO(X) PL_NAMES_TOOL(X) PL_NAMES_TOOL_CVAR(X) \
-    PL_NAMES_TOOL_PVAR(X) PL_NAMES_TOOL_CATEGORY(X) PL_NAMES_ABI(X)
+    PL_NAMES_P2P(X) PL_NAMES_SENDRECV(X) PL_NAMES_BUFFER(X) PL_NAMES_PROBE(X) PL_NAMES_REQUEST(X) \
+    PL_NAMES_REQUESTS(X) PL_NAMES_STATUS(X) PL_NAMES_PARTITIONED(X) PL_NAMES_DATATYPE(X) PL_NAMES_DATATYPE_ARRAY(X) \
+    PL_NAMES_DATATYPE_QUERY(X) PL_NAMES_PACK(X) PL_NAMES_COLLECTIVE(X) PL_NAMES_ICOLLECTIVE(X) \
+    PL_NAMES_PCOLLECTIVE(X) PL_NAMES_OP(X) PL_NAMES_GROUP(X) PL_NAMES_COMM(X) PL_NAMES_ATTR(X) PL_NAMES_TOPOLOGY(X) \
+    PL_NAMES_GRAPH(X) PL_NAMES_NEIGHBORHOOD(X) PL_NAMES_ENV(X) PL_NAMES_ERROR(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) \
+    PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) PL_NAMES_FILE(X) PL_NAMES_FILE_IO(X) PL_NAMES_TOOL(X) \
+    PL_NAMES_TOOL_CVAR(X) PL_NAMES_TOOL_PVAR(X) PL_NAMES_TOOL_CATEGORY(X) PL_NAMES_ABI(X)
 
 /* A number for each function: PL_FN_MPI_Send. */
 #define PL_FN(name) PL_FN_##name,

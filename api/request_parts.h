@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What api/request.c (one request) and api/requests.c (many) have in common: the request behind a handle, and how a
+ * completed one is finished, which gives its outcome and lets go of it.
+ */
+#ifndef PLENUM_API_REQUEST_PARTS_H
+#define PLENUM_API_REQUEST_PARTS_H
+
+#include "api/call.h"
+#include "core/p2p.h"
+#include "core/status.h"
+
+/* The request behind a handle. NULL without an error: there is nothing to wait for (null handle, inactive). */
+static inline struct pl_request *pl_request_live(struct pl_call *call, MPI_Request handle)
+{
+    if (handle == MPI_REQUEST_NULL || call->err)
+        return NULL;
+    struct pl_request *request = pl_arg_request(call, handle);
+    return request && (!request->persistent || request->active) ? request : NULL;
+}
+
+/* The same for a handle that this call has looked at before: since then it can only have gone, being there twice. */
+static inline struct pl_request *pl_request_still_live(struct pl_call *call, MPI_Request handle)
+{
+    struct pl_request *request = (struct pl_request *)handle;
+    if (handle == MPI_REQUEST_NULL || atomic_load_explicit(&request->obj.handles, memory_order_relaxed) <= 0)
+        return pl_request_live(call, handle);
+    return !request->persistent || request->active ? request : NULL;
+}
+
+/* Whose error handler is invoked for a request that failed. */
+static inline void pl_request_blame(struct pl_call *call, const struct pl_request *request)
+{
+    if (request->comm && !call->object) {
+        call->kind = PL_COMM;
+        call->object = request->comm;
+    }
+}
+
+/* The outcome, as the status. Generalized requests ask the user. */
+static inline int pl_request_outcome(struct pl_request *request, MPI_Status *status)
+{
+    MPI_Status own;
+    if (request->kind != PL_REQ_GENERALIZED) {
+        pl_status_set(status, &request->outcome);
+        return request->outcome.error ? pl_request_report(request) : MPI_SUCCESS;
+    }
+    MPI_Status *to = status ? status : &own;
+    pl_status_empty(to);
+    return request->grequest.query(request->grequest.state, to);
+}
+
+/* Lets go of a completed request and of its handle. */
+static inline int pl_request_end(struct pl_request *request, MPI_Request *handle)
+{
+    int rc = MPI_SUCCESS;
+    if (request->persistent) {
+        request->active = false;
+        return MPI_SUCCESS;
+    }
+    if (request->kind == PL_REQ_GENERALIZED)
+        rc = request->grequest.free(request->grequest.state);
+    pl_request_retire(request);
+    *handle = MPI_REQUEST_NULL;
+    return rc;
+}
+
+static inline int pl_request_take(struct pl_request *request, MPI_Request *handle, MPI_Status *status)
+{
+    int rc = pl_request_outcome(request, status);
+    int freed = pl_request_end(request, handle);
+    return rc ? rc : freed;
+}
+
+/* The communicator of a failed request must live until its handler was invoked. */
+static inline int pl_request_leave(struct pl_call *call, struct pl_request *request, MPI_Request *handle,
+                                   MPI_Status *status)
+{
+    struct pl_comm *comm = request->comm && request->outcome.error ? pl_object_retain(request->comm) : NULL;
+    pl_request_blame(call, request);
+    call->err = pl_request_take(request, handle, status);
+    int rc = pl_call_leave(call);
+    pl_object_release(comm);
+    return rc;
+}
+
+static inline void pl_arg_requests(struct pl_call *call, int count, const void *requests)
+{
+    if (count < 0)
+        pl_call_error(call, MPI_ERR_ARG, "count is %d, a number of requests is 0 or more", count);
+    if (count > 0)
+        pl_arg_output(call, requests, "array_of_requests");
+}
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Completion of many requests at once (MPI-5.0 sections 3.7.5 and 3.7.6).
+ *
+ * All of these look at the whole array (count_done), wait for as many as they need, and then finish all that are done.
+ */
+#include "api/pmpi.h"
+#include "api/request_parts.h"
+#include "core/report.h"
+
+/* One look at all requests; returns how many are done and not yet finished. A run of requests of one engine moves it
+ * once. */
+static int count_done(struct pl_call *call, int count, const MPI_Request requests[], int *live, int *first)
+{
+    struct pl_engine *moved = NULL;
+    int done = 0;
+    *live = 0;
+    *first = MPI_UNDEFINED;
+    for (int i = 0; i < count; i++) {
+        struct pl_request *request = pl_request_live(call, requests[i]);
+        if (!request)
+            continue;
+        (*live)++;
+        if (!pl_request_done(request) && request->engine && request->engine != moved) {
+            moved = request->engine;
+            pl_request_test(request);
+        }
+        if (pl_request_done(request)) {
+            if (done++ == 0)
+                *first = i;
+        }
+    }
+    return done;
+}
+
+/* The engine to sleep in: that of the first unfinished request. */
+static struct pl_engine *engine_of(int count, const MPI_Request requests[])
+{
+    for (int i = 0; i < count; i++) {
+        struct pl_request *request = requests[i] == MPI_REQUEST_NULL ? NULL : pl_object_find(PL_REQUEST, requests[i]);
+        if (request && request->engine && !pl_request_done(request))
+            return request->engine;
+    }
+    return NULL;
+}
+
+static struct pl_waiting some_of(int count, const MPI_Request requests[])
+{
+    return (struct pl_waiting){
+        .what = PL_WHAT_ANY, .tag = PL_ANY, .requests = (struct pl_request *const *)requests, .count = count
+    };
+}
+
+/* One look, for those that do not wait. */
+static int test_all(struct pl_call *call, int count, const MPI_Request requests[], int *live, int *first)
+{
+    int done = count_done(call, count, requests, live, first);
+    struct pl_engine *engine = !call->err && done < *live ? engine_of(count, requests) : NULL;
+    if (engine) {
+        const struct pl_waiting what = some_of(count, requests);
+        pl_report_poll(engine, NULL, &(struct pl_wait){ .what = &what });
+        pl_engine_polled(engine);
+    }
+    return done;
+}
+
+/* Until `enough` are done (or all that live, or an argument is bad). */
+static int wait_for(struct pl_call *call, int count, const MPI_Request requests[], int enough, int *live, int *first)
+{
+    const struct pl_waiting what = some_of(count, requests);
+    struct pl_wait wait = { .what = &what };
+    for (int before = -1;;) {
+        int done = count_done(call, count, requests, live, first);
+        if (call->err || done >= enough || done == *live)
+            return done;
+        if (done != before)
+            wait.rounds = 0;
+        before = done;
+        pl_engine_idle(engine_of(count, requests), &wait);
+    }
+}
+
+/* The error fields are written if, and only if, the call returns MPI_ERR_IN_STATUS: from the first failure on, and then
+ * also those before it. */
+static void set_error(MPI_Status statuses[], int index, int rc, bool *failed)
+{
+    if (rc != MPI_SUCCESS && !*failed)
+        for (int i = 0; i < index; i++)
+            statuses[i].MPI_ERROR = MPI_SUCCESS;
+    *failed |= rc != MPI_SUCCESS;
+    if (*failed)
+        statuses[index].MPI_ERROR = rc;
+}
+
+/* The first of several requests that failed: what its error handler is told, while the function itself returns
+ * MPI_ERR_IN_STATUS. */
+struct failure {
+    int code;             /* MPI_SUCCESS: there is none */
+    struct pl_comm *comm; /* retained; NULL: none */
+    char why[PL_DETAIL_MAX];
+};
+
+static void no_failure(struct failure *first)
+{
+    first->code = MPI_SUCCESS;
+    first->comm = NULL;
+}
+
+static void note_failure(struct failure *first, int code)
+{
+    int class;
+    if (first->code || !code)
+        return;
+    first->code = code;
+    strcpy(first->why, pl_error_detail(&class));
+    if (class != code)
+        first->why[0] = '\0';
+}
+
+/* Finishes all that are done. */
+static int finish_all(struct pl_call *call, int count, MPI_Request requests[], int indices[], MPI_Status statuses[],
+                      struct failure *first)
+{
+    int given = 0;
+    bool failed = false;
+    for (int i = 0; i < count; i++) {
+        struct pl_request *request = pl_request_still_live(call, requests[i]);
+        MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[indices ? given : i];
+        if (!request) {
+            if (!indices)
+                pl_status_empty(status);
+            continue;
+        }
+        if (!pl_request_done(request))
+            continue;
+        if (request->outcome.error && !first->comm && request->comm) {
+            first->comm = pl_object_retain(request->comm);
+            pl_request_blame(call, request);
+        }
+        int rc = pl_request_take(request, &requests[i], status);
+        note_failure(first, rc);
+        if (status)
+            set_error(statuses, indices ? given : i, rc, &failed);
+        if (indices)
+            indices[given] = i;
+        given++;
+    }
+    return given;
+}
+
+static int leave_all(struct pl_call *call, const struct failure *first)
+{
+    if (__builtin_expect(first->code == MPI_SUCCESS, 1))
+        return pl_call_leave(call);
+    call->err = first->code;
+    if (first->why[0])
+        pl_fail(first->code, "%s", first->why);
+    else
+        pl_error_clear();
+    pl_call_leave(call);
+    pl_object_release(first->comm);
+    return MPI_ERR_IN_STATUS;
+}
+
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    struct pl_call call = PL_CALL(MPI_Waitall);
+    struct failure first;
+    no_failure(&first);
+    pl_arg_requests(&call, count, requests);
+    for (int i = 0; i < count && !call.err; i++)
+        pl_request_live(&call, requests[i]);
+    for (int i = 0; i < count && !call.err; i++) {
+        struct pl_request *request =
+            requests[i] == MPI_REQUEST_NULL ? NULL : (struct pl_request *)requests[i]; /* a good one: looked at above */
+        if (request && !pl_request_done(request) && (!request->persistent || request->active)) {
+            const struct pl_waiting all = some_of(count, requests);
+            pl_engine_wait_among(request->engine, request, &all);
+        }
+    }
+    if (!call.err)
+        finish_all(&call, count, requests, NULL, statuses, &first);
+    return leave_all(&call, &first);
+}
+
+int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    struct pl_call call = PL_CALL(MPI_Testall);
+    struct failure failure;
+    int live = 0, first, done = 0;
+    no_failure(&failure);
+    pl_arg_requests(&call, count, requests);
+    pl_arg_output(&call, flag, "flag");
+    if (!call.err)
+        done = test_all(&call, count, requests, &live, &first);
+    if (!call.err) {
+        *flag = done == live;
+        if (*flag)
+            finish_all(&call, count, requests, NULL, statuses, &failure);
+    }
+    return leave_all(&call, &failure);
+}
+
+/* Finishes the first that is done, for Waitany and Testany. */
+static int finish_one(struct pl_call *call, MPI_Request requests[], int index, MPI_Status *status)
+{
+    struct pl_request *request = pl_request_live(call, requests[index]);
+    return pl_request_leave(call, request, &requests[index], status);
+}
+
+int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+{
+    struct pl_call call = PL_CALL(MPI_Waitany);
+    int live;
+    pl_arg_requests(&call, count, requests);
+    pl_arg_output(&call, index, "index");
+    if (!call.err)
+        wait_for(&call, count, requests, 1, &live, index);
+    if (!call.err && *index != MPI_UNDEFINED)
+        return finish_one(&call, requests, *index, status);
+    if (!call.err)
+        pl_status_empty(status);
+    return pl_call_leave(&call);
+}
+
+int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    struct pl_call call = PL_CALL(MPI_Testany);
+    int live = 0;
+    pl_arg_requests(&call, count, requests);
+    pl_arg_output(&call, index, "index");
+    pl_arg_output(&call, flag, "flag");
+    if (!call.err)
+        test_all(&call, count, requests, &live, index);
+    if (call.err)
+        return pl_call_leave(&call);
+    *flag = live == 0 || *index != MPI_UNDEFINED;
+    if (*index != MPI_UNDEFINED)
+        return finish_one(&call, requests, *index, status);
+    if (*flag)
+        pl_status_empty(status);
+    return MPI_SUCCESS;
+}
+
+static int some(struct pl_call *call, bool wait, int count, MPI_Request requests[], int *outcount, int indices[],
+                MPI_Status statuses[])
+{
+    struct failure failure;
+    int live = 0, first;
+    no_failure(&failure);
+    pl_arg_requests(call, count, requests);
+    pl_arg_output(call, outcount, "outcount");
+    if (count > 0)
+        pl_arg_output(call, indices, "array_of_indices");
+    if (!call->err && wait)
+        wait_for(call, count, requests, 1, &live, &first);
+    else if (!call->err)
+        test_all(call, count, requests, &live, &first);
+    if (!call->err)
+        *outcount = live == 0 ? MPI_UNDEFINED : finish_all(call, count, requests, indices, statuses, &failure);
+    return leave_all(call, &failure);
+}
+
+int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+{
+    return some(&(struct pl_call)PL_CALL(MPI_Waitsome), true, incount, requests, outcount, indices, statuses);
+}
+
+int MPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
+{
+    return some(&(struct pl_call)PL_CALL(MPI_Testsome), false, incount, requests, outcount, indices, statuses);
+}
+
+/* --- looking without finishing ------------------------------------------------------------------------------------ */
+
+int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    struct pl_call call = PL_CALL(MPI_Request_get_status_any);
+    int live = 0;
+    pl_arg_requests(&call, count, requests);
+    pl_arg_output(&call, index, "index");
+    pl_arg_output(&call, flag, "flag");
+    if (!call.err)
+        test_all(&call, count, requests, &live, index);
+    if (call.err)
+        return pl_call_leave(&call);
+    *flag = live == 0 || *index != MPI_UNDEFINED;
+    if (*index != MPI_UNDEFINED)
+        pl_request_outcome(pl_object_find(PL_REQUEST, requests[*index]), status);
+    else if (*flag)
+        pl_status_empty(status);
+    return MPI_SUCCESS;
+}
+
+int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    struct pl_call call = PL_CALL(MPI_Request_get_status_all);
+    int live = 0, first, done = 0;
+    pl_arg_requests(&call, count, requests);
+    pl_arg_output(&call, flag, "flag");
+    if (!call.err)
+        done = test_all(&call, count, requests, &live, &first);
+    if (call.err)
+        return pl_call_leave(&call);
+    *flag = done == live;
+    for (int i = 0; *flag && i < count && statuses != MPI_STATUSES_IGNORE; i++) {
+        struct pl_request *request = pl_request_live(&call, requests[i]);
+        if (request)
+            pl_request_outcome(request, &statuses[i]);
+        else
+            pl_status_empty(&statuses[i]);
+    }
+    return MPI_SUCCESS;
+}
+
+int MPI_Request_get_status_some(int incount, const MPI_Request requests[], int *outcount, int indices[],
+                                MPI_Status statuses[])
+{
+    struct pl_call call = PL_CALL(MPI_Request_get_status_some);
+    int live = 0, first, given = 0;
+    pl_arg_requests(&call, incount, requests);
+    pl_arg_output(&call, outcount, "outcount");
+    if (incount > 0)
+        pl_arg_output(&call, indices, "array_of_indices");
+    if (!call.err)
+        test_all(&call, incount, requests, &live, &first);
+    if (call.err)
+        return pl_call_leave(&call);
+    for (int i = 0; i < incount; i++) {
+        struct pl_request *request = pl_request_live(&call, requests[i]);
+        if (!request || !pl_request_done(request))
+            continue;
+        if (statuses != MPI_STATUSES_IGNORE)
+            pl_request_outcome(request, &statuses[given]);
+        indices[given++] = i;
+    }
+    *outcount = live == 0 ? MPI_UNDEFINED : given;
+    return MPI_SUCCESS;
+}
+
+PL_NAMES_REQUESTS(PL_PMPI)
