@@ -288,5 +288,35 @@ START_TEST(sweep_finds_mark)
 }
 END_TEST
 
+/* --- events as JSON ---------------------------------------------------------------------------------------- */
+
+/* What is UTF-8 stays as it is, beside each byte that is not. */
+START_TEST(json_bytes)
+{
+#define NOT "\xef\xbf\xbd"
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        { "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },     /* of two bytes */
+        { "\xc3\xbc\xff!", "\xc3\xbc" NOT "!" },            /* never in UTF-8 */
+        { "\xe2\x82\xac\xe2\x82", "\xe2\x82\xac" NOT NOT }, /* of three, and cut */
+        { "\xf0\x9f\x98\x80\x80", "\xf0\x9f\x98\x80" NOT }, /* of four, and one too many */
+        { "\xc0\xaf\xe0\x9f\xbf", NOT NOT NOT NOT NOT },    /* in more bytes than it takes */
+        { "\xed\xa0\x80x", NOT NOT NOT "x" },               /* half a pair */
+        { "\xf4\x90\x80\x80\xf5", NOT NOT NOT NOT NOT },    /* more than there is */
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct plenum_event event = { .kind = PLENUM_EVENT_OUTPUT, .stream = 1, .text = cases[i].text };
+        event.length = strlen(event.text);
+        char *line = plenum_event_json(&event), expected[64];
+        snprintf(expected, sizeof(expected), "\"text\":\"%s\"", cases[i].expected);
+        ck_assert_ptr_nonnull(line);
+        ck_assert_msg(strstr(line, expected), "case %zu: %s", i, line);
+        free(line);
+    }
+#undef NOT
+}
+END_TEST
+
 UNIT_MAIN("runtime parts", lines_any_cut, lines_very_long, lines_nothing, vars_order, blob_offsets, names_scopes,
-          locate_programs, locate_directories, sweep_finds_mark)
+          locate_programs, locate_directories, sweep_finds_mark, json_bytes)

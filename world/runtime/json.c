@@ -6,20 +6,38 @@
 
 #include "api/plenum.h"
 
-/* JSON holds Unicode only: bytes of a text that is not UTF-8 and not ASCII become question marks. */
+/* Bytes of the UTF-8 sequence that the text begins with; 0: it is none. */
+static size_t sequence(const unsigned char *text, size_t length)
+{
+    unsigned lead = text[0], low = 0x80, high = 0xbf;
+    size_t bytes = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : low;   /* not in more bytes than it takes */
+    high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : high; /* no surrogates, and no more than there is */
+    if (bytes > length || (bytes > 1 && (text[1] < low || text[1] > high)))
+        return 0;
+    for (size_t i = 2; i < bytes; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return bytes;
+}
+
+/* JSON holds Unicode only: each byte that is not part of UTF-8 becomes the replacement character, U+FFFD. */
+static json_t *replaced(const char *text, size_t length)
+{
+    char *valid = malloc(length * 3 + 1), *to = valid;
+    for (size_t at = 0, bytes; valid && at < length; at += bytes ? bytes : 1) {
+        bytes = sequence((const unsigned char *)text + at, length - at);
+        to = bytes ? mempcpy(to, text + at, bytes) : mempcpy(to, "\xef\xbf\xbd", 3);
+    }
+    json_t *value = valid ? json_stringn(valid, (size_t)(to - valid)) : NULL;
+    free(valid);
+    return value;
+}
+
 static json_t *text_value(const char *text, size_t length)
 {
     json_t *value = json_stringn(text, length);
-    if (value)
-        return value;
-    char *ascii = malloc(length + 1);
-    if (!ascii)
-        return NULL;
-    for (size_t i = 0; i < length; i++)
-        ascii[i] = (unsigned char)text[i] < 128 ? text[i] : '?';
-    value = json_stringn(ascii, length);
-    free(ascii);
-    return value;
+    return value ? value : replaced(text, length);
 }
 
 static const char *kind_name(enum plenum_event_kind kind)
