@@ -22,7 +22,8 @@ class Launcher:
     def __init__(self):
         if len(sys.argv) != 2:
             sys.exit('usage: %s BUILD-DIRECTORY' % sys.argv[0])
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the tests were started under
+        for each in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):  # whatever the tests were started under
+            signal.signal(each, signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL)
         self.build = os.path.abspath(sys.argv[1])
         self.mpiexec = os.path.join(self.build, 'bin', 'mpiexec')
         self.scratch = tempfile.TemporaryDirectory(prefix='launcher-test-')
