@@ -248,11 +248,12 @@ static void invoke_plain(struct pl_errhandler *handler, void *handle, int code)
     }
 }
 
-/* A handler for communicators is told of MPI_COMM_SELF when the error belongs to nothing. */
+/* A handler for communicators is told of MPI_COMM_SELF, whose it is, when the error belongs to nothing; also if another
+ * thread finalizes meanwhile. */
 static void invoke_user(struct pl_errhandler *handler, void *object, int code)
 {
     void *handle = object ? pl_object_handle(object) : (void *)pl_kinds[handler->target].null;
-    if (!object && handler->target == PL_COMM && pl_world_state == PL_WORLD_INITIALIZED)
+    if (!object && handler->target == PL_COMM)
         handle = MPI_COMM_SELF;
     if (handler->extended)
         invoke_extended(handler, handle, code);

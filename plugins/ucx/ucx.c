@@ -72,10 +72,10 @@ static void choose_transports(struct ucx *ucx, ucp_config_t *config)
 }
 
 /* Nothing is to stay behind when the process is killed: files of UCX lie in a directory that goes with it. For the
- * segments of System V there is nothing like it, so they are left out where the others do the same. */
+ * segments of System V there is nothing like it, but UCX must be left those: it finds the others by a process and its
+ * descriptor, so that who still connects to a worker that has gone meets the next one, which does not expect it. */
 static void set_up_files(struct ucx *ucx, ucp_config_t *config)
 {
-    const char *wanted = ucx->host->config_text("ucx_tls");
     pl_litter_sweep();
     set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "64"); /* 0.6 MB a worker instead of 2.1, as fast */
     if (getenv("UCX_POSIX_DIR"))
@@ -84,8 +84,6 @@ static void set_up_files(struct ucx *ucx, ucp_config_t *config)
     if (ucx->litter.fd < 0)
         return;
     set_inner(config, "POSIX_DIR", "DIR", ucx->litter.name);
-    if (!wanted || !*wanted)
-        set(config, "TLS", "TLS", "^sysv");
 }
 
 static int open_context(struct ucx *ucx)
