@@ -72,10 +72,12 @@ static void choose_transports(struct ucx *ucx, ucp_config_t *config)
 }
 
 /* Nothing is to stay behind when the process is killed: files of UCX lie in a directory that goes with it. For the
- * segments of System V there is nothing like it, but UCX must be left those: it finds the others by a process and its
- * descriptor, so that who still connects to a worker that has gone meets the next one, which does not expect it. */
+ * segments of System V there is nothing like it, so they are left out where the others do the same. Memory is found by
+ * the random name of its file, not by a process and its descriptor: that is soon another worker's, and who still
+ * connects to one that has gone would meet the next one, which expects nothing. */
 static void set_up_files(struct ucx *ucx, ucp_config_t *config)
 {
+    const char *wanted = ucx->host->config_text("ucx_tls");
     pl_litter_sweep();
     set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "64"); /* 0.6 MB a worker instead of 2.1, as fast */
     if (getenv("UCX_POSIX_DIR"))
@@ -84,6 +86,9 @@ static void set_up_files(struct ucx *ucx, ucp_config_t *config)
     if (ucx->litter.fd < 0)
         return;
     set_inner(config, "POSIX_DIR", "DIR", ucx->litter.name);
+    set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
+    if (!wanted || !*wanted)
+        set(config, "TLS", "TLS", "^sysv");
 }
 
 static int open_context(struct ucx *ucx)
