@@ -71,24 +71,17 @@ static void choose_transports(struct ucx *ucx, ucp_config_t *config)
                                            : !network_only;
 }
 
-/* Nothing is to stay behind when the process is killed: files of UCX lie in a directory that goes with it. For the
- * segments of System V there is nothing like it, so they are left out where the others do the same. Memory is found by
- * the random name of its file, not by a process and its descriptor: that is soon another worker's, and who still
- * connects to one that has gone would meet the next one, which expects nothing. */
+/* Nothing is to stay behind when the process is killed: files of UCX lie in a directory that goes with it. There is
+ * nothing like it for the segments of System V; without those UCX 1.13 crashes or never settles where sessions come and
+ * go, once in some thousands. */
 static void set_up_files(struct ucx *ucx, ucp_config_t *config)
 {
-    const char *wanted = ucx->host->config_text("ucx_tls");
     pl_litter_sweep();
-    set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "64"); /* 0.6 MB a worker instead of 2.1, as fast */
     if (getenv("UCX_POSIX_DIR"))
         return;
     pl_litter_open(&ucx->litter);
-    if (ucx->litter.fd < 0)
-        return;
-    set_inner(config, "POSIX_DIR", "DIR", ucx->litter.name);
-    set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
-    if (!wanted || !*wanted)
-        set(config, "TLS", "TLS", "^sysv");
+    if (ucx->litter.fd >= 0)
+        set_inner(config, "POSIX_DIR", "DIR", ucx->litter.name);
 }
 
 static int open_context(struct ucx *ucx)
