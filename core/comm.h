@@ -20,6 +20,7 @@ struct pl_info;
 struct pl_instance;
 struct pl_type;
 struct pl_op;
+struct pl_win;
 
 /* The same on all members and different from every other in an engine: compared whole. */
 struct pl_comm_id {
@@ -85,6 +86,7 @@ struct pl_comm {
     _Atomic int detached;      /* requests that the user freed while they were under way */
     _Atomic int lost;              /* a rank, plus 1, whose process has died: broken (lost.h) */
     bool orphan;               /* its instance is closed: nothing can be started */
+    struct pl_win *win;        /* whose own it is; NULL: nobody's */
     const char *serves; /* NULL: the user's own; what it belongs to: "window", "file", "": an intercommunicator */
 };
 

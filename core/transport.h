@@ -35,7 +35,7 @@ struct pl_header {
     int32_t tag;
     uint8_t kind;     /* enum pl_message_kind */
     uint8_t flags;    /* enum pl_message_flag */
-    uint16_t reserved;
+    uint16_t part;    /* of a kind that has several: which */
     uint64_t size;    /* bytes of packed data */
     uint64_t token;   /* names the send in replies, among all of its engine's; 0: no reply wanted */
 };
@@ -49,6 +49,7 @@ enum pl_message_kind {
     PL_MSG_CANCEL,     /* withdraw the unmatched message with this token */
     PL_MSG_CANCELLED,  /* answer: it was withdrawn (tag 1) or had been matched (tag 0) */
     PL_MSG_DOOR,       /* between front doors */
+    PL_MSG_RMA,        /* of a window (rma.h) */
     PL_MSG_KINDS
 };
 
