@@ -193,11 +193,24 @@ static bool is_real(const struct pl_type *type)
     return type->basic >= PL_F16 && type->basic <= PL_F128;
 }
 
-/* A C struct of the two, made like a derived type. */
+/* One of each, also when they are the same. */
+static const struct pl_type_signature *signature_of_pair(struct pl_type *const parts[2])
+{
+    struct pl_type_signature *signature = pl_malloc(sizeof *signature + 2 * sizeof signature->items[0]);
+    if (!signature)
+        return NULL;
+    atomic_init(&signature->refs, 1);
+    signature->size = parts[0]->size + parts[1]->size;
+    signature->elements = signature->count = 2;
+    for (int i = 0; i < 2; i++)
+        signature->items[i] = (struct pl_signature_item){ 1, parts[i], NULL };
+    return signature;
+}
+
+/* A C struct of the two, made like a derived type; as an element it is its own. */
 static int fill_pair(struct pl_type *type, const void *context)
 {
     struct pl_type *const *parts = context;
-    const MPI_Count ones[] = { 1, 1 };
     struct pl_shape value = pl_type_shape(parts[0]), index = pl_type_shape(parts[1]), whole = { 0 };
     struct pl_shape_list list = { 0 };
     MPI_Count padding = -parts[0]->size & (parts[1]->align - 1);
@@ -208,13 +221,14 @@ static int fill_pair(struct pl_type *type, const void *context)
         err = pl_shape_list_finish(&list, &whole);
     else
         pl_shape_list_drop(&list);
-    if (!err)
-        err = pl_signature_of_struct(2, ones, parts, type);
+    if (!err && !(type->signature = signature_of_pair(parts)))
+        err = pl_fail_memory("a predefined datatype");
     if (err) {
         pl_shape_release(&whole);
         return err;
     }
     type->basic = PL_P_CUSTOM;
+    type->element = type;
     type->size = whole.size;
     type->layout = whole.layout;
     type->align = parts[0]->align > parts[1]->align ? parts[0]->align : parts[1]->align;

@@ -15,7 +15,7 @@
 
 struct pl_signature_item {
     MPI_Count repeat;
-    const struct pl_type *element;           /* predefined and static; NULL: nested */
+    const struct pl_type *element;           /* predefined; NULL: nested */
     const struct pl_type_signature *nested;
 };
 
