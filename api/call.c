@@ -207,8 +207,10 @@ static const char *describe(struct pl_comm *comm, char text[DESCRIPTION_MAX])
 void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, int rank)
 {
     char text[DESCRIPTION_MAX];
+    const char *name = rank == MPI_ANY_SOURCE ? " (MPI_ANY_SOURCE)" : rank == MPI_PROC_NULL ? " (MPI_PROC_NULL)"
+                       : rank == MPI_ROOT     ? " (MPI_ROOT)" : "";
     if (!call->err)
-        pl_call_error(call, class, "%s %d is not in %s", what, rank, describe((struct pl_comm *)comm, text));
+        pl_call_error(call, class, "%s %d%s is not in %s", what, rank, name, describe((struct pl_comm *)comm, text));
 }
 
 void pl_bad_count(struct pl_call *call, MPI_Count count)
@@ -218,8 +220,8 @@ void pl_bad_count(struct pl_call *call, MPI_Count count)
 
 void pl_bad_tag(struct pl_call *call, int tag, bool receiving)
 {
-    pl_call_error(call, MPI_ERR_TAG, "tag is %d; it must not be negative%s", tag,
-                  receiving ? " unless it is MPI_ANY_TAG" : "");
+    pl_call_error(call, MPI_ERR_TAG, "tag is %d%s; it must not be negative%s", tag,
+                  tag == MPI_ANY_TAG ? " (MPI_ANY_TAG)" : "", receiving ? " unless it is MPI_ANY_TAG" : "");
 }
 
 void pl_bad_wildcard(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, const char *hint)

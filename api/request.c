@@ -70,11 +70,26 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
+/* Nobody could tell when they are over: the standard forbids to free them while they are under way (MPI-5.0 sections 4.2
+ * and 6.12). Those of a session that has ended are not. */
+static void refuse_under_way(struct pl_call *call, const struct pl_request *request)
+{
+    bool together = request->kind == PL_REQ_COLL || request->kind == PL_REQ_COMM;
+    if (!request->engine || !(together || request->kind == PL_REQ_PARTITIONED))
+        return;
+    pl_request_blame(call, request);
+    if (!request->persistent || request->active)
+        pl_call_error(call, MPI_ERR_REQUEST, "request is of %s operation under way; complete it first",
+                      together ? "a collective" : "a partitioned");
+}
+
 int MPI_Request_free(MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Request_free);
     pl_arg_output(&call, request, "request");
     struct pl_request *r = call.err ? NULL : pl_arg_request(&call, *request);
+    if (r)
+        refuse_under_way(&call, r);
     if (call.err)
         return pl_call_leave(&call);
     *request = MPI_REQUEST_NULL;

@@ -91,7 +91,7 @@ START_TEST(values)
     EXPECT(pl_arg_dest(&call, comm, 4), MPI_ERR_RANK,
            "rank 4 is not in communicator \"ocean\" of 4 processes (MPI_ERR_RANK)");
     EXPECT(pl_arg_dest(&call, comm, MPI_ANY_SOURCE), MPI_ERR_RANK,
-           "rank -1 is not in communicator \"ocean\" of 4 processes (MPI_ERR_RANK)");
+           "rank -1 (MPI_ANY_SOURCE) is not in communicator \"ocean\" of 4 processes (MPI_ERR_RANK)");
     EXPECT(pl_arg_dest(&call, lone, 7), MPI_ERR_RANK,
            "rank 7 is not in the communicator (unnamed, of 1 process) (MPI_ERR_RANK)");
     ACCEPT(pl_arg_source(&call, comm, MPI_ANY_SOURCE));
@@ -99,9 +99,10 @@ START_TEST(values)
            "rank -2147483648 is not in communicator \"ocean\" of 4 processes (MPI_ERR_RANK)");
     ACCEPT(pl_arg_root(&call, comm, 3));
     EXPECT(pl_arg_root(&call, comm, MPI_PROC_NULL), MPI_ERR_ROOT,
-           "root -3 is not in communicator \"ocean\" of 4 processes (MPI_ERR_ROOT)");
+           "root -3 (MPI_PROC_NULL) is not in communicator \"ocean\" of 4 processes (MPI_ERR_ROOT)");
     ACCEPT(pl_arg_tag(&call, INT_MAX));
-    EXPECT(pl_arg_tag(&call, MPI_ANY_TAG), MPI_ERR_TAG, "tag is -2; it must not be negative (MPI_ERR_TAG)");
+    EXPECT(pl_arg_tag(&call, MPI_ANY_TAG), MPI_ERR_TAG,
+           "tag is -2 (MPI_ANY_TAG); it must not be negative (MPI_ERR_TAG)");
     ACCEPT(pl_arg_recv_tag(&call, comm, MPI_ANY_TAG));
     EXPECT(pl_arg_recv_tag(&call, comm, -7), MPI_ERR_TAG,
            "tag is -7; it must not be negative unless it is MPI_ANY_TAG (MPI_ERR_TAG)");

@@ -156,6 +156,25 @@ static void test_handler(void)
     CHECK_OK(MPI_Errhandler_free(&handler));
 }
 
+/* A collective under way cannot be freed, and goes on (MPI-5.0 section 6.12). */
+static void test_free(void)
+{
+    MPI_Request request;
+    MPI_Comm copy;
+    CHECK_OK(MPI_Ibarrier(comm, &request));
+    CHECK_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Comm_idup(comm, &copy, &request));
+    CHECK_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Barrier_init(copy, MPI_INFO_NULL, &request));
+    CHECK_OK(MPI_Start(&request));
+    CHECK_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Request_free(&request));
+    CHECK_OK(MPI_Comm_free(&copy));
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -174,6 +193,7 @@ int main(int argc, char **argv)
     test_blocks();
     test_exscan();
     test_handler();
+    test_free();
     int one = 1, sum = 0;
     CHECK_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm));
     CHECK(sum == mtest_size);

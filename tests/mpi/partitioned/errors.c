@@ -58,6 +58,8 @@ static void bad_use(void)
     CHECK_CLASS(MPI_Parrived(requests[0], 0, &flag), MPI_ERR_REQUEST);
     CHECK_CLASS(MPI_Parrived(other, 0, &flag), MPI_ERR_REQUEST);
     CHECK_CLASS(MPI_Cancel(&requests[1]), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Request_free(&requests[0]), MPI_ERR_REQUEST); /* and goes on */
+    CHECK_CLASS(MPI_Request_free(&requests[1]), MPI_ERR_REQUEST);
     CHECK_OK(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
     CHECK_CLASS(MPI_Pready(0, requests[0]), MPI_ERR_REQUEST);
     CHECK_CLASS(MPI_Pready(0, MPI_REQUEST_NULL), MPI_ERR_REQUEST);
