@@ -38,6 +38,12 @@ static const int *predefined_value(int keyval)
     }
 }
 
+/* The others are the World's: communicators of sessions have them not (MPI-5.0 section 9.1.2). */
+static bool has_predefined(const struct pl_comm *comm, int keyval)
+{
+    return comm->instance->world || keyval == MPI_TAG_UB || keyval == MPI_LASTUSEDCODE;
+}
+
 static bool is_predefined(enum pl_kind kind, int keyval)
 {
     return (kind == PL_COMM && keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE) ||
@@ -104,6 +110,16 @@ static int get_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind 
     return pl_call_leave(call);
 }
 
+static int get_comm_attr(struct pl_call *call, MPI_Comm comm, int keyval, void *value, int *flag)
+{
+    struct pl_comm *c = pl_arg_comm(call, comm);
+    if (c && flag && is_predefined(PL_COMM, keyval) && !has_predefined(c, keyval)) {
+        *flag = 0;
+        return pl_call_leave(call);
+    }
+    return get_attr(call, c ? &c->attrs : NULL, PL_COMM, keyval, value, flag);
+}
+
 static int delete_attr(struct pl_call *call, struct pl_attrs **attrs, enum pl_kind kind, const void *handle, int keyval)
 {
     refuse_predefined(call, kind, keyval);
@@ -139,8 +155,7 @@ int MPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 int MPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
 {
     struct pl_call call = PL_CALL(MPI_Comm_get_attr);
-    struct pl_comm *c = pl_arg_comm(&call, comm);
-    return get_attr(&call, c ? &c->attrs : NULL, PL_COMM, comm_keyval, attribute_val, flag);
+    return get_comm_attr(&call, comm, comm_keyval, attribute_val, flag);
 }
 
 int MPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
@@ -176,8 +191,7 @@ int MPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 int MPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
     struct pl_call call = PL_CALL(MPI_Attr_get);
-    struct pl_comm *c = pl_arg_comm(&call, comm);
-    return get_attr(&call, c ? &c->attrs : NULL, PL_COMM, keyval, attribute_val, flag);
+    return get_comm_attr(&call, comm, keyval, attribute_val, flag);
 }
 
 int MPI_Attr_delete(MPI_Comm comm, int keyval)

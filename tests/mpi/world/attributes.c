@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The predefined attributes of MPI_COMM_WORLD (MPI-5.0 section 9.1.2), by the C binding a pointer to int each; they
- * cannot be changed; other communicators have MPI_TAG_UB too.
+ * cannot be changed; other communicators have MPI_TAG_UB too. In a session it is the only one that describes the
+ * environment.
  */
 #include "mtest.h"
 
@@ -11,6 +12,26 @@ static int get(MPI_Comm comm, int keyval, int *found)
     *found = -1;
     CHECK_OK(MPI_Comm_get_attr(comm, keyval, &value, found));
     return *found ? *value : -1;
+}
+
+static void in_session(void)
+{
+    const int of_world[] = { MPI_HOST, MPI_IO, MPI_WTIME_IS_GLOBAL, MPI_APPNUM, MPI_UNIVERSE_SIZE };
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    int found;
+    CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
+    CHECK_OK(MPI_Group_from_session_pset(session, "mpi://SELF", &group));
+    CHECK_OK(MPI_Comm_create_from_group(group, "plenum.tests.attributes", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    CHECK(get(comm, MPI_TAG_UB, &found) >= 32767 && found);
+    for (size_t i = 0; i < sizeof of_world / sizeof of_world[0]; i++) {
+        get(comm, of_world[i], &found);
+        CHECK(!found);
+    }
+    CHECK_OK(MPI_Group_free(&group));
+    CHECK_OK(MPI_Comm_free(&comm));
+    CHECK_OK(MPI_Session_finalize(&session));
 }
 
 int main(int argc, char **argv)
@@ -40,5 +61,6 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     CHECK_CLASS(MPI_Comm_set_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value), MPI_ERR_KEYVAL);
     CHECK_CLASS(MPI_Comm_delete_attr(MPI_COMM_WORLD, MPI_TAG_UB), MPI_ERR_KEYVAL);
+    in_session();
     MTEST_END;
 }
