@@ -2,7 +2,7 @@
 /*
  * The engine of an instance: its lock, transports, peers, communicators by id, and progress.
  *
- * Locking: everything in here is protected by `lock`, but for `sleepers`, `activity` and `crowd`. Lock order: core/lock.h.
+ * Locking: everything in here is protected by `lock`, but for `sleepers`, `activity`, `crowd`, `parted`. Lock order: core/lock.h.
  */
 #ifndef PLENUM_CORE_ENGINE_H
 #define PLENUM_CORE_ENGINE_H
@@ -88,6 +88,7 @@ struct pl_engine {
     _Atomic unsigned activity; /* how often it was woken: the futex word of sleepers beside the one in the transports */
     bool asleep;                   /* one sleeps in the transports */
     _Atomic int crowd;             /* above 0: the peer, below 0: strangers ran when a waiting thread yielded lately */
+    _Atomic long parted;           /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
     struct pl_lost *lost;          /* looks who lives (lost.h); NULL: nobody does */
     unsigned long lost_messages;   /* thrown away: out of memory, or of an unknown kind */
     bool patient;                  /* more runnable ranks than cores: yield early */

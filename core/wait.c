@@ -6,7 +6,8 @@
  * run on this one, so an engine with more ranks than cores (`patient`) begins with it; sleeping when the wait is long.
  * Other programs take cores too, and the job may not know how many there are. A yield from which it takes long to come
  * back has let somebody else run. If what was awaited is there afterwards, that was the peer, which shares this
- * processor: for a while there is hardly any spinning (`crowd` above 0). If not, it was a stranger, and yielding to it
+ * processor: for a while there is hardly any spinning (`crowd` above 0), and as the two need not share one, this thread
+ * sleeps once, since who is woken is put on a core that is free. If not, it was a stranger, and yielding to it
  * again would only lose time: for a while there is more spinning than usual (`crowd` below 0).
  *
  * Of the threads that wait in one engine, one sleeps in the transports, where messages wake it; the others sleep beside
@@ -40,6 +41,7 @@ enum {
     CROWDED_NS = 5000,    /* a yield that takes longer has let somebody run */
     STARVED_NS = 1000000, /* one that takes longer has let somebody run who computes: better to sleep, and be woken */
     CROWD_MEMORY = 32,    /* short yields before it is forgotten */
+    PART_NS = 4000000,    /* between two sleeps for another core's sake: there may be none that is free */
     NUDGE_SPINS = 64,     /* rounds between looks at the other engines */
     NUDGE_YIELDS = 8,
     POLLS = 2046, /* polls in vain between yields, as a mask of turns; some calls make two */
@@ -181,6 +183,18 @@ static void be_asked(struct pl_engine *engine, const struct pl_request *request,
     pl_report_look(engine, request, wait);
 }
 
+/* Shares a processor with the peer, although there are enough. */
+static bool should_part(struct pl_engine *engine, int crowd)
+{
+    if (engine->patient || crowd <= 0)
+        return false;
+    long now = nanoseconds();
+    if (now - atomic_load_explicit(&engine->parted, memory_order_relaxed) < PART_NS)
+        return false;
+    atomic_store_explicit(&engine->parted, now, memory_order_relaxed);
+    return true;
+}
+
 static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, const struct pl_request *request,
                  struct pl_wait *wait)
 {
@@ -203,6 +217,10 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, con
     }
     round -= spins;
     be_asked(engine, request, wait);
+    if (should_part(engine, crowd)) {
+        take_nap(engine, awaited, 0);
+        return;
+    }
     if (round < yields) {
         if (round % NUDGE_YIELDS == NUDGE_YIELDS - 1)
             pl_engine_nudge_others(engine);
