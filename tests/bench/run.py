@@ -3,7 +3,9 @@
 """Runs the same small programs with every MPI found on this machine, and prints the medians beside the aims.
 
 The MPIs take turns in every round, so that whatever else the machine does falls on all of them alike; so do the limits
-of the machine (limits.c). Ratios and aims: aims.py. Nothing fails for being slow: the exit code is 1 only when a program
+of the machine (limits.c). A virtual machine's cores are now close to each other, now far apart, for seconds or minutes;
+so before each turn a cache line is handed to and fro, and while that takes much longer than it can, the turn waits a
+while. Ratios and aims: aims.py. Nothing fails for being slow: the exit code is 1 only when a program
 of Plenum's does not come to its end. One that does not come to its end with another MPI is cut off, and reported.
 """
 import argparse
@@ -114,9 +116,35 @@ def keep(figures, name, ranks, values):
         figures.setdefault((what, ranks), {'unit': unit}).setdefault(name, []).append(value)
 
 
+class Weather:
+    """Whether the cores are as close to each other as they have been."""
+    WORSE, LOOKS, PAUSE = 1.5, 25, 0.2
+
+    def __init__(self, limits):
+        self.program = limits and limits.program(LIMITS)
+        self.best, self.turns, self.bad = float('inf'), 0, 0
+
+    def line(self):
+        said = subprocess.run([self.program, 'line'], stdout=subprocess.PIPE, text=True, check=True).stdout
+        return float(said.split('\t')[1])
+
+    def wait(self):
+        """Returns when it is good, or after some seconds."""
+        if not self.program:
+            return
+        self.turns += 1
+        for _ in range(self.LOOKS):
+            line = self.line()
+            self.best = min(self.best, line)
+            if line <= self.WORSE * self.best:
+                return
+            time.sleep(self.PAUSE)
+        self.bad += 1
+
+
 def measure(mpis, limits, args):
     """Returns {(what, ranks): {'unit': unit, name of MPI: [values]}}, in the order of the programs."""
-    figures = {}
+    figures, weather = {}, Weather(limits)
     for run in RUNS:
         if args.only not in f'{run.program} {run.ranks}':
             continue
@@ -125,10 +153,13 @@ def measure(mpis, limits, args):
         for turn in range(turns):
             for mpi in asked if turn % 2 == 0 else reversed(asked):
                 tell(f'{run.program} on {run.ranks}, round {turn + 1} of {turns}: {mpi.name}')
+                weather.wait()
                 keep(figures, mpi.name, run.ranks, mpi.run(run.program, run.ranks, args))
             if limits and run.program == 'pair':
                 keep(figures, LIMITS, 1, limits.run(LIMITS, 1, args))
     tell('')
+    if weather.bad:
+        print(f'The cores stayed far apart in {weather.bad} of {weather.turns} turns.')
     return figures
 
 
