@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/describe.h"
+#include "api/mpiexec/foreign.h"
 #include "api/mpiexec/handover.h"
 #include "api/mpiexec/preflight.h"
 #include "api/mpiexec/run.h"
@@ -64,6 +65,7 @@ static void say_bindings(struct run *run)
 static int launch(struct run *run)
 {
     const struct options *o = run->options;
+    foreign_say(run);
     int err = plenum_job_launch(run->job);
     if (err)
         return complain(run, err);

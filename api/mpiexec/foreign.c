@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See foreign.h. The names of its libraries stand near the beginning of a program, with a zero byte before each. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/mpiexec/foreign.h"
+
+enum { LOOKED_AT = 1 << 20 };
+
+static const char *find(const char *data, size_t bytes, const char *name, size_t length)
+{
+    const char *found = memmem(data, bytes, name, length);
+    return found ? found + 1 : NULL;
+}
+
+#define FIND(data, bytes, name) find(data, bytes, "\0" name, sizeof(name))
+
+/* The library in `data`, as its file is called, into `text`. */
+static bool is_foreign(const char *data, size_t bytes, char text[64])
+{
+    const char *found = FIND(data, bytes, "libmpi.so.");
+    if (!found)
+        found = FIND(data, bytes, "libmpich.so.");
+    if (!found || FIND(data, bytes, "libmpi_abi.so."))
+        return false;
+    snprintf(text, 64, "%.*s", (int)strnlen(found, bytes - (size_t)(found - data)), found);
+    return true;
+}
+
+/* Only programs that are named with their place: the others belong to the system, or will be found in the PATH by who
+ * starts them. */
+static bool look_at(const struct section *section, char text[64])
+{
+    char file[4096];
+    const char *name = section->argv[0];
+    if (!strchr(name, '/'))
+        return false;
+    snprintf(file, sizeof(file), "%s%s%s", section->wdir && *name != '/' ? section->wdir : "",
+             section->wdir && *name != '/' ? "/" : "", name);
+    char *data = malloc(LOOKED_AT);
+    int fd = data ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    ssize_t bytes = fd >= 0 ? read(fd, data, LOOKED_AT) : -1;
+    bool foreign = bytes > 4 && memcmp(data, "\177ELF", 4) == 0 && is_foreign(data, (size_t)bytes, text);
+    if (fd >= 0)
+        close(fd);
+    free(data);
+    return foreign;
+}
+
+void foreign_say(struct run *run)
+{
+    const struct options *o = run->options;
+    char text[64];
+    int ranks = 0;
+    for (int i = 0; i < o->sections; i++)
+        ranks += o->section[i].ranks;
+    for (int i = 0; i < o->sections && ranks > 1; i++)
+        if (look_at(&o->section[i], text))
+            run_say(run,
+                    "note: %s is linked with %s, another MPI, whose processes may not find each other here: build it "
+                    "with Plenum's mpicc, or start it with the mpiexec of that MPI",
+                    o->section[i].argv[0], text);
+}
