@@ -239,7 +239,7 @@ int MPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
     return delete_attr(&call, t ? &t->attrs : NULL, PL_DATATYPE, datatype, type_keyval);
 }
 
-/* --- windows: keyvals exist, windows do not, so that every handle is refused --------------------------------- */
+/* --- windows --------------------------------------------------------------------------------------------- */
 
 int MPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
                           MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval, void *extra_state)
@@ -259,25 +259,38 @@ int MPI_Win_free_keyval(int *win_keyval)
 int MPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
 {
     struct pl_call call = PL_CALL(MPI_Win_set_attr);
-    pl_arg_win(&call, win);
-    (void)win_keyval, (void)attribute_val;
-    return pl_call_unsupported(&call);
+    struct pl_win *w = pl_arg_win(&call, win);
+    return set_attr(&call, w ? &w->attrs : NULL, PL_WIN, win, win_keyval, attribute_val);
+}
+
+/* The base is the attribute itself; the others are pointed to. */
+static void *value_of_window(struct pl_win *win, int keyval)
+{
+    switch (keyval) {
+    case MPI_WIN_BASE: return win->base;
+    case MPI_WIN_SIZE: return &win->size;
+    case MPI_WIN_DISP_UNIT: return &win->disp_unit_int;
+    case MPI_WIN_CREATE_FLAVOR: return &win->flavor;
+    default: return &win->model;
+    }
 }
 
 int MPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
 {
     struct pl_call call = PL_CALL(MPI_Win_get_attr);
-    pl_arg_win(&call, win);
-    (void)win_keyval, (void)attribute_val, (void)flag;
-    return pl_call_unsupported(&call);
+    struct pl_win *w = pl_arg_win(&call, win);
+    if (!w || !attribute_val || !flag || !is_predefined(PL_WIN, win_keyval))
+        return get_attr(&call, w ? &w->attrs : NULL, PL_WIN, win_keyval, attribute_val, flag);
+    *(void **)attribute_val = value_of_window(w, win_keyval);
+    *flag = 1;
+    return MPI_SUCCESS;
 }
 
 int MPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
     struct pl_call call = PL_CALL(MPI_Win_delete_attr);
-    pl_arg_win(&call, win);
-    (void)win_keyval;
-    return pl_call_unsupported(&call);
+    struct pl_win *w = pl_arg_win(&call, win);
+    return delete_attr(&call, w ? &w->attrs : NULL, PL_WIN, win, win_keyval);
 }
 
 PL_NAMES_ATTR(PL_PMPI)

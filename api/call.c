@@ -163,10 +163,11 @@ struct pl_instance *pl_arg_session(struct pl_call *call, MPI_Session session)
     return instance;
 }
 
-void pl_arg_win(struct pl_call *call, MPI_Win win)
+struct pl_win *pl_arg_win(struct pl_call *call, MPI_Win win)
 {
     void *object = resolve(call, PL_WIN, win, "win");
     attach(call, PL_WIN, object);
+    return object;
 }
 
 /* Errors of files without a file are those of MPI_FILE_NULL. */

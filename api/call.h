@@ -30,6 +30,7 @@
 #include "core/object.h"
 #include "core/op.h"
 #include "core/request.h"
+#include "core/window.h"
 #include "mpi.h"
 
 struct pl_call {
@@ -91,7 +92,7 @@ struct pl_errhandler *pl_arg_info_errhandler(struct pl_call *call, struct pl_inf
 struct pl_info *pl_arg_info(struct pl_call *call, MPI_Info info);          /* MPI_INFO_NULL is an error */
 struct pl_info *pl_arg_info_or_null(struct pl_call *call, MPI_Info info);  /* MPI_INFO_NULL gives NULL */
 struct pl_instance *pl_arg_session(struct pl_call *call, MPI_Session session);
-void pl_arg_win(struct pl_call *call, MPI_Win win);
+struct pl_win *pl_arg_win(struct pl_call *call, MPI_Win win);
 void pl_arg_file(struct pl_call *call, MPI_File file); /* MPI_FILE_NULL is an error here */
 
 /* Is every member of the group in the communicator? MPI_ERR_GROUP when not. */

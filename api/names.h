@@ -197,18 +197,25 @@
     X(MPI_Comm_join) X(MPI_Comm_spawn) X(MPI_Comm_spawn_multiple) X(MPI_Lookup_name) X(MPI_Open_port) \
     X(MPI_Publish_name) X(MPI_Unpublish_name)
 
-/* One-sided communication */
+/* One-sided communication: windows */
 #define PL_NAMES_WIN(X) \
+    X(MPI_Win_allocate) X(MPI_Win_allocate_c) X(MPI_Win_allocate_shared) X(MPI_Win_allocate_shared_c) \
+    X(MPI_Win_attach) X(MPI_Win_create) X(MPI_Win_create_c) X(MPI_Win_create_dynamic) X(MPI_Win_detach) \
+    X(MPI_Win_free) X(MPI_Win_get_group) X(MPI_Win_get_info) X(MPI_Win_get_name) X(MPI_Win_set_info) \
+    X(MPI_Win_set_name) X(MPI_Win_shared_query) X(MPI_Win_shared_query_c)
+
+/* One-sided communication: synchronization */
+#define PL_NAMES_WIN_SYNC(X) \
+    X(MPI_Win_complete) X(MPI_Win_fence) X(MPI_Win_flush) X(MPI_Win_flush_all) X(MPI_Win_flush_local) \
+    X(MPI_Win_flush_local_all) X(MPI_Win_lock) X(MPI_Win_lock_all) X(MPI_Win_post) X(MPI_Win_start) X(MPI_Win_sync) \
+    X(MPI_Win_test) X(MPI_Win_unlock) X(MPI_Win_unlock_all) X(MPI_Win_wait)
+
+/* One-sided communication: operations */
+#define PL_NAMES_RMA(X) \
     X(MPI_Accumulate) X(MPI_Accumulate_c) X(MPI_Compare_and_swap) X(MPI_Fetch_and_op) X(MPI_Get) \
     X(MPI_Get_accumulate) X(MPI_Get_accumulate_c) X(MPI_Get_c) X(MPI_Put) X(MPI_Put_c) X(MPI_Raccumulate) \
     X(MPI_Raccumulate_c) X(MPI_Rget) X(MPI_Rget_accumulate) X(MPI_Rget_accumulate_c) X(MPI_Rget_c) X(MPI_Rput) \
-    X(MPI_Rput_c) X(MPI_Win_allocate) X(MPI_Win_allocate_c) X(MPI_Win_allocate_shared) X(MPI_Win_allocate_shared_c) \
-    X(MPI_Win_attach) X(MPI_Win_complete) X(MPI_Win_create) X(MPI_Win_create_c) X(MPI_Win_create_dynamic) \
-    X(MPI_Win_detach) X(MPI_Win_fence) X(MPI_Win_flush) X(MPI_Win_flush_all) X(MPI_Win_flush_local) \
-    X(MPI_Win_flush_local_all) X(MPI_Win_free) X(MPI_Win_get_group) X(MPI_Win_get_info) X(MPI_Win_get_name) \
-    X(MPI_Win_lock) X(MPI_Win_lock_all) X(MPI_Win_post) X(MPI_Win_set_info) X(MPI_Win_set_name) \
-    X(MPI_Win_shared_query) X(MPI_Win_shared_query_c) X(MPI_Win_start) X(MPI_Win_sync) X(MPI_Win_test) \
-    X(MPI_Win_unlock) X(MPI_Win_unlock_all) X(MPI_Win_wait)
+    X(MPI_Rput_c)
 
 /* Files: management and views */
 #define PL_NAMES_FILE(X) \
@@ -280,8 +287,8 @@
     PL_NAMES_DATATYPE_QUERY(X) PL_NAMES_PACK(X) PL_NAMES_COLLECTIVE(X) PL_NAMES_ICOLLECTIVE(X) \
     PL_NAMES_PCOLLECTIVE(X) PL_NAMES_OP(X) PL_NAMES_GROUP(X) PL_NAMES_COMM(X) PL_NAMES_ATTR(X) PL_NAMES_TOPOLOGY(X) \
     PL_NAMES_GRAPH(X) PL_NAMES_NEIGHBORHOOD(X) PL_NAMES_ENV(X) PL_NAMES_ERROR(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) \
-    PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) PL_NAMES_FILE(X) PL_NAMES_FILE_IO(X) PL_NAMES_TOOL(X) \
-    PL_NAMES_TOOL_CVAR(X) PL_NAMES_TOOL_PVAR(X) PL_NAMES_TOOL_CATEGORY(X) PL_NAMES_ABI(X)
+    PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) PL_NAMES_WIN_SYNC(X) PL_NAMES_RMA(X) PL_NAMES_FILE(X) \
+    PL_NAMES_FILE_IO(X) PL_NAMES_TOOL(X) PL_NAMES_TOOL_CVAR(X) PL_NAMES_TOOL_PVAR(X) PL_NAMES_TOOL_CATEGORY(X) PL_NAMES_ABI(X)
 
 /* A number for each function: PL_FN_MPI_Send. */
 #define PL_FN(name) PL_FN_##name,

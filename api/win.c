@@ -1,448 +1,230 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One-sided communication: not built. Each function checks its object, and says so through its error handler. */
+/* Windows: making, freeing, names, hints. Errors of making them are the communicator's. */
 #include <string.h>
 
 #include "api/call.h"
 #include "api/pmpi.h"
 
-#pragma GCC diagnostic ignored "-Wunused-parameter"
+/* --- making ---------------------------------------------------------------------------------------------------- */
 
-int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-                   MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+/* `baseptr`: where the address of allocated memory goes; NULL with MPI_Win_create(). */
+static int make(struct pl_call *call, MPI_Comm comm, struct pl_win_spec spec, MPI_Info info, bool allocates,
+                void *baseptr, MPI_Win *win)
 {
-    struct pl_call call = PL_CALL(MPI_Accumulate);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    struct pl_comm *c = pl_arg_intracomm(call, comm);
+    struct pl_win *made = NULL;
+    spec.info = pl_arg_info_or_null(call, info);
+    struct pl_errhandler *chosen = pl_arg_info_errhandler(call, spec.info);
+    if (allocates)
+        pl_arg_output(call, baseptr, "baseptr");
+    pl_arg_output(call, win, "win");
+    if (spec.size < 0)
+        pl_call_error(call, MPI_ERR_SIZE, "size is %lld; it must not be negative", (long long)spec.size);
+    if (spec.disp_unit <= 0)
+        pl_call_error(call, MPI_ERR_DISP, "disp_unit is %lld; it has to be positive", (long long)spec.disp_unit);
+    if (spec.flavor == MPI_WIN_FLAVOR_CREATE && !spec.base && spec.size > 0)
+        pl_call_error(call, MPI_ERR_BASE, "base is NULL, with %lld bytes", (long long)spec.size);
+    if (!call->err)
+        call->err = pl_win_create(c, &spec, &made);
+    if (made) {
+        if (chosen)
+            pl_errhandler_attach(PL_WIN, made, chosen);
+        if (allocates)
+            *(void **)baseptr = made->base;
+        *win = pl_object_handle(made);
+    }
+    pl_object_release(chosen);
+    return pl_call_leave(call);
 }
 
-int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-                     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+static int allocate(struct pl_call *call, int flavor, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                    void *baseptr, MPI_Win *win)
 {
-    struct pl_call call = PL_CALL(MPI_Accumulate_c);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
-                         int target_rank, MPI_Aint target_disp, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Compare_and_swap);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
-                     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Fetch_and_op);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-            int target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Get);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
-                       int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-                       int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Get_accumulate);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                         void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
-                         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                         MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Get_accumulate_c);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-              MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Get_c);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-            MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Put);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-              MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Put_c);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
-                    MPI_Request *request)
-{
-    struct pl_call call = PL_CALL(MPI_Raccumulate);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                      MPI_Win win, MPI_Request *request)
-{
-    struct pl_call call = PL_CALL(MPI_Raccumulate_c);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
-             int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-{
-    struct pl_call call = PL_CALL(MPI_Rget);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
-                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
-                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-    struct pl_call call = PL_CALL(MPI_Rget_accumulate);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                          void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
-                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                          MPI_Win win, MPI_Request *request)
-{
-    struct pl_call call = PL_CALL(MPI_Rget_accumulate_c);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
-               MPI_Request *request)
-{
-    struct pl_call call = PL_CALL(MPI_Rget_c);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
-{
-    struct pl_call call = PL_CALL(MPI_Rput);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
-               MPI_Request *request)
-{
-    struct pl_call call = PL_CALL(MPI_Rput_c);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    struct pl_win_spec spec = { .flavor = flavor, .size = size, .disp_unit = disp_unit };
+    return make(call, comm, spec, info, true, baseptr, win);
 }
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_allocate);
-
-    pl_arg_intracomm(&call, comm);
-    return pl_call_unsupported(&call);
+    return allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm,
+                    baseptr, win);
 }
 
 int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_allocate_c);
-
-    pl_arg_intracomm(&call, comm);
-    return pl_call_unsupported(&call);
+    return allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_c), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm,
+                    baseptr, win);
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_allocate_shared);
-
-    pl_arg_intracomm(&call, comm);
-    return pl_call_unsupported(&call);
+    return allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared), MPI_WIN_FLAVOR_SHARED, size, disp_unit, info,
+                    comm, baseptr, win);
 }
 
 int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                               MPI_Win *win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_allocate_shared_c);
-
-    pl_arg_intracomm(&call, comm);
-    return pl_call_unsupported(&call);
+    return allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared_c), MPI_WIN_FLAVOR_SHARED, size, disp_unit, info,
+                    comm, baseptr, win);
 }
 
-int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+static int create(struct pl_call *call, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                  MPI_Win *win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_attach);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_complete(MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Win_complete);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    struct pl_win_spec spec = {
+        .flavor = MPI_WIN_FLAVOR_CREATE, .base = base, .size = size, .disp_unit = disp_unit
+    };
+    return make(call, comm, spec, info, false, NULL, win);
 }
 
 int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_create);
-
-    pl_arg_intracomm(&call, comm);
-    return pl_call_unsupported(&call);
+    return create(&(struct pl_call)PL_CALL(MPI_Win_create), base, size, disp_unit, info, comm, win);
 }
 
 int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    struct pl_call call = PL_CALL(MPI_Win_create_c);
-
-    pl_arg_intracomm(&call, comm);
-    return pl_call_unsupported(&call);
+    return create(&(struct pl_call)PL_CALL(MPI_Win_create_c), base, size, disp_unit, info, comm, win);
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     struct pl_call call = PL_CALL(MPI_Win_create_dynamic);
-
-    pl_arg_intracomm(&call, comm);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_detach(MPI_Win win, const void *base)
-{
-    struct pl_call call = PL_CALL(MPI_Win_detach);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_fence(int assert, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Win_fence);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_flush(int rank, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Win_flush);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_flush_all(MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Win_flush_all);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_flush_local(int rank, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Win_flush_local);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_flush_local_all(MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Win_flush_local_all);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    struct pl_win_spec spec = { .flavor = MPI_WIN_FLAVOR_DYNAMIC, .disp_unit = 1 };
+    return make(&call, comm, spec, info, false, NULL, win);
 }
 
 int MPI_Win_free(MPI_Win *win)
 {
     struct pl_call call = PL_CALL(MPI_Win_free);
-
     pl_arg_output(&call, win, "win");
+    struct pl_win *w = call.err ? NULL : pl_arg_win(&call, *win);
+    if (w)
+        pl_object_retain(w); /* an error is raised through its handler */
     if (!call.err)
-        pl_arg_win(&call, *win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
-{
-    struct pl_call call = PL_CALL(MPI_Win_get_group);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
-{
-    struct pl_call call = PL_CALL(MPI_Win_get_info);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
-{
-    struct pl_call call = PL_CALL(MPI_Win_get_name);
-
-    if (win != MPI_WIN_NULL) {
-        pl_arg_win(&call, win);
-        return pl_call_unsupported(&call);
-    }
-    pl_arg_output(&call, win_name, "win_name");
-    pl_arg_output(&call, resultlen, "resultlen");
+        call.err = pl_win_free(w);
     if (!call.err)
-        *resultlen = (int)strlen(strcpy(win_name, "MPI_WIN_NULL"));
+        *win = MPI_WIN_NULL;
+    int rc = pl_call_leave(&call);
+    pl_object_release(w);
+    return rc;
+}
+
+/* --- memory ---------------------------------------------------------------------------------------------------- */
+
+int MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+{
+    struct pl_call call = PL_CALL(MPI_Win_attach);
+    struct pl_win *w = pl_arg_win(&call, win);
+    if (size < 0)
+        pl_call_error(&call, MPI_ERR_SIZE, "size is %lld; it must not be negative", (long long)size);
+    if (!call.err)
+        call.err = pl_win_attach(w, base, size);
     return pl_call_leave(&call);
 }
 
-int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+int MPI_Win_detach(MPI_Win win, const void *base)
 {
-    struct pl_call call = PL_CALL(MPI_Win_lock);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    struct pl_call call = PL_CALL(MPI_Win_detach);
+    struct pl_win *w = pl_arg_win(&call, win);
+    if (!call.err)
+        call.err = pl_win_detach(w, base);
+    return pl_call_leave(&call);
 }
 
-int MPI_Win_lock_all(int assert, MPI_Win win)
+static void query(struct pl_call *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
-    struct pl_call call = PL_CALL(MPI_Win_lock_all);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_post(MPI_Group group, int assert, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Win_post);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_set_info(MPI_Win win, MPI_Info info)
-{
-    struct pl_call call = PL_CALL(MPI_Win_set_info);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_set_name(MPI_Win win, const char *win_name)
-{
-    struct pl_call call = PL_CALL(MPI_Win_set_name);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    struct pl_win *w = pl_arg_win(call, win);
+    pl_arg_dest(call, w ? w->comm : NULL, rank);
+    pl_arg_output(call, size, "size");
+    pl_arg_output(call, disp_unit, "disp_unit");
+    pl_arg_output(call, baseptr, "baseptr");
+    if (!call->err)
+        call->err = pl_win_query(w, rank, size, disp_unit, baseptr);
 }
 
 int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     struct pl_call call = PL_CALL(MPI_Win_shared_query);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    MPI_Aint unit = 1;
+    query(&call, win, rank, size, disp_unit ? &unit : NULL, baseptr);
+    if (!call.err)
+        *disp_unit = (int)(unit > INT32_MAX ? INT32_MAX : unit);
+    return pl_call_leave(&call);
 }
 
 int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
     struct pl_call call = PL_CALL(MPI_Win_shared_query_c);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    query(&call, win, rank, size, disp_unit, baseptr);
+    return pl_call_leave(&call);
 }
 
-int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Win_start);
+/* --- what belongs to it ---------------------------------------------------------------------------------------- */
 
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
+{
+    struct pl_call call = PL_CALL(MPI_Win_get_group);
+    struct pl_win *w = pl_arg_win(&call, win);
+    pl_arg_output(&call, group, "group");
+    if (!call.err)
+        *group = pl_object_handle(pl_handle_share(w->comm->group));
+    return pl_call_leave(&call);
 }
 
-int MPI_Win_sync(MPI_Win win)
+int MPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
-    struct pl_call call = PL_CALL(MPI_Win_sync);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    struct pl_call call = PL_CALL(MPI_Win_get_info);
+    struct pl_win *w = pl_arg_win(&call, win);
+    pl_arg_output(&call, info_used, "info_used");
+    struct pl_info *made = call.err ? NULL : pl_info_create();
+    if (!call.err)
+        call.err = made ? pl_win_info_get(w, made) : MPI_ERR_NO_MEM;
+    if (!call.err)
+        *info_used = pl_object_handle(made);
+    else if (made)
+        pl_handle_drop(made);
+    return pl_call_leave(&call);
 }
 
-int MPI_Win_test(MPI_Win win, int *flag)
+int MPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
-    struct pl_call call = PL_CALL(MPI_Win_test);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    struct pl_call call = PL_CALL(MPI_Win_set_info);
+    struct pl_win *w = pl_arg_win(&call, win);
+    struct pl_info *i = pl_arg_info_or_null(&call, info);
+    if (!call.err)
+        call.err = pl_win_info_set(w, i);
+    return pl_call_leave(&call);
 }
 
-int MPI_Win_unlock(int rank, MPI_Win win)
+int MPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
-    struct pl_call call = PL_CALL(MPI_Win_unlock);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    struct pl_call call = PL_CALL(MPI_Win_get_name);
+    struct pl_win *w = win == MPI_WIN_NULL ? NULL : pl_arg_win(&call, win);
+    pl_arg_output(&call, win_name, "win_name");
+    pl_arg_output(&call, resultlen, "resultlen");
+    if (call.err)
+        return pl_call_leave(&call);
+    if (w)
+        pl_lock_take(&w->comm->lock);
+    *resultlen = (int)strlen(strcpy(win_name, w ? w->comm->name : "MPI_WIN_NULL"));
+    if (w)
+        pl_lock_drop(&w->comm->lock);
+    return MPI_SUCCESS;
 }
 
-int MPI_Win_unlock_all(MPI_Win win)
+int MPI_Win_set_name(MPI_Win win, const char *win_name)
 {
-    struct pl_call call = PL_CALL(MPI_Win_unlock_all);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Win_wait(MPI_Win win)
-{
-    struct pl_call call = PL_CALL(MPI_Win_wait);
-
-    pl_arg_win(&call, win);
-    return pl_call_unsupported(&call);
+    struct pl_call call = PL_CALL(MPI_Win_set_name);
+    struct pl_win *w = pl_arg_win(&call, win);
+    pl_arg_output(&call, win_name, "win_name");
+    if (call.err)
+        return pl_call_leave(&call);
+    pl_lock_take(&w->comm->lock);
+    strncpy(w->comm->name, win_name, sizeof w->comm->name - 1);
+    pl_lock_drop(&w->comm->lock);
+    return MPI_SUCCESS;
 }
 
 PL_NAMES_WIN(PL_PMPI)

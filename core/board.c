@@ -109,23 +109,6 @@ struct notice {
     uint64_t place, bytes; /* 0 bytes: there will be no board */
 };
 
-static int find_peer(struct pl_comm *comm, int rank, struct pl_peer **peer)
-{
-    struct pl_engine *engine = &comm->instance->engine;
-    const struct pl_waiting what = { .what = PL_WHAT_ADDRESS, .comm = comm, .peer = rank, .tag = PL_ANY };
-    struct pl_wait wait = { .what = &what };
-    for (;;) {
-        pl_engine_enter(engine);
-        int rc = pl_engine_resolve(comm, rank, peer);
-        int events = rc == PL_AGAIN ? pl_engine_progress(engine) : 0;
-        pl_engine_leave(engine);
-        if (rc != PL_AGAIN)
-            return rc;
-        wait.rounds = events ? 0 : wait.rounds;
-        pl_engine_idle(engine, &wait);
-    }
-}
-
 /* The transport by which all other members are reached; NULL: it cannot share memory, or there are several. */
 static const struct pl_transport_ops *common_transport(struct pl_comm *comm)
 {
@@ -134,7 +117,7 @@ static const struct pl_transport_ops *common_transport(struct pl_comm *comm)
         struct pl_peer *peer;
         if (i == comm->rank)
             continue;
-        if (find_peer(comm, i, &peer) != MPI_SUCCESS || !peer->endpoint)
+        if (pl_engine_find(comm, i, &peer) != MPI_SUCCESS || !peer->endpoint)
             return NULL;
         if (!peer->endpoint->ops->share || (ops && ops != peer->endpoint->ops))
             return NULL;

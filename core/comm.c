@@ -21,6 +21,7 @@
 #include "core/report.h"
 #include "core/request.h"
 #include "core/topology.h"
+#include "core/window.h"
 
 /* All but the id. What it holds when it fails is for pl_comm_destroy(). */
 static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
@@ -150,6 +151,8 @@ int pl_comm_fail_orphan(void)
 void pl_comm_orphan(struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;
+    if (comm->win)
+        pl_win_orphan(comm->win);
     pl_engine_enter(engine);
     pl_match_index_drop(comm);
     for (int i = 0; i < PL_QUEUES; i++)

@@ -196,6 +196,9 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
 /* The peer of a rank of a communicator; PL_AGAIN: its address is not known yet. Lock held. */
 int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer);
 
+/* The same, and waits until the address is known. Lock not held. */
+int pl_engine_find(struct pl_comm *comm, int rank, struct pl_peer **peer);
+
 /* Communicators by id. Lock held. Registering delivers what has arrived early. */
 void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm);
 void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm);

@@ -18,6 +18,7 @@
 #include "core/match_index.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "core/report.h"
 #include "core/request.h"
 
 /* The address of one transport in a card; NULL: it has none, or the card is damaged. */
@@ -172,6 +173,23 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
     if (rc == MPI_SUCCESS && (*peer)->settings != pl_coll_settings())
         comm->unlike = rank + 1;
     return rc;
+}
+
+int pl_engine_find(struct pl_comm *comm, int rank, struct pl_peer **peer)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    const struct pl_waiting what = { .what = PL_WHAT_ADDRESS, .comm = comm, .peer = rank, .tag = PL_ANY };
+    struct pl_wait wait = { .what = &what };
+    for (;;) {
+        pl_engine_enter(engine);
+        int rc = pl_engine_resolve(comm, rank, peer);
+        int events = rc == PL_AGAIN ? pl_engine_progress(engine) : 0;
+        pl_engine_leave(engine);
+        if (rc != PL_AGAIN)
+            return rc;
+        wait.rounds = events ? 0 : wait.rounds;
+        pl_engine_idle(engine, &wait);
+    }
 }
 
 /* --- communicators by id ---------------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@
 #include "core/instance.h"
 #include "core/lock.h"
 #include "core/process.h"
+#include "core/window.h"
 
 #define PREDEFINED(constant, ops_)                                                                                     \
     {                                                                                                                  \
@@ -103,6 +104,10 @@ static struct pl_errhandler **place_of(enum pl_kind kind, void *object, struct p
         *guard = &((struct pl_comm *)object)->lock;
         return &((struct pl_comm *)object)->errhandler;
     }
+    if (kind == PL_WIN && object) {
+        *guard = &((struct pl_win *)object)->comm->lock;
+        return &((struct pl_win *)object)->errhandler;
+    }
     if (kind == PL_SESSION && object) {
         *guard = &((struct pl_instance *)object)->lock;
         return &((struct pl_instance *)object)->errhandler;
@@ -165,6 +170,8 @@ static int job_rank(const struct pl_raised *raised)
     const struct pl_instance *instance = NULL;
     if (raised->kind == PL_COMM && raised->object)
         instance = ((struct pl_comm *)raised->object)->instance;
+    if (raised->kind == PL_WIN && raised->object)
+        instance = ((struct pl_win *)raised->object)->comm->instance;
     if (raised->kind == PL_SESSION)
         instance = raised->object;
     bool open = (instance && instance->open) || pl_world_state == PL_WORLD_INITIALIZED;
@@ -177,8 +184,8 @@ void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OB
     int class = pl_error_code_class(raised->code);
     const char *class_name = pl_error_class_name(class);
     name[0] = '\0';
-    if (raised->kind == PL_COMM && raised->object) {
-        struct pl_comm *comm = raised->object;
+    if ((raised->kind == PL_COMM || raised->kind == PL_WIN) && raised->object) {
+        struct pl_comm *comm = raised->kind == PL_WIN ? ((struct pl_win *)raised->object)->comm : raised->object;
         pl_lock_take(&comm->lock);
         memcpy(name, comm->name, MPI_MAX_OBJECT_NAME);
         pl_lock_drop(&comm->lock);

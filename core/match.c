@@ -10,6 +10,7 @@
 #include "core/instance.h"
 #include "core/match_index.h"
 #include "core/partitioned.h"
+#include "core/rma.h"
 
 static inline bool fits(const struct pl_header *header, int source, int tag)
 {
@@ -65,7 +66,7 @@ static inline void take(struct pl_request *request, const struct pl_origin *from
 }
 
 /* It is at the sender. */
-static void fetch(struct pl_request *request, const struct pl_header *header, struct pl_bulk *bulk)
+void pl_match_fetch(struct pl_request *request, const struct pl_header *header, struct pl_bulk *bulk)
 {
     int error = matched(request, header);
     int rc = bulk->ops->fetch(transport_self(request->engine, bulk->ops), bulk, &request->in);
@@ -77,7 +78,7 @@ static inline void deliver(struct pl_request *request, const struct pl_origin *f
                            const void *data, struct pl_bulk *bulk)
 {
     if (__builtin_expect(bulk != NULL, 0))
-        fetch(request, header, bulk);
+        pl_match_fetch(request, header, bulk);
     else
         take(request, from, header, data);
 }
@@ -86,6 +87,11 @@ void pl_match_deliver(struct pl_request *request, struct pl_unexpected *unexpect
 {
     deliver(request, unexpected->from, &unexpected->header, unexpected->data, unexpected->bulk);
     free(unexpected);
+}
+
+void pl_match_refuse(struct pl_engine *engine, struct pl_bulk *bulk)
+{
+    bulk->ops->drop(transport_self(engine, bulk->ops), bulk, false);
 }
 
 void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, bool cancelled)
@@ -128,7 +134,7 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
 {
     if (__builtin_expect(!comm && engine->closing, 0)) {
         if (bulk)
-            bulk->ops->drop(transport_self(engine, bulk->ops), bulk, false);
+            pl_match_refuse(engine, bulk);
         return;
     }
     struct pl_unexpected *unexpected = keep(from, header, data, bulk);
@@ -339,7 +345,7 @@ static void arrived_door(struct pl_engine *engine, const struct pl_origin *from,
     struct door_fetch *fetched =
         engine->door_arrived && header->size < PL_DOOR_MAX ? calloc(1, sizeof *fetched + header->size) : NULL;
     if (!fetched) {
-        bulk->ops->drop(transport_self(engine, bulk->ops), bulk, false);
+        pl_match_refuse(engine, bulk);
         return;
     }
     fetched->from = from;
@@ -349,7 +355,7 @@ static void arrived_door(struct pl_engine *engine, const struct pl_origin *from,
     fetched->request.completed = door_fetched;
     pl_list_init(&fetched->request.link);
     pl_cursor_init(&fetched->request.in.data, fetched->data, (MPI_Count)header->size, PL_TYPE_BYTE);
-    fetch(&fetched->request, header, bulk);
+    pl_match_fetch(&fetched->request, header, bulk);
 }
 
 static __attribute__((noinline)) void arrived_other(struct pl_engine *engine, const struct pl_origin *from,
@@ -362,6 +368,7 @@ static __attribute__((noinline)) void arrived_other(struct pl_engine *engine, co
     case PL_MSG_CANCEL:    arrived_cancel(engine, from, header); break;
     case PL_MSG_CANCELLED: arrived_cancelled(engine, header); break;
     case PL_MSG_DOOR:      arrived_door(engine, from, header, data, bulk); break;
+    case PL_MSG_RMA:       pl_rma_arrived(engine, find_comm(engine, header), header, data, bulk); break;
     default:               engine->lost_messages++; break;
     }
 }

@@ -49,6 +49,12 @@ void pl_match_unpost(struct pl_request *request);
 /* Delivers an unexpected message, already out of its queue, into a receive. Consumes it. */
 void pl_match_deliver(struct pl_request *request, struct pl_unexpected *unexpected);
 
+/* Gets the data of a bulk message into request->in.data; the request completes with what fits. */
+void pl_match_fetch(struct pl_request *request, const struct pl_header *header, struct pl_bulk *bulk);
+
+/* Throws the data of one away. */
+void pl_match_refuse(struct pl_engine *engine, struct pl_bulk *bulk);
+
 /* Throws an unexpected message away. */
 void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, bool cancelled);
 

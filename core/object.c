@@ -21,6 +21,7 @@
 #include "core/match.h"
 #include "core/op.h"
 #include "core/request.h"
+#include "core/window.h"
 
 const struct pl_kind_ops pl_kinds[PL_KINDS] = {
     [PL_COMM] = { "communicator", "MPI_COMM_NULL", sizeof(struct pl_comm), MPI_ERR_COMM, (uintptr_t)MPI_COMM_NULL,
@@ -43,8 +44,8 @@ const struct pl_kind_ops pl_kinds[PL_KINDS] = {
                      (uintptr_t)MPI_REQUEST_NULL, pl_request_destroy, NULL },
     [PL_SESSION] = { "session", "MPI_SESSION_NULL", sizeof(struct pl_instance), MPI_ERR_SESSION,
                      (uintptr_t)MPI_SESSION_NULL, pl_session_destroy, NULL },
-    [PL_WIN] = { "window", "MPI_WIN_NULL", sizeof(struct pl_object), MPI_ERR_WIN, (uintptr_t)MPI_WIN_NULL,
-                 NULL, NULL },
+    [PL_WIN] = { "window", "MPI_WIN_NULL", sizeof(struct pl_win), MPI_ERR_WIN, (uintptr_t)MPI_WIN_NULL,
+                 pl_win_destroy, NULL },
 };
 
 static void *create(enum pl_kind kind, int32_t handles)

@@ -9,6 +9,7 @@
 #include "core/instance.h"
 #include "core/lost.h"
 #include "core/partitioned.h"
+#include "core/rma.h"
 #include "core/schedule.h"
 
 /*
@@ -247,5 +248,7 @@ int pl_request_report(const struct pl_request *request)
         return pl_fail(error, "the process of rank %d in %s is gone", request->peer_rank, pl_comm_label(request->comm));
     if (request->kind == PL_REQ_PARTITIONED)
         return pl_partitioned_report(request, error);
+    if (request->kind == PL_REQ_RMA)
+        return pl_rma_report(request, error);
     return error;
 }

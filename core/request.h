@@ -28,6 +28,7 @@ enum pl_request_kind {
     PL_REQ_PARTITIONED, /* a message in parts: core/partitioned.h */
     PL_REQ_PAIR,        /* a send and a receive at once: MPI_Isendrecv */
     PL_REQ_COMM,        /* creation of a communicator: MPI_Comm_idup */
+    PL_REQ_RMA,         /* a one-sided operation: core/rma.h */
     PL_REQ_COMPLETE,    /* never does anything: PROC_NULL, buffered sends */
 };
 

@@ -81,13 +81,11 @@ struct pl_rma_order {
     uint8_t kind;      /* enum pl_rma_kind */
     uint8_t op;        /* the operation's ABI constant */
     uint8_t apart;     /* the data follows in a message of its own */
-    uint8_t plain;     /* the datatype is `count` elements of the predefined one, one after the other */
-    uint32_t element;  /* the ABI constant of the predefined datatype of all elements */
+    uint8_t reserved;
+    uint32_t layout;   /* bytes of the datatype */
     int64_t at;        /* bytes from the start of the window; of a dynamic one: the address */
     uint64_t count;    /* elements of the datatype */
-    uint64_t bytes;    /* of data that comes, or is wanted */
-    uint32_t layout;   /* bytes of the datatype */
-    uint32_t lock_type;
+    uint64_t bytes;    /* of data that comes along or apart */
 };
 
 /* Something on its way: a request of the library's own, with what has to live as long. */
@@ -108,6 +106,9 @@ void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int ask);
 /* A short message without anything of the user's. MPI_ERR_NO_MEM. */
 int pl_rma_say(struct pl_win *win, int rank, enum pl_rma_part part, int ask, const void *data, size_t bytes);
 
+/* The same with a question: counted in `asked`. */
+int pl_rma_ask(struct pl_win *win, int rank, enum pl_rma_part part, const void *data, size_t bytes);
+
 /* An answer with data that is awaited. */
 struct pl_rma_get {
     struct pl_request request; /* takes it */
@@ -119,13 +120,25 @@ struct pl_rma_get {
 };
 
 /* host->arrived() for PL_MSG_RMA. Engine lock held. */
-void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
-                    const struct pl_header *header, const void *data, struct pl_bulk *bulk);
+void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header, const void *data,
+                    struct pl_bulk *bulk);
 
-/* What is queued at this end and cannot be done any more. Engine lock held. */
+/* Answers and replies; those that will not come any more. Engine lock held. rma_message.c. */
+void pl_rma_answered(struct pl_win *win, int rank, const struct pl_header *header, const void *data);
+void pl_rma_replied(struct pl_win *win, int rank, const struct pl_header *header, const void *data,
+                    struct pl_bulk *bulk);
+void pl_rma_drop_gets(struct pl_win *win);
+
+/* Something has come that threads may sleep for. Engine lock held. */
+void pl_rma_wake(struct pl_win *win);
+
+/* What is queued at this end and cannot be done any more; nothing is under way. Engine lock held. */
 void pl_rma_drop(struct pl_win *win);
 
-/* Waits until `ready` says so; MPI_ERR_PROC_ABORTED when the rank, or with PL_WIN_ALL anybody, is gone. */
+/* Is that rank gone, or with PL_WIN_ALL anybody? MPI_ERR_PROC_ABORTED, recorded. Engine lock held. */
+int pl_win_find_lost(struct pl_win *win, int rank);
+
+/* Waits until `ready` says so, or for what is awaited; MPI_ERR_PROC_ABORTED when the rank, or with PL_WIN_ALL anybody, is gone. */
 int pl_win_await(struct pl_win *win, int rank, const struct pl_awaited *awaited,
                  bool (*ready)(struct pl_win *win, int rank));
 

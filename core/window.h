@@ -87,7 +87,6 @@ enum {
     PL_HINT_SAME_SIZE = 2,
     PL_HINT_SAME_DISP_UNIT = 4,
     PL_HINT_NONCONTIGUOUS = 8,
-    PL_HINT_SAME_OP = 16, /* accumulate_ops = same_op */
 };
 
 struct pl_win {
@@ -109,6 +108,7 @@ struct pl_win {
     size_t *map_bytes;
     struct pl_win_region *regions; /* of a dynamic window, by address; engine's lock */
     size_t region_count, region_room;
+    int empty_regions;         /* attached without a byte */
 
     _Atomic int access;        /* enum pl_win_access */
     _Atomic bool fence_used;   /* there have been operations since the last fence */
@@ -116,7 +116,7 @@ struct pl_win {
     bool unchecked;            /* MPI_MODE_NOCHECK in MPI_Win_lock_all */
     struct pl_group *started, *exposed; /* of MPI_Win_start and MPI_Win_post; retained, NULL: none */
     unsigned hints;
-    char ordering[32], ops_hint[24];
+    char ordering[24], ops_hint[24], granularity[24]; /* as they were given; protected by comm->lock, like `hints` */
 
     struct pl_list replies;    /* of struct pl_rma_get.link: answers with data that are awaited, in order (rma.c) */
     struct pl_list lock_queue; /* of struct pl_rma_entry.queue: locks that could not be given yet */
@@ -150,9 +150,9 @@ struct pl_win_card {
     uint64_t place, bytes; /* of the area with cell and memory; 0 bytes: not shared */
     int32_t node, error;
 };
-int pl_win_memory_make(struct pl_win *win, struct pl_comm *parent, const struct pl_win_spec *spec,
-                       struct pl_win_card *own);
+int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own);
 int pl_win_memory_map(struct pl_win *win, const struct pl_win_card *cards);
+void pl_win_memory_unmap(struct pl_win *win);
 void pl_win_memory_release(struct pl_win *win, bool reuse);
 
 /* Dynamic windows. */
@@ -183,8 +183,18 @@ int pl_win_lock_all(struct pl_win *win, int assertion);
 int pl_win_unlock_all(struct pl_win *win);
 int pl_win_flush(struct pl_win *win, int rank, bool local);
 
-/* The word of a lock: tries to take it; gives it back and wakes those who wait. Any lock, or none. */
+/* Waits until all that went out by messages has been done at its targets. */
+int pl_win_finish(struct pl_win *win);
+
+/* The word of a lock: tries to take it; gives it back: true when somebody may wait for it, who is then to be woken
+ * (engine's lock). */
 bool pl_win_try(struct pl_win_cell *cell, int type);
-void pl_win_give(struct pl_win *win, int rank, struct pl_win_cell *cell, int type);
+bool pl_win_give(struct pl_win_cell *cell, int type);
+void pl_win_ring(struct pl_win *win, struct pl_win_cell *cell);
+
+static inline uint64_t pl_win_bit(int rank)
+{
+    return (uint64_t)1 << (rank % 64);
+}
 
 #endif

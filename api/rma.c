@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One-sided operations. The forms of one operation share a function, which fills in what the operation is to do. */
+#include "api/call.h"
+#include "api/pmpi.h"
+#include "core/rma.h"
+
+/* What all have: the window, the rank, and the target's part. */
+static struct pl_rma arg_target(struct pl_call *call, enum pl_rma_kind kind, MPI_Win win, int rank, MPI_Aint disp,
+                                MPI_Count count, MPI_Datatype datatype)
+{
+    struct pl_win *w = pl_arg_win(call, win);
+    struct pl_rma rma = { .kind = kind, .win = w, .target = rank, .disp = disp, .count = count };
+    pl_arg_dest(call, w ? w->comm : NULL, rank);
+    pl_arg_count(call, count);
+    rma.type = pl_arg_type(call, datatype);
+    return rma;
+}
+
+static const struct pl_type *arg_data(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    pl_arg_count(call, count);
+    struct pl_type *type = pl_arg_type(call, datatype);
+    pl_arg_buffer(call, buf, count, type);
+    return type;
+}
+
+static void arg_origin(struct pl_call *call, struct pl_rma *rma, const void *buf, MPI_Count count,
+                       MPI_Datatype datatype)
+{
+    rma->origin = buf;
+    rma->origin_count = count;
+    rma->origin_type = arg_data(call, buf, count, datatype);
+}
+
+static void arg_result(struct pl_call *call, struct pl_rma *rma, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    rma->result = buf;
+    rma->result_count = count;
+    rma->result_type = arg_data(call, buf, count, datatype);
+}
+
+static bool is_no_op(const struct pl_op *op)
+{
+    return op && (uintptr_t)op->obj.abi == (uintptr_t)MPI_NO_OP;
+}
+
+/* Of accumulates: may the operation be applied, and are the elements at both ends of one kind? */
+static void arg_operation(struct pl_call *call, struct pl_rma *rma, MPI_Op op)
+{
+    rma->op = pl_arg_op(call, op);
+    if (!call->err)
+        call->err = pl_rma_check_op(rma->op, rma->type);
+    const struct pl_type *here = rma->origin_type ? rma->origin_type : rma->result_type;
+    if (!call->err && here->element != rma->type->element && here->size > 0 && rma->type->size > 0 &&
+        (!here->element || here->element->basic != rma->type->element->basic))
+        pl_call_error(call, MPI_ERR_TYPE, "the elements of the origin's datatype are of another kind than the target's");
+}
+
+/* `request` NULL: the form without one. */
+static int start(struct pl_call *call, const struct pl_rma *rma, bool wants_request, MPI_Request *request)
+{
+    struct pl_request *made;
+    if (wants_request)
+        pl_arg_output(call, request, "request");
+    if (!call->err)
+        call->err = pl_rma_start(rma, wants_request ? &made : NULL);
+    if (!call->err && wants_request)
+        *request = pl_object_handle(made);
+    return pl_call_leave(call);
+}
+
+/* --- put and get ------------------------------------------------------------------------------------------------ */
+
+static int put(struct pl_call *call, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+               int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+               bool wants_request, MPI_Request *request)
+{
+    struct pl_rma rma = arg_target(call, PL_RMA_PUT, win, target_rank, target_disp, target_count, target_datatype);
+    arg_origin(call, &rma, origin_addr, origin_count, origin_datatype);
+    return start(call, &rma, wants_request, request);
+}
+
+static int get(struct pl_call *call, void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+               int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+               bool wants_request, MPI_Request *request)
+{
+    struct pl_rma rma = arg_target(call, PL_RMA_GET, win, target_rank, target_disp, target_count, target_datatype);
+    arg_result(call, &rma, origin_addr, origin_count, origin_datatype);
+    return start(call, &rma, wants_request, request);
+}
+
+int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+            MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    struct pl_call call = PL_CALL(MPI_Put);
+    return put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+               target_datatype, win, false, NULL);
+}
+
+int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+              MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    struct pl_call call = PL_CALL(MPI_Put_c);
+    return put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+               target_datatype, win, false, NULL);
+}
+
+int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    struct pl_call call = PL_CALL(MPI_Rput);
+    return put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+               target_datatype, win, true, request);
+}
+
+int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+               MPI_Request *request)
+{
+    struct pl_call call = PL_CALL(MPI_Rput_c);
+    return put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+               target_datatype, win, true, request);
+}
+
+int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+            int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    struct pl_call call = PL_CALL(MPI_Get);
+    return get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+               target_datatype, win, false, NULL);
+}
+
+int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+              MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    struct pl_call call = PL_CALL(MPI_Get_c);
+    return get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+               target_datatype, win, false, NULL);
+}
+
+int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+             int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    struct pl_call call = PL_CALL(MPI_Rget);
+    return get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+               target_datatype, win, true, request);
+}
+
+int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+               MPI_Request *request)
+{
+    struct pl_call call = PL_CALL(MPI_Rget_c);
+    return get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+               target_datatype, win, true, request);
+}
+
+/* --- accumulates -------------------------------------------------------------------------------------------------- */
+
+static int accumulate(struct pl_call *call, const void *origin_addr, MPI_Count origin_count,
+                      MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, bool wants_request, MPI_Request *request)
+{
+    struct pl_rma rma =
+        arg_target(call, PL_RMA_ACCUMULATE, win, target_rank, target_disp, target_count, target_datatype);
+    arg_origin(call, &rma, origin_addr, origin_count, origin_datatype);
+    arg_operation(call, &rma, op);
+    if (!call->err && is_no_op(rma.op))
+        pl_call_error(call, MPI_ERR_OP, "MPI_NO_OP gives nothing to an accumulate without a result");
+    return start(call, &rma, wants_request, request);
+}
+
+int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+                   MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    struct pl_call call = PL_CALL(MPI_Accumulate);
+    return accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                      target_datatype, op, win, false, NULL);
+}
+
+int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                     MPI_Win win)
+{
+    struct pl_call call = PL_CALL(MPI_Accumulate_c);
+    return accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                      target_datatype, op, win, false, NULL);
+}
+
+int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                    MPI_Request *request)
+{
+    struct pl_call call = PL_CALL(MPI_Raccumulate);
+    return accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                      target_datatype, op, win, true, request);
+}
+
+int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
+                      MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                      MPI_Win win, MPI_Request *request)
+{
+    struct pl_call call = PL_CALL(MPI_Raccumulate_c);
+    return accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                      target_datatype, op, win, true, request);
+}
+
+/* The two buffers of MPI_Get_accumulate(). With MPI_NO_OP the origin's is not looked at. */
+struct buffers {
+    const void *origin_addr;
+    MPI_Count origin_count;
+    MPI_Datatype origin_datatype;
+    void *result_addr;
+    MPI_Count result_count;
+    MPI_Datatype result_datatype;
+};
+
+static int get_accumulate(struct pl_call *call, const struct buffers *buffers, int target_rank, MPI_Aint target_disp,
+                          MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                          bool wants_request, MPI_Request *request)
+{
+    struct pl_rma rma =
+        arg_target(call, PL_RMA_GET_ACCUMULATE, win, target_rank, target_disp, target_count, target_datatype);
+    if (op != MPI_NO_OP)
+        arg_origin(call, &rma, buffers->origin_addr, buffers->origin_count, buffers->origin_datatype);
+    arg_result(call, &rma, buffers->result_addr, buffers->result_count, buffers->result_datatype);
+    arg_operation(call, &rma, op);
+    return start(call, &rma, wants_request, request);
+}
+
+int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
+                       int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                       int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    struct pl_call call = PL_CALL(MPI_Get_accumulate);
+    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
+    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                          false, NULL);
+}
+
+int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                         void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
+                         MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                         MPI_Win win)
+{
+    struct pl_call call = PL_CALL(MPI_Get_accumulate_c);
+    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
+    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                          false, NULL);
+}
+
+int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
+                        int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    struct pl_call call = PL_CALL(MPI_Rget_accumulate);
+    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
+    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                          true, request);
+}
+
+int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                          void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank,
+                          MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                          MPI_Win win, MPI_Request *request)
+{
+    struct pl_call call = PL_CALL(MPI_Rget_accumulate_c);
+    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
+    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                          true, request);
+}
+
+/* --- single elements ------------------------------------------------------------------------------------------------ */
+
+static void arg_single(struct pl_call *call, const struct pl_type *type)
+{
+    char label[MPI_MAX_OBJECT_NAME];
+    if (type && !type->obj.predefined && !type->permanent)
+        pl_call_error(call, MPI_ERR_TYPE, "datatype is %s; a predefined one is needed", pl_type_label(type, label));
+}
+
+int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
+                     MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+    struct pl_call call = PL_CALL(MPI_Fetch_and_op);
+    struct pl_rma rma = arg_target(&call, PL_RMA_GET_ACCUMULATE, win, target_rank, target_disp, 1, datatype);
+    arg_single(&call, rma.type);
+    if (op != MPI_NO_OP)
+        arg_origin(&call, &rma, origin_addr, 1, datatype);
+    arg_result(&call, &rma, result_addr, 1, datatype);
+    arg_operation(&call, &rma, op);
+    return start(&call, &rma, false, NULL);
+}
+
+/* Integers, logicals and bytes of all languages. */
+static bool is_comparable(const struct pl_type *type)
+{
+    switch (type->basic) {
+    case PL_I8: case PL_I16: case PL_I32: case PL_I64: case PL_I128:
+    case PL_U8: case PL_U16: case PL_U32: case PL_U64:
+    case PL_BOOL: case PL_L8: case PL_L16: case PL_L32: case PL_L64: case PL_L128: case PL_BYTE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype,
+                         int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+    struct pl_call call = PL_CALL(MPI_Compare_and_swap);
+    struct pl_rma rma = arg_target(&call, PL_RMA_COMPARE_AND_SWAP, win, target_rank, target_disp, 1, datatype);
+    char label[MPI_MAX_OBJECT_NAME];
+    arg_single(&call, rma.type);
+    if (!call.err && !is_comparable(rma.type))
+        pl_call_error(&call, MPI_ERR_TYPE, "datatype is %s; an integer, logical or byte is needed",
+                      pl_type_label(rma.type, label));
+    arg_origin(&call, &rma, origin_addr, 1, datatype);
+    arg_result(&call, &rma, result_addr, 1, datatype);
+    pl_arg_buffer(&call, compare_addr, 1, rma.type);
+    rma.compare = compare_addr;
+    rma.op = pl_op_predefined((uintptr_t)MPI_REPLACE);
+    return start(&call, &rma, false, NULL);
+}
+
+PL_NAMES_RMA(PL_PMPI)

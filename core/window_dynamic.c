@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory that is attached to dynamic windows: pieces by address, which do not overlap. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/instance.h"
+#include "core/memory.h"
+#include "core/window.h"
+
+/* The first region that begins behind the address: where one that begins there would go. */
+static size_t place_of(const struct pl_win *win, uintptr_t address)
+{
+    size_t low = 0, high = win->region_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)win->regions[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool pl_win_is_attached(const struct pl_win *win, uintptr_t address, size_t bytes)
+{
+    for (size_t place = place_of(win, address); place > 0 && bytes > 0; place++) {
+        const struct pl_win_region *region = &win->regions[place - 1];
+        size_t within = address - (uintptr_t)region->base;
+        if (place > win->region_count || address < (uintptr_t)region->base || within >= region->bytes)
+            return false;
+        size_t part = region->bytes - within;
+        if (part >= bytes)
+            return true;
+        address += part; /* the next one may begin right there */
+        bytes -= part;
+    }
+    return bytes == 0;
+}
+
+static int insert(struct pl_win *win, char *base, size_t bytes)
+{
+    uintptr_t address = (uintptr_t)base;
+    size_t place = place_of(win, address);
+    const struct pl_win_region *before = place > 0 ? &win->regions[place - 1] : NULL;
+    if ((before && ((uintptr_t)before->base == address || address - (uintptr_t)before->base < before->bytes)) ||
+        (place < win->region_count && (uintptr_t)win->regions[place].base - address < bytes))
+        return pl_fail(MPI_ERR_RMA_ATTACH, "%zu bytes at %p overlap memory that is attached already", bytes,
+                       (void *)base);
+    if (win->region_count == win->region_room) {
+        size_t room = win->region_room ? win->region_room * 2 : 8;
+        struct pl_win_region *more = pl_realloc(win->regions, room * sizeof *more);
+        if (!more)
+            return pl_fail_memory("memory attached to a window");
+        win->regions = more;
+        win->region_room = room;
+    }
+    memmove(&win->regions[place + 1], &win->regions[place], (win->region_count - place) * sizeof *win->regions);
+    win->regions[place] = (struct pl_win_region){ base, bytes };
+    win->region_count++;
+    return MPI_SUCCESS;
+}
+
+static int check_dynamic(const struct pl_win *win)
+{
+    return win->flavor == MPI_WIN_FLAVOR_DYNAMIC
+               ? MPI_SUCCESS
+               : pl_fail(MPI_ERR_RMA_FLAVOR, "%s was not made by MPI_Win_create_dynamic", pl_win_label(win));
+}
+
+int pl_win_attach(struct pl_win *win, void *base, MPI_Aint size)
+{
+    struct pl_engine *engine = &win->comm->instance->engine;
+    int rc = check_dynamic(win);
+    if (rc)
+        return rc;
+    if ((uintptr_t)base > UINTPTR_MAX - (uintptr_t)size)
+        return pl_fail(MPI_ERR_RMA_ATTACH, "%lld bytes at %p go beyond the address space", (long long)size, base);
+    pl_engine_enter(engine);
+    if (size == 0)
+        win->empty_regions++;
+    else
+        rc = insert(win, base, (size_t)size);
+    pl_engine_leave(engine);
+    return rc;
+}
+
+int pl_win_detach(struct pl_win *win, const void *base)
+{
+    struct pl_engine *engine = &win->comm->instance->engine;
+    int rc = check_dynamic(win);
+    if (rc)
+        return rc;
+    pl_engine_enter(engine);
+    size_t place = place_of(win, (uintptr_t)base);
+    bool found = place > 0 && win->regions[place - 1].base == base;
+    if (found) {
+        win->region_count--;
+        memmove(&win->regions[place - 1], &win->regions[place], (win->region_count - place + 1) * sizeof *win->regions);
+    } else if (win->empty_regions > 0) {
+        found = true;
+        win->empty_regions--;
+    }
+    pl_engine_leave(engine);
+    return found ? MPI_SUCCESS
+                 : pl_fail(MPI_ERR_RMA_ATTACH, "base %p is not the start of memory that is attached", (void *)base);
+}
