@@ -4,8 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -74,6 +72,11 @@ void pl_litter_sweep(void)
     close(top);
 }
 
+static void write_name(char name[PL_LITTER_NAME], uint64_t number)
+{
+    snprintf(name, PL_LITTER_NAME, TOP "/" FIRST "%0*llx", DIGITS, (unsigned long long)number);
+}
+
 static bool still_there(int fd)
 {
     struct stat st;
@@ -82,11 +85,10 @@ static bool still_there(int fd)
 
 void pl_litter_open(struct pl_litter *litter)
 {
-    uint64_t number;
     for (int tries = 0; tries < TRIES; tries++) {
-        if (getrandom(&number, sizeof number, 0) != sizeof number)
+        if (getrandom(&litter->number, sizeof litter->number, 0) != sizeof litter->number)
             break;
-        snprintf(litter->name, sizeof litter->name, TOP "/" FIRST "%0*llx", DIGITS, (unsigned long long)number);
+        write_name(litter->name, litter->number);
         if (mkdir(litter->name, 0700) != 0)
             break;
         litter->fd = take(AT_FDCWD, litter->name);
@@ -97,6 +99,7 @@ void pl_litter_open(struct pl_litter *litter)
             close(litter->fd);
     }
     litter->fd = -1;
+    litter->number = 0;
 }
 
 void pl_litter_close(struct pl_litter *litter)
@@ -104,4 +107,16 @@ void pl_litter_close(struct pl_litter *litter)
     if (litter->fd >= 0)
         clear(AT_FDCWD, litter->name, litter->fd);
     litter->fd = -1;
+    litter->number = 0;
+}
+
+bool pl_litter_is_held(uint64_t number)
+{
+    char name[PL_LITTER_NAME];
+    write_name(name, number);
+    int fd = take(AT_FDCWD, name);
+    if (fd < 0)
+        return access(name, F_OK) == 0;
+    close(fd);
+    return false;
 }

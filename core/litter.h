@@ -14,10 +14,14 @@
 #ifndef PLENUM_CORE_LITTER_H
 #define PLENUM_CORE_LITTER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum { PL_LITTER_NAME = 40 };
 
 struct pl_litter {
     int fd; /* -1: there is none */
+    uint64_t number; /* by which others find it; 0: there is none */
     char name[PL_LITTER_NAME];
 };
 
@@ -25,6 +29,9 @@ struct pl_litter {
 void pl_litter_open(struct pl_litter *litter);
 /* Removes it, with what is in it. */
 void pl_litter_close(struct pl_litter *litter);
+
+/* Does somebody hold the one with this number? False: it has been closed, or its holder has ended. */
+bool pl_litter_is_held(uint64_t number);
 
 /* Removes those that nobody holds. Uses system calls only, for the keeper. */
 void pl_litter_sweep(void);

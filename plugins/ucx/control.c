@@ -125,7 +125,9 @@ bool ucx_control_flushed(struct ucx *ucx)
             link->asked = link->due;
         PL_LIST_EACH(send, &link->sends, struct ucx_send, entry)
             all &= !send->message;
-        all &= (int32_t)(link->due - link->acked) <= 0;
+        all &= ucx_link_taken(link);
     }
+    if (!all)
+        ucx_link_look(ucx);
     return all && pl_list_empty(&ucx->failed);
 }

@@ -2,8 +2,9 @@
 /*
  * Links: the other engines, how they are found, connected, lost and left.
  *
- * Failure is noticed by UCX over networks (error mode PEER); between processes that share memory UCX does not offer it,
- * and the launcher must tell. A link fails once: it takes no more messages, its connection is closed by force, and when
+ * Failure is noticed by UCX over networks (error mode PEER). Between processes that share memory UCX does not offer it:
+ * the launcher tells those who communicate, and who closes looks whether the lock that goes with a worker (litter.h) is
+ * still held. A link fails once: it takes no more messages, its connection is closed by force, and when
  * that is done (UCX touches no buffer of it any more) what was under way is reported, then the loss itself.
  */
 #include <poll.h>
@@ -13,9 +14,10 @@
 
 #include "plugins/ucx/ucx.h"
 
-/* How long close() waits while nothing happens: a peer that computes does not answer, and must not hold this
- * process. */
-enum { PATIENCE_MS = 50 };
+enum {
+    PATIENCE_MS = 50, /* close() waits so long while nothing happens: who computes does not answer, and must not hold it */
+    LOOK_MS = 10,     /* between looks at who has gone */
+};
 
 /* --- finding --------------------------------------------------------------------------------------------------- */
 
@@ -120,6 +122,7 @@ int ucx_link_open(struct ucx_link *link)
     struct ucx_address head;
     memcpy(&head, link->address, sizeof head);
     link->watched = !(ucx->shared_memory && head.node == ucx->node);
+    link->litter = link->watched ? 0 : head.litter;
     ucp_ep_params_t params = {
         .field_mask =
             UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
@@ -145,12 +148,13 @@ void ucx_link_fail(struct ucx_link *link, int error)
     pl_list_append(&link->ucx->failed, &link->failure);
 }
 
-/* Starts the end of the connection. UCX refuses force where it does not watch the peer: those end with the worker. */
+/* Starts the end of the connection. Where UCX does not watch the peer, that is the worker's end: what is on its way to
+ * a peer that has gone can be given up in no other way. */
 static void start_close(struct ucx_link *link, bool force)
 {
     ucp_ep_h ep = link->ep;
     link->ep = NULL;
-    if (!ep || (force && !link->watched))
+    if (!ep || !link->watched)
         return;
     ucp_request_param_t params = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
@@ -219,7 +223,7 @@ int ucx_link_report(struct ucx *ucx)
     return events;
 }
 
-/* --- leaving --------------------------------------------------------------------------------------------------- */
+/* --- who has gone ---------------------------------------------------------------------------------------------- */
 
 static long now_ms(void)
 {
@@ -228,12 +232,38 @@ static long now_ms(void)
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool all_closed(struct ucx *ucx)
+/* Of those with whom it shares memory: their worker was destroyed, or their process has ended. */
+static bool has_gone(const struct ucx_link *link)
 {
-    bool all = true;
-    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry)
-        all &= close_done(link);
-    return all;
+    return link->litter != 0 && !pl_litter_is_held(link->litter);
+}
+
+bool ucx_link_taken(const struct ucx_link *link)
+{
+    return (int32_t)(link->due - link->acked) <= 0;
+}
+
+void ucx_link_look(struct ucx *ucx)
+{
+    long now = now_ms();
+    if (now < ucx->look_at)
+        return;
+    ucx->look_at = now + LOOK_MS;
+    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
+        if (ucx_link_taken(link) || link->left || !has_gone(link))
+            continue;
+        if (ucp_worker_progress(ucx->worker) > 0) /* what it said last may be there, unread */
+            return;
+        ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+    }
+}
+
+/* --- leaving --------------------------------------------------------------------------------------------------- */
+
+/* Is there something that UCX has not sent yet over a connection that it does not watch? */
+static bool is_stuck(const struct ucx_link *link)
+{
+    return !link->watched && !pl_list_empty(&link->sends);
 }
 
 /* Has everything left the worker that UCX itself has to say? Peers may be connecting without our knowing. */
@@ -252,9 +282,14 @@ static bool nothing_pending(struct ucx *ucx)
 
 bool ucx_link_settled(struct ucx *ucx)
 {
+    bool all = true, stuck = false;
     while (ucp_worker_progress(ucx->worker))
         continue;
-    return all_closed(ucx) && nothing_pending(ucx);
+    PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
+        all &= close_done(link) && (!is_stuck(link) || has_gone(link));
+        stuck |= is_stuck(link);
+    }
+    return all && (stuck ? ucp_worker_arm(ucx->worker) == UCS_OK : nothing_pending(ucx));
 }
 
 /* Progress until it is settled; not for ever. Workers that were put aside may be what the other end waits for. */

@@ -49,6 +49,7 @@ struct ucx_wire {
 struct ucx_address {
     uint64_t engine;
     uint64_t node;     /* equal: the two may share memory */
+    uint64_t litter;   /* pl_litter.number, held as long as the worker lives; 0: none */
 };
 
 struct ucx {
@@ -74,6 +75,7 @@ struct ucx {
     struct pl_list spare;     /* of ucx_send.entry: unused records */
     struct ucx_bulk *arriving;/* being handed to the engine right now */
     int events;               /* since progress() began */
+    long look_at;             /* milliseconds: when to look again who has gone */
     bool ending;              /* close() has begun: nothing more is handed to the engine */
     ucs_status_ptr_t flush;   /* of the worker, when it closes */
     struct pl_list retired;   /* in the list of those that could not be destroyed yet */
@@ -91,6 +93,7 @@ struct ucx_link {
     int error;                   /* MPI error class: no more traffic */
     bool left;                   /* it has closed in good order */
     bool watched;                /* UCX tells when the peer dies */
+    uint64_t litter;             /* the peer's: tells where UCX does not; 0: nothing does */
 
     uint32_t next_out;           /* number of the next message that goes out */
     uint32_t due;                /* one past the number of the engine's last message */
@@ -155,6 +158,8 @@ int ucx_link_learn(struct ucx_link *link, const void *address, size_t length); /
 int ucx_link_open(struct ucx_link *link);                                      /* connects if it is not, says hello */
 void ucx_link_fail(struct ucx_link *link, int error);                          /* reported in the next progress() */
 int ucx_link_report(struct ucx *ucx);                                          /* number of failures reported */
+bool ucx_link_taken(const struct ucx_link *link);                              /* its peer has all of the engine's */
+void ucx_link_look(struct ucx *ucx);                    /* now and then: fails those whose peer went without a word */
 /* Leaves. True: settled; false: not yet. */
 bool ucx_link_close_all(struct ucx *ucx);
 /* Makes progress. True: all connections have ended and UCX has nothing more to send. The worker may be destroyed then,

@@ -38,8 +38,11 @@ START_TEST(test_held)
     drop_file(&litter);
     pl_litter_sweep();
     ck_assert(is_there(&litter) && is_there(&other));
+    uint64_t number = litter.number;
+    ck_assert(pl_litter_is_held(number) && pl_litter_is_held(other.number));
     pl_litter_close(&litter);
     ck_assert(!is_there(&litter) && is_there(&other));
+    ck_assert(!pl_litter_is_held(number) && pl_litter_is_held(other.number));
     pl_litter_close(&other);
     ck_assert(!is_there(&other));
     pl_litter_close(&other);
@@ -71,8 +74,11 @@ START_TEST(test_killed)
     kill(maker, SIGKILL);
     ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
     pl_litter_sweep();
-    ck_assert(is_there(&litter));
+    ck_assert(is_there(&litter) && pl_litter_is_held(litter.number));
     close(held[1]); /* the child ends */
+    while (pl_litter_is_held(litter.number))
+        usleep(1000);
+    ck_assert(is_there(&litter)); /* asking removes nothing */
     while (is_there(&litter)) {
         usleep(1000);
         pl_litter_sweep();

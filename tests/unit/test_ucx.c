@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -509,6 +510,60 @@ START_TEST(test_killed_peer)
 }
 END_TEST
 
+/* Another process with a node that does nothing. */
+static pid_t fork_silent(unsigned char *card, size_t *length)
+{
+    int up[2];
+    ck_assert_int_eq(pipe(up), 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        struct node *node = node_open(ops, 0xbb);
+        write_all(up[1], &node->card_length, sizeof node->card_length);
+        write_all(up[1], node->card, node->card_length);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(read(up[0], length, sizeof *length), sizeof *length);
+    ck_assert_int_eq(read(up[0], card, *length), (ssize_t)*length);
+    close(up[0]);
+    close(up[1]);
+    return child;
+}
+
+/* Over shared memory of UCX's: a peer that ended before it had answered. Whoever waits for it is told, and the worker
+ * that still has something for it goes with its engine. */
+START_TEST(test_silent_peer)
+{
+    unsigned char card[PL_CARD_MAX];
+    size_t length;
+    choose(0);
+    pid_t child = fork_silent(card, &length);
+    node_close(node_open(ops, 0xcc)); /* what UCX opens once */
+    int descriptors = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+    struct node *node = node_open(ops, 0xaa);
+    struct pl_endpoint *endpoint = node_connect(node, card, length);
+    struct message *message = message_send(node, endpoint, 1, 10, &node_solid);
+    for (int i = 0; i < 1000; i++)
+        ck_assert(!ops->flushed(node->self) && ops->progress(node->self) >= 0);
+    ck_assert_uint_eq(node->lost, 0);
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    if (_i == 0) {
+        NODE_UNTIL(node, NULL, ops->flushed(node->self));
+        ck_assert_uint_eq(node->lost, 1);
+        ck_assert(message_done(message));
+        ck_assert_int_eq(node->last_error, MPI_ERR_PROC_ABORTED);
+    }
+    ops->disconnect(endpoint);
+    node_close(node);
+    message_free(message);
+    ck_assert_int_eq(entries("/proc/self/fd"), descriptors);
+    ck_assert_int_eq(entries("/proc/self/task"), threads);
+}
+END_TEST
+
 /* One test case each, so that CK_RUN_CASE=test_order runs it alone. */
 static void add(Suite *suite, const char *name, const TTest *test, int loops)
 {
@@ -538,5 +593,6 @@ int main(void)
     add(suite, "test_cycles", test_cycles, CHOICES);
     add(suite, "test_processes", test_processes, CHOICES);
     add(suite, "test_killed_peer", test_killed_peer, 2);
+    add(suite, "test_silent_peer", test_silent_peer, 2);
     return unit_end(suite);
 }
