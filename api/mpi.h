@@ -2613,6 +2613,30 @@ int PMPI_Type_toint(MPI_Datatype datatype);
 MPI_Win PMPI_Win_fromint(int win);
 int PMPI_Win_toint(MPI_Win win);
 
+/* Handles as Fortran integers, for C parts of libraries that Fortran calls: macros, since the ABI has no such functions. */
+#define MPI_Comm_c2f(comm)             ((MPI_Fint)MPI_Comm_toint(comm))
+#define MPI_Comm_f2c(comm)             MPI_Comm_fromint((int)(comm))
+#define MPI_Errhandler_c2f(errhandler) ((MPI_Fint)MPI_Errhandler_toint(errhandler))
+#define MPI_Errhandler_f2c(errhandler) MPI_Errhandler_fromint((int)(errhandler))
+#define MPI_File_c2f(file)             ((MPI_Fint)MPI_File_toint(file))
+#define MPI_File_f2c(file)             MPI_File_fromint((int)(file))
+#define MPI_Group_c2f(group)           ((MPI_Fint)MPI_Group_toint(group))
+#define MPI_Group_f2c(group)           MPI_Group_fromint((int)(group))
+#define MPI_Info_c2f(info)             ((MPI_Fint)MPI_Info_toint(info))
+#define MPI_Info_f2c(info)             MPI_Info_fromint((int)(info))
+#define MPI_Message_c2f(message)       ((MPI_Fint)MPI_Message_toint(message))
+#define MPI_Message_f2c(message)       MPI_Message_fromint((int)(message))
+#define MPI_Op_c2f(op)                 ((MPI_Fint)MPI_Op_toint(op))
+#define MPI_Op_f2c(op)                 MPI_Op_fromint((int)(op))
+#define MPI_Request_c2f(request)       ((MPI_Fint)MPI_Request_toint(request))
+#define MPI_Request_f2c(request)       MPI_Request_fromint((int)(request))
+#define MPI_Session_c2f(session)       ((MPI_Fint)MPI_Session_toint(session))
+#define MPI_Session_f2c(session)       MPI_Session_fromint((int)(session))
+#define MPI_Type_c2f(datatype)         ((MPI_Fint)MPI_Type_toint(datatype))
+#define MPI_Type_f2c(datatype)         MPI_Type_fromint((int)(datatype))
+#define MPI_Win_c2f(win)               ((MPI_Fint)MPI_Win_toint(win))
+#define MPI_Win_f2c(win)               MPI_Win_fromint((int)(win))
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,6 +22,21 @@ static void constants(void)
     assert(MPI_Win_fromint(MPI_Win_toint(MPI_WIN_NULL)) == MPI_WIN_NULL);
 }
 
+/* The C side of a library that Fortran calls. */
+static void fortran(void)
+{
+    MPI_Fint comm = MPI_Comm_c2f(MPI_COMM_WORLD), group = MPI_Group_c2f(MPI_GROUP_EMPTY), type = MPI_Type_c2f(MPI_INT);
+    assert(MPI_Comm_f2c(comm) == MPI_COMM_WORLD && MPI_Group_f2c(group) == MPI_GROUP_EMPTY);
+    assert(MPI_Type_f2c(type) == MPI_INT && MPI_Op_f2c(MPI_Op_c2f(MPI_SUM)) == MPI_SUM);
+    assert(MPI_Errhandler_f2c(MPI_Errhandler_c2f(MPI_ERRORS_RETURN)) == MPI_ERRORS_RETURN);
+    assert(MPI_File_f2c(MPI_File_c2f(MPI_FILE_NULL)) == MPI_FILE_NULL);
+    assert(MPI_Win_f2c(MPI_Win_c2f(MPI_WIN_NULL)) == MPI_WIN_NULL);
+    assert(MPI_Info_f2c(MPI_Info_c2f(MPI_INFO_ENV)) == MPI_INFO_ENV);
+    assert(MPI_Message_f2c(MPI_Message_c2f(MPI_MESSAGE_NO_PROC)) == MPI_MESSAGE_NO_PROC);
+    assert(MPI_Request_f2c(MPI_Request_c2f(MPI_REQUEST_NULL)) == MPI_REQUEST_NULL);
+    assert(MPI_Session_f2c(MPI_Session_c2f(MPI_SESSION_NULL)) == MPI_SESSION_NULL);
+}
+
 static void bad_ones(void)
 {
     int here;
@@ -53,6 +68,7 @@ static void there_and_back(void)
 int main(int argc, char **argv)
 {
     constants();
+    fortran();
     bad_ones();
     MPI_Init(&argc, &argv);
     constants();
