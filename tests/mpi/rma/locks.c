@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Passive targets: what exclusive and shared locks promise while all ranks contend for them, several locks held at once,
+ * MPI_Win_lock_all, and what is visible after a flush. */
+#include "rma.h"
+
+enum { WORDS = 50, ROUNDS = 25 };
+
+/* Reading, waiting for the data, and writing one more: nobody comes between. Readers see all words equal. */
+static void counter(const struct window *w, int target)
+{
+    int words[WORDS];
+    for (int round = 0; round < ROUNDS; round++) {
+        if ((round + mtest_rank) % 3 == 0) {
+            CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win));
+            CHECK_OK(MPI_Get(words, WORDS, MPI_INT, target, w->place[target], WORDS, MPI_INT, w->win));
+            CHECK_OK(MPI_Win_unlock(target, w->win));
+            for (int i = 1; i < WORDS; i++)
+                CHECK(words[i] == words[0]);
+        }
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win));
+        CHECK_OK(MPI_Get(words, WORDS, MPI_INT, target, w->place[target], WORDS, MPI_INT, w->win));
+        CHECK_OK(MPI_Win_flush(target, w->win));
+        for (int i = 1; i < WORDS; i++)
+            CHECK(words[i] == words[0]);
+        for (int i = 0; i < WORDS; i++)
+            words[i]++;
+        CHECK_OK(MPI_Put(words, WORDS, MPI_INT, target, w->place[target], WORDS, MPI_INT, w->win));
+        CHECK_OK(MPI_Win_unlock(target, w->win));
+        memset(words, 0xee, sizeof words);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win));
+    CHECK_OK(MPI_Get(words, WORDS, MPI_INT, target, w->place[target], WORDS, MPI_INT, w->win));
+    CHECK_OK(MPI_Win_unlock(target, w->win));
+    CHECK(words[WORDS - 1] == ROUNDS * mtest_size);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* The own memory, by loads and stores under the own lock, while the others come by messages or directly. */
+static void own(const struct window *w)
+{
+    int *mine = (int *)(void *)w->base + WORDS, next = (mtest_rank + 1) % mtest_size, value;
+    MPI_Aint at = (MPI_Aint)(WORDS * sizeof(int));
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, mtest_rank, 0, w->win));
+    *mine = 0;
+    CHECK_OK(MPI_Win_unlock(mtest_rank, w->win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int round = 0; round < ROUNDS; round++) {
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, mtest_rank, 0, w->win));
+        ++*mine;
+        CHECK_OK(MPI_Win_unlock(mtest_rank, w->win));
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, w->win));
+        CHECK_OK(MPI_Get(&value, 1, MPI_INT, next, w->place[next] + at, 1, MPI_INT, w->win));
+        CHECK_OK(MPI_Win_flush_local(next, w->win));
+        value++;
+        CHECK_OK(MPI_Put(&value, 1, MPI_INT, next, w->place[next] + at, 1, MPI_INT, w->win));
+        CHECK_OK(MPI_Win_unlock(next, w->win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, mtest_rank, 0, w->win));
+    CHECK(*mine == 2 * ROUNDS);
+    CHECK_OK(MPI_Win_unlock(mtest_rank, w->win));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Locks of several ranks, taken upwards so that nobody waits in a circle, given back in another order. */
+static void several(const struct window *w)
+{
+    int one = 1, sum;
+    MPI_Aint at = (MPI_Aint)((WORDS + 1) * sizeof(int));
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < mtest_size; i++)
+            CHECK_OK(MPI_Win_lock(i % 2 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, i, 0, w->win));
+        for (int i = 0; i < mtest_size; i++)
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, i, w->place[i] + at, 1, MPI_INT, MPI_SUM, w->win));
+        CHECK_OK(MPI_Win_flush_all(w->win));
+        for (int i = 0; i < mtest_size; i++)
+            CHECK_OK(MPI_Win_unlock((i + mtest_rank) % mtest_size, w->win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, mtest_rank, 0, w->win));
+    memcpy(&sum, w->base + at, sizeof sum);
+    CHECK(sum == 3 * mtest_size);
+    CHECK_OK(MPI_Win_unlock(mtest_rank, w->win));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Behind a flush the data is there: whoever is told so by a message finds it. Behind a local one the buffer is free. */
+static void flushed(const struct window *w)
+{
+    int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size, told = -1;
+    int words[WORDS], seen[WORDS];
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_lock_all(0, w->win));
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < WORDS; i++)
+            words[i] = round * 1000 + mtest_rank + i;
+        CHECK_OK(MPI_Put(words, WORDS, MPI_INT, next, w->place[next], WORDS, MPI_INT, w->win));
+        if (round % 2)
+            CHECK_OK(MPI_Win_flush_local(next, w->win));
+        else
+            CHECK_OK(MPI_Win_flush_local_all(w->win));
+        memset(words, 0x77, sizeof words);
+        if (round % 3)
+            CHECK_OK(MPI_Win_flush(next, w->win));
+        else
+            CHECK_OK(MPI_Win_flush_all(w->win));
+        CHECK_OK(MPI_Sendrecv(&round, 1, MPI_INT, next, 0, &told, 1, MPI_INT, last, 0, MPI_COMM_WORLD,
+                              MPI_STATUS_IGNORE));
+        CHECK(told == round);
+        CHECK_OK(MPI_Win_sync(w->win));
+        memcpy(seen, w->base, sizeof seen);
+        for (int i = 0; i < WORDS; i++)
+            CHECK(seen[i] == round * 1000 + last + i);
+        CHECK_OK(MPI_Get(seen, WORDS, MPI_INT, next, w->place[next], WORDS, MPI_INT, w->win));
+        CHECK_OK(MPI_Win_flush(next, w->win));
+        for (int i = 0; i < WORDS; i++)
+            CHECK(seen[i] == round * 1000 + mtest_rank + i);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+}
+
+/* Shared locks and lock_all go together; an exclusive one waits for all of them. */
+static void all_and_one(const struct window *w)
+{
+    int one = 1, sum = -1;
+    MPI_Aint at = (MPI_Aint)((WORDS + 2) * sizeof(int));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int round = 0; round < ROUNDS; round++) {
+        int target = round % mtest_size;
+        if (mtest_rank % 2) {
+            CHECK_OK(MPI_Win_lock_all(0, w->win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->place[target] + at, 1, MPI_INT, MPI_SUM, w->win));
+            CHECK_OK(MPI_Win_unlock_all(w->win));
+        } else {
+            CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->place[target] + at, 1, MPI_INT, MPI_SUM, w->win));
+            CHECK_OK(MPI_Win_unlock(target, w->win));
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, w->win));
+    int total = 0;
+    for (int i = 0; i < mtest_size; i++) {
+        CHECK_OK(MPI_Fetch_and_op(NULL, &sum, MPI_INT, i, w->place[i] + at, MPI_NO_OP, w->win));
+        CHECK_OK(MPI_Win_flush(i, w->win));
+        total += sum;
+    }
+    CHECK(total == ROUNDS * mtest_size);
+    CHECK_OK(MPI_Win_unlock_all(w->win));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    MTEST_INIT(argc, argv);
+    for (int kind = 0; kind < WINDOW_KINDS; kind++) {
+        struct window w = window_open(kind, MPI_COMM_WORLD, (MPI_Aint)((WORDS + 3) * sizeof(int)));
+        counter(&w, kind % mtest_size);
+        own(&w);
+        several(&w);
+        flushed(&w);
+        all_and_one(&w);
+        window_close(&w, MPI_COMM_WORLD);
+    }
+    MTEST_END;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Windows of every flavor behind one face, so that a test runs on each: bytes at `place[rank]` of every rank. */
+#ifndef PLENUM_TESTS_RMA_H
+#define PLENUM_TESTS_RMA_H
+
+#include "mtest.h"
+
+enum { WINDOW_CREATED, WINDOW_ALLOCATED, WINDOW_SHARED, WINDOW_DYNAMIC, WINDOW_KINDS };
+
+struct window {
+    MPI_Win win;
+    int kind;
+    char *base;      /* this rank's memory, zeroed */
+    MPI_Aint *place; /* [ranks]: what to add to a displacement in bytes */
+};
+
+/* Processes that are made to talk by a network alone share no memory, and MPI_Win_allocate_shared says so. */
+static inline int window_can_share(MPI_Comm comm)
+{
+    const char *transport = getenv("PLENUM_TRANSPORT");
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    return ranks == 1 || !transport || strcmp(transport, "ucx") != 0;
+}
+
+/* Collective over `comm`, whose ranks are on one node. The displacement unit is a byte, errors are returned. */
+static inline struct window window_open(int kind, MPI_Comm comm, MPI_Aint bytes)
+{
+    struct window w = { .kind = kind };
+    MPI_Aint own = 0;
+    int ranks;
+    MPI_Comm_size(comm, &ranks);
+    w.place = calloc((size_t)ranks, sizeof *w.place);
+    if (kind == WINDOW_SHARED && !window_can_share(comm))
+        kind = WINDOW_ALLOCATED;
+    switch (kind) {
+    case WINDOW_ALLOCATED:
+        CHECK_OK(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm, &w.base, &w.win));
+        break;
+    case WINDOW_SHARED:
+        CHECK_OK(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, comm, &w.base, &w.win));
+        break;
+    default:
+        w.base = malloc((size_t)bytes + 1);
+        if (kind == WINDOW_CREATED) {
+            CHECK_OK(MPI_Win_create(w.base, bytes, 1, MPI_INFO_NULL, comm, &w.win));
+            break;
+        }
+        CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &w.win));
+        CHECK_OK(MPI_Win_attach(w.win, w.base, bytes));
+        CHECK_OK(MPI_Get_address(w.base, &own));
+        CHECK_OK(MPI_Allgather(&own, 1, MPI_AINT, w.place, 1, MPI_AINT, comm));
+    }
+    CHECK_OK(MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN));
+    if (bytes)
+        memset(w.base, 0, (size_t)bytes);
+    MPI_Barrier(comm);
+    return w;
+}
+
+/* Collective too. */
+static inline void window_close(struct window *w, MPI_Comm comm)
+{
+    if (w->kind == WINDOW_DYNAMIC) {
+        MPI_Barrier(comm); /* somebody may still be at it */
+        CHECK_OK(MPI_Win_detach(w->win, w->base));
+    }
+    CHECK_OK(MPI_Win_free(&w->win));
+    CHECK(w->win == MPI_WIN_NULL);
+    if (w->kind == WINDOW_CREATED || w->kind == WINDOW_DYNAMIC)
+        free(w->base);
+    free(w->place);
+}
+
+#endif
