@@ -201,6 +201,7 @@ static void from_external(const struct number *number, unsigned char *to, const 
 struct conversion {
     struct pl_cursor cursor;
     unsigned char *packed;
+    size_t room; /* bytes that are left there */
     bool pack;
 };
 
@@ -209,9 +210,15 @@ static bool convert(void *context, const struct pl_type *element, MPI_Count elem
     struct conversion *conversion = context;
     struct number number = number_of(element);
     size_t left = (size_t)(elements * element->size);
+    bool last = false; /* there is no room for more */
     unsigned char native[CHUNK]; /* a multiple of every element's size */
     while (left > 0) {
         size_t bytes = left < sizeof native ? left : sizeof native, count = bytes / number.native;
+        if (count > conversion->room / number.external) {
+            count = conversion->room / number.external;
+            bytes = left = count * number.native;
+            last = true;
+        }
         if (conversion->pack) {
             pl_cursor_pack(&conversion->cursor, native, bytes);
             to_external(&number, conversion->packed, native, count);
@@ -220,21 +227,27 @@ static bool convert(void *context, const struct pl_type *element, MPI_Count elem
             pl_cursor_unpack(&conversion->cursor, native, bytes);
         }
         conversion->packed += count * number.external;
+        conversion->room -= count * number.external;
         left -= bytes;
     }
-    return true;
+    return !last;
 }
 
 void pl_external_pack(const void *buf, MPI_Count count, const struct pl_type *type, void *packed)
 {
-    struct conversion conversion = { .packed = packed, .pack = true };
+    struct conversion conversion = { .packed = packed, .room = SIZE_MAX, .pack = true };
     pl_cursor_init(&conversion.cursor, buf, count, type);
     pl_signature_walk(type, count, convert, &conversion);
 }
 
 void pl_external_unpack(const void *packed, void *buf, MPI_Count count, const struct pl_type *type)
 {
-    struct conversion conversion = { .packed = (unsigned char *)packed, .pack = false };
+    pl_external_unpack_some(packed, SIZE_MAX, buf, count, type);
+}
+
+void pl_external_unpack_some(const void *packed, size_t bytes, void *buf, MPI_Count count, const struct pl_type *type)
+{
+    struct conversion conversion = { .packed = (unsigned char *)packed, .room = bytes, .pack = false };
     pl_cursor_init(&conversion.cursor, buf, count, type);
     pl_signature_walk(type, count, convert, &conversion);
 }

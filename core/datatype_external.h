@@ -13,4 +13,8 @@ MPI_Count pl_external_size(const struct pl_type *type);
 void pl_external_pack(const void *buf, MPI_Count count, const struct pl_type *type, void *packed);
 void pl_external_unpack(const void *packed, void *buf, MPI_Count count, const struct pl_type *type);
 
+/* The same as long as there are whole basic elements in the `bytes` bytes at `packed`; what lies behind them in `buf`
+ * stays as it is. */
+void pl_external_unpack_some(const void *packed, size_t bytes, void *buf, MPI_Count count, const struct pl_type *type);
+
 #endif
