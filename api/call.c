@@ -171,10 +171,11 @@ struct pl_win *pl_arg_win(struct pl_call *call, MPI_Win win)
 }
 
 /* Errors of files without a file are those of MPI_FILE_NULL. */
-void pl_arg_file(struct pl_call *call, MPI_File file)
+struct pl_file *pl_arg_file(struct pl_call *call, MPI_File file)
 {
-    void *object = resolve(call, PL_FILE, file, "fh");
+    struct pl_file *object = resolve(call, PL_FILE, file, "fh");
     attach(call, PL_FILE, object);
+    return object;
 }
 
 void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struct pl_group *group)

@@ -24,6 +24,7 @@
 #include "core/datatype.h"
 #include "core/errhandler.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/group.h"
 #include "core/info.h"
 #include "core/instance.h"
@@ -93,7 +94,7 @@ struct pl_info *pl_arg_info(struct pl_call *call, MPI_Info info);          /* MP
 struct pl_info *pl_arg_info_or_null(struct pl_call *call, MPI_Info info);  /* MPI_INFO_NULL gives NULL */
 struct pl_instance *pl_arg_session(struct pl_call *call, MPI_Session session);
 struct pl_win *pl_arg_win(struct pl_call *call, MPI_Win win);
-void pl_arg_file(struct pl_call *call, MPI_File file); /* MPI_FILE_NULL is an error here */
+struct pl_file *pl_arg_file(struct pl_call *call, MPI_File file); /* MPI_FILE_NULL is an error here */
 
 /* Is every member of the group in the communicator? MPI_ERR_GROUP when not. */
 void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struct pl_group *group);

@@ -1,207 +1,164 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files, their views and attributes (MPI-5.0 chapter 14): not built. Each function checks its object, and says so through its error handler. */
+/* Files: opening and closing, sizes, consistency (MPI-5.0 sections 14.2 and 14.6). Views and pointers: file_view.c. */
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/process.h"
 
-#pragma GCC diagnostic ignored "-Wunused-parameter"
+/* --- opening and closing ------------------------------------------------------------------------------------------ */
+
+/* Errors here are those of MPI_FILE_NULL: there is no file yet. */
+int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    struct pl_call call = { .function = "MPI_File_open", .kind = PL_FILE };
+    struct pl_comm *c = pl_arg_intracomm(&call, comm);
+    pl_arg_output(&call, filename, "filename");
+    pl_arg_output(&call, fh, "fh");
+    struct pl_info *i = pl_arg_info_or_null(&call, info);
+    struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
+    struct pl_file *file = NULL;
+    if (!call.err)
+        call.err = pl_file_open(c, filename, amode, i, &file);
+    if (!call.err && chosen)
+        pl_errhandler_attach(PL_FILE, file, chosen);
+    if (!call.err)
+        *fh = pl_object_handle(file);
+    pl_object_release(chosen);
+    return pl_call_leave(&call);
+}
 
 int MPI_File_close(MPI_File *fh)
 {
     struct pl_call call = PL_CALL(MPI_File_close);
-
     pl_arg_output(&call, fh, "fh");
-    if (!call.err)
-        pl_arg_file(&call, *fh);
-    return pl_call_unsupported(&call);
+    struct pl_file *file = call.err ? NULL : pl_arg_file(&call, *fh);
+    if (!call.err && file->split.active)
+        pl_call_error(&call, MPI_ERR_IO, "a split collective is active on %s and has not been ended", file->name);
+    if (call.err)
+        return pl_call_leave(&call);
+    call.err = pl_file_close(file);
+    int rc = pl_call_leave(&call);
+    pl_handle_drop(file);
+    *fh = MPI_FILE_NULL;
+    return rc;
 }
 
 int MPI_File_delete(const char *filename, MPI_Info info)
 {
-    struct pl_call call = PL_CALL(MPI_File_delete);
-
-    call.kind = PL_FILE;
-    return pl_call_unsupported(&call);
+    struct pl_call call = { .function = "MPI_File_delete", .kind = PL_FILE };
+    pl_arg_output(&call, filename, "filename");
+    pl_arg_info_or_null(&call, info);
+    if (!call.err)
+        call.err = pl_process_check_open();
+    if (!call.err)
+        call.err = pl_file_delete(filename);
+    return pl_call_leave(&call);
 }
 
-int MPI_File_get_amode(MPI_File fh, int *amode)
+/* --- size --------------------------------------------------------------------------------------------------------- */
+
+int MPI_File_set_size(MPI_File fh, MPI_Offset size)
 {
-    struct pl_call call = PL_CALL(MPI_File_get_amode);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_File_get_atomicity(MPI_File fh, int *flag)
-{
-    struct pl_call call = PL_CALL(MPI_File_get_atomicity);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
-{
-    struct pl_call call = PL_CALL(MPI_File_get_byte_offset);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_File_get_group(MPI_File fh, MPI_Group *group)
-{
-    struct pl_call call = PL_CALL(MPI_File_get_group);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
-{
-    struct pl_call call = PL_CALL(MPI_File_get_info);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_File_get_position(MPI_File fh, MPI_Offset *offset)
-{
-    struct pl_call call = PL_CALL(MPI_File_get_position);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
-{
-    struct pl_call call = PL_CALL(MPI_File_get_position_shared);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
-{
-    struct pl_call call = PL_CALL(MPI_File_get_size);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
-{
-    struct pl_call call = PL_CALL(MPI_File_get_type_extent);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
-{
-    struct pl_call call = PL_CALL(MPI_File_get_type_extent_c);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype, char *datarep)
-{
-    struct pl_call call = PL_CALL(MPI_File_get_view);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
-{
-    struct pl_call call = PL_CALL(MPI_File_open);
-
-    pl_arg_intracomm(&call, comm);
-    return pl_call_unsupported(&call);
+    struct pl_call call = PL_CALL(MPI_File_set_size);
+    struct pl_file *file = pl_arg_file(&call, fh);
+    if (!call.err)
+        call.err = pl_file_set_size(file, size);
+    return pl_call_leave(&call);
 }
 
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size)
 {
     struct pl_call call = PL_CALL(MPI_File_preallocate);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
+    struct pl_file *file = pl_arg_file(&call, fh);
+    if (!call.err)
+        call.err = pl_file_preallocate(file, size);
+    return pl_call_leave(&call);
 }
 
-int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+int MPI_File_get_size(MPI_File fh, MPI_Offset *size)
 {
-    struct pl_call call = PL_CALL(MPI_File_seek);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
+    struct pl_call call = PL_CALL(MPI_File_get_size);
+    struct pl_file *file = pl_arg_file(&call, fh);
+    pl_arg_output(&call, size, "size");
+    if (!call.err)
+        call.err = pl_file_get_size(file, size);
+    return pl_call_leave(&call);
 }
 
-int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
-{
-    struct pl_call call = PL_CALL(MPI_File_seek_shared);
+/* --- queries and hints -------------------------------------------------------------------------------------------- */
 
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
+int MPI_File_get_group(MPI_File fh, MPI_Group *group)
+{
+    struct pl_call call = PL_CALL(MPI_File_get_group);
+    struct pl_file *file = pl_arg_file(&call, fh);
+    pl_arg_output(&call, group, "group");
+    if (!call.err)
+        *group = pl_object_handle(pl_handle_share(file->comm->group));
+    return pl_call_leave(&call);
 }
 
-int MPI_File_set_atomicity(MPI_File fh, int flag)
+int MPI_File_get_amode(MPI_File fh, int *amode)
 {
-    struct pl_call call = PL_CALL(MPI_File_set_atomicity);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
+    struct pl_call call = PL_CALL(MPI_File_get_amode);
+    struct pl_file *file = pl_arg_file(&call, fh);
+    pl_arg_output(&call, amode, "amode");
+    if (!call.err)
+        *amode = file->amode;
+    return pl_call_leave(&call);
 }
 
 int MPI_File_set_info(MPI_File fh, MPI_Info info)
 {
     struct pl_call call = PL_CALL(MPI_File_set_info);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
+    struct pl_file *file = pl_arg_file(&call, fh);
+    struct pl_info *i = pl_arg_info(&call, info);
+    if (!call.err)
+        call.err = pl_file_hints_set(file, i);
+    return pl_call_leave(&call);
 }
 
-int MPI_File_set_size(MPI_File fh, MPI_Offset size)
+int MPI_File_get_info(MPI_File fh, MPI_Info *info_used)
 {
-    struct pl_call call = PL_CALL(MPI_File_set_size);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
+    struct pl_call call = PL_CALL(MPI_File_get_info);
+    struct pl_file *file = pl_arg_file(&call, fh);
+    pl_arg_output(&call, info_used, "info_used");
+    struct pl_info *used = call.err ? NULL : pl_info_create();
+    if (!call.err)
+        call.err = used ? pl_file_hints_get(file, used) : MPI_ERR_NO_MEM;
+    if (!call.err)
+        *info_used = pl_object_handle(used);
+    else if (used)
+        pl_handle_drop(used);
+    return pl_call_leave(&call);
 }
 
-int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype, const char *datarep,
-                      MPI_Info info)
-{
-    struct pl_call call = PL_CALL(MPI_File_set_view);
+/* --- consistency -------------------------------------------------------------------------------------------------- */
 
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
+int MPI_File_set_atomicity(MPI_File fh, int flag)
+{
+    struct pl_call call = PL_CALL(MPI_File_set_atomicity);
+    struct pl_file *file = pl_arg_file(&call, fh);
+    if (!call.err)
+        call.err = pl_file_set_atomicity(file, flag != 0);
+    return pl_call_leave(&call);
+}
+
+int MPI_File_get_atomicity(MPI_File fh, int *flag)
+{
+    struct pl_call call = PL_CALL(MPI_File_get_atomicity);
+    struct pl_file *file = pl_arg_file(&call, fh);
+    pl_arg_output(&call, flag, "flag");
+    if (!call.err)
+        *flag = file->atomic;
+    return pl_call_leave(&call);
 }
 
 int MPI_File_sync(MPI_File fh)
 {
     struct pl_call call = PL_CALL(MPI_File_sync);
-
-    pl_arg_file(&call, fh);
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
-                         MPI_Datarep_conversion_function *write_conversion_fn,
-                         MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
-{
-    struct pl_call call = PL_CALL(MPI_Register_datarep);
-
-    call.kind = PL_FILE;
-    return pl_call_unsupported(&call);
-}
-
-int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_c *read_conversion_fn,
-                           MPI_Datarep_conversion_function_c *write_conversion_fn,
-                           MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
-{
-    struct pl_call call = PL_CALL(MPI_Register_datarep_c);
-
-    call.kind = PL_FILE;
-    return pl_call_unsupported(&call);
+    struct pl_file *file = pl_arg_file(&call, fh);
+    if (!call.err)
+        call.err = pl_file_sync(file);
+    return pl_call_leave(&call);
 }
 
 PL_NAMES_FILE(PL_PMPI)

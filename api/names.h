@@ -217,33 +217,40 @@
     X(MPI_Raccumulate_c) X(MPI_Rget) X(MPI_Rget_accumulate) X(MPI_Rget_accumulate_c) X(MPI_Rget_c) X(MPI_Rput) \
     X(MPI_Rput_c)
 
-/* Files: management and views */
+/* Files: management */
 #define PL_NAMES_FILE(X) \
-    X(MPI_File_close) X(MPI_File_delete) X(MPI_File_get_amode) X(MPI_File_get_atomicity) X(MPI_File_get_byte_offset) \
-    X(MPI_File_get_group) X(MPI_File_get_info) X(MPI_File_get_position) X(MPI_File_get_position_shared) \
-    X(MPI_File_get_size) X(MPI_File_get_type_extent) X(MPI_File_get_type_extent_c) X(MPI_File_get_view) \
-    X(MPI_File_open) X(MPI_File_preallocate) X(MPI_File_seek) X(MPI_File_seek_shared) X(MPI_File_set_atomicity) \
-    X(MPI_File_set_info) X(MPI_File_set_size) X(MPI_File_set_view) X(MPI_File_sync) X(MPI_Register_datarep) \
-    X(MPI_Register_datarep_c)
+    X(MPI_File_close) X(MPI_File_delete) X(MPI_File_get_amode) X(MPI_File_get_atomicity) X(MPI_File_get_group) \
+    X(MPI_File_get_info) X(MPI_File_get_size) X(MPI_File_open) X(MPI_File_preallocate) X(MPI_File_set_atomicity) \
+    X(MPI_File_set_info) X(MPI_File_set_size) X(MPI_File_sync)
+
+/* Files: views, pointers, data representations */
+#define PL_NAMES_FILE_VIEW(X) \
+    X(MPI_File_get_byte_offset) X(MPI_File_get_position) X(MPI_File_get_position_shared) X(MPI_File_get_type_extent) \
+    X(MPI_File_get_type_extent_c) X(MPI_File_get_view) X(MPI_File_seek) X(MPI_File_seek_shared) X(MPI_File_set_view) \
+    X(MPI_Register_datarep) X(MPI_Register_datarep_c)
 
 /* Files: reading and writing */
 #define PL_NAMES_FILE_IO(X) \
+    X(MPI_File_read) X(MPI_File_read_all) X(MPI_File_read_all_c) X(MPI_File_read_at) X(MPI_File_read_at_all) \
+    X(MPI_File_read_at_all_c) X(MPI_File_read_at_c) X(MPI_File_read_c) X(MPI_File_read_ordered) \
+    X(MPI_File_read_ordered_c) X(MPI_File_read_shared) X(MPI_File_read_shared_c) X(MPI_File_write) \
+    X(MPI_File_write_all) X(MPI_File_write_all_c) X(MPI_File_write_at) X(MPI_File_write_at_all) \
+    X(MPI_File_write_at_all_c) X(MPI_File_write_at_c) X(MPI_File_write_c) X(MPI_File_write_ordered) \
+    X(MPI_File_write_ordered_c) X(MPI_File_write_shared) X(MPI_File_write_shared_c)
+
+/* Files: nonblocking and split accesses */
+#define PL_NAMES_FILE_START(X) \
     X(MPI_File_iread) X(MPI_File_iread_all) X(MPI_File_iread_all_c) X(MPI_File_iread_at) X(MPI_File_iread_at_all) \
     X(MPI_File_iread_at_all_c) X(MPI_File_iread_at_c) X(MPI_File_iread_c) X(MPI_File_iread_shared) \
     X(MPI_File_iread_shared_c) X(MPI_File_iwrite) X(MPI_File_iwrite_all) X(MPI_File_iwrite_all_c) \
     X(MPI_File_iwrite_at) X(MPI_File_iwrite_at_all) X(MPI_File_iwrite_at_all_c) X(MPI_File_iwrite_at_c) \
-    X(MPI_File_iwrite_c) X(MPI_File_iwrite_shared) X(MPI_File_iwrite_shared_c) X(MPI_File_read) X(MPI_File_read_all) \
-    X(MPI_File_read_all_begin) X(MPI_File_read_all_begin_c) X(MPI_File_read_all_c) X(MPI_File_read_all_end) \
-    X(MPI_File_read_at) X(MPI_File_read_at_all) X(MPI_File_read_at_all_begin) X(MPI_File_read_at_all_begin_c) \
-    X(MPI_File_read_at_all_c) X(MPI_File_read_at_all_end) X(MPI_File_read_at_c) X(MPI_File_read_c) \
-    X(MPI_File_read_ordered) X(MPI_File_read_ordered_begin) X(MPI_File_read_ordered_begin_c) \
-    X(MPI_File_read_ordered_c) X(MPI_File_read_ordered_end) X(MPI_File_read_shared) X(MPI_File_read_shared_c) \
-    X(MPI_File_write) X(MPI_File_write_all) X(MPI_File_write_all_begin) X(MPI_File_write_all_begin_c) \
-    X(MPI_File_write_all_c) X(MPI_File_write_all_end) X(MPI_File_write_at) X(MPI_File_write_at_all) \
-    X(MPI_File_write_at_all_begin) X(MPI_File_write_at_all_begin_c) X(MPI_File_write_at_all_c) \
-    X(MPI_File_write_at_all_end) X(MPI_File_write_at_c) X(MPI_File_write_c) X(MPI_File_write_ordered) \
-    X(MPI_File_write_ordered_begin) X(MPI_File_write_ordered_begin_c) X(MPI_File_write_ordered_c) \
-    X(MPI_File_write_ordered_end) X(MPI_File_write_shared) X(MPI_File_write_shared_c)
+    X(MPI_File_iwrite_c) X(MPI_File_iwrite_shared) X(MPI_File_iwrite_shared_c) X(MPI_File_read_all_begin) \
+    X(MPI_File_read_all_begin_c) X(MPI_File_read_all_end) X(MPI_File_read_at_all_begin) \
+    X(MPI_File_read_at_all_begin_c) X(MPI_File_read_at_all_end) X(MPI_File_read_ordered_begin) \
+    X(MPI_File_read_ordered_begin_c) X(MPI_File_read_ordered_end) X(MPI_File_write_all_begin) \
+    X(MPI_File_write_all_begin_c) X(MPI_File_write_all_end) X(MPI_File_write_at_all_begin) \
+    X(MPI_File_write_at_all_begin_c) X(MPI_File_write_at_all_end) X(MPI_File_write_ordered_begin) \
+    X(MPI_File_write_ordered_begin_c) X(MPI_File_write_ordered_end)
 
 /* The tool information interface */
 #define PL_NAMES_TOOL(X) \
@@ -288,7 +295,8 @@
     PL_NAMES_PCOLLECTIVE(X) PL_NAMES_OP(X) PL_NAMES_GROUP(X) PL_NAMES_COMM(X) PL_NAMES_ATTR(X) PL_NAMES_TOPOLOGY(X) \
     PL_NAMES_GRAPH(X) PL_NAMES_NEIGHBORHOOD(X) PL_NAMES_ENV(X) PL_NAMES_ERROR(X) PL_NAMES_INFO(X) PL_NAMES_WORLD(X) \
     PL_NAMES_SESSION(X) PL_NAMES_SPAWN(X) PL_NAMES_WIN(X) PL_NAMES_WIN_SYNC(X) PL_NAMES_RMA(X) PL_NAMES_FILE(X) \
-    PL_NAMES_FILE_IO(X) PL_NAMES_TOOL(X) PL_NAMES_TOOL_CVAR(X) PL_NAMES_TOOL_PVAR(X) PL_NAMES_TOOL_CATEGORY(X) PL_NAMES_ABI(X)
+    PL_NAMES_FILE_VIEW(X) PL_NAMES_FILE_IO(X) PL_NAMES_FILE_START(X) PL_NAMES_TOOL(X) PL_NAMES_TOOL_CVAR(X) \
+    PL_NAMES_TOOL_PVAR(X) PL_NAMES_TOOL_CATEGORY(X) PL_NAMES_ABI(X)
 
 /* A number for each function: PL_FN_MPI_Send. */
 #define PL_FN(name) PL_FN_##name,

@@ -2,8 +2,8 @@
 /*
  * Error handlers: which one applies to an error, and what it is told.
  *
- * Locking: the handler of a communicator or session is read and set under that object's lock; that of MPI_FILE_NULL,
- * and the one for errors of no object, under `lock`. Whoever invokes one holds a reference and no lock.
+ * Locking: the handler of an object is read and set under that object's lock; that of MPI_FILE_NULL, and the one for
+ * errors of no object, under `lock`. Whoever invokes one holds a reference and no lock.
  */
 #include "core/errhandler.h"
 
@@ -16,6 +16,7 @@
 #include "core/config.h"
 #include "core/errhandler_policy.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/info.h"
 #include "core/instance.h"
 #include "core/lock.h"
@@ -112,6 +113,10 @@ static struct pl_errhandler **place_of(enum pl_kind kind, void *object, struct p
         *guard = &((struct pl_instance *)object)->lock;
         return &((struct pl_instance *)object)->errhandler;
     }
+    if (kind == PL_FILE && object) {
+        *guard = &((struct pl_file *)object)->lock;
+        return &((struct pl_file *)object)->errhandler;
+    }
     *guard = &lock;
     return kind == PL_FILE ? &of_file_null : &of_nothing;
 }
@@ -174,6 +179,8 @@ static int job_rank(const struct pl_raised *raised)
         instance = ((struct pl_win *)raised->object)->comm->instance;
     if (raised->kind == PL_SESSION)
         instance = raised->object;
+    if (raised->kind == PL_FILE && raised->object)
+        instance = ((struct pl_file *)raised->object)->comm->instance;
     bool open = (instance && instance->open) || pl_world_state == PL_WORLD_INITIALIZED;
     return open ? pl_process.place.rank : -1;
 }
@@ -190,6 +197,8 @@ void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OB
         memcpy(name, comm->name, MPI_MAX_OBJECT_NAME);
         pl_lock_drop(&comm->lock);
     }
+    if (raised->kind == PL_FILE && raised->object)
+        strncat(name, ((struct pl_file *)raised->object)->name, MPI_MAX_OBJECT_NAME - 1);
     *error = (struct plenum_error_report){
         .kind = raised->kind ? pl_kinds[raised->kind].name : "none",
         .name = name,

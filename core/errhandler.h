@@ -73,7 +73,8 @@ void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OB
  * MPI_COMM_SELF's while the World is initialized; else the initial one. Retained for the caller. */
 struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object);
 
-/* Attaches `handler` to a communicator, a session, or (PL_FILE, NULL) MPI_FILE_NULL. Retains it, lets go of the old. */
+/* Attaches `handler` to a communicator, session, window or file, or (PL_FILE, NULL) to MPI_FILE_NULL. Retains it, lets
+ * go of the old. */
 void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler *handler);
 
 /* The handler for errors of no object, from the beginning of the World to its end (NULL). In between the one of

@@ -8,6 +8,7 @@
 #include "core/config.h"
 #include "core/errhandler.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/info.h"
 #include "core/process.h"
 
@@ -48,6 +49,7 @@ int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_
     made->serial = atomic_fetch_add(&serials, 1) + 1;
     pl_lock_init(&made->lock, PL_RANK_INSTANCE, true);
     pl_list_init(&made->comms);
+    pl_list_init(&made->files);
     rc = pl_errhandler_initial(&made->errhandler);
     if (rc == MPI_SUCCESS)
         rc = pl_engine_open(&made->engine, made, thread_level);
@@ -84,11 +86,30 @@ static struct pl_comm *first_comm(struct pl_instance *instance)
     return comm;
 }
 
+/* The same of files. */
+static struct pl_file *first_file(struct pl_instance *instance)
+{
+    struct pl_file *file = NULL;
+    pl_lock_take(&instance->lock);
+    if (!pl_list_empty(&instance->files)) {
+        file = PL_CONTAINER(instance->files.next, struct pl_file, siblings);
+        pl_list_remove(&file->siblings);
+        pl_object_retain(file);
+    }
+    pl_lock_drop(&instance->lock);
+    return file;
+}
+
 void pl_instance_close(struct pl_instance *instance)
 {
+    struct pl_file *file;
     struct pl_comm *comm;
     void *buffer;
     MPI_Count size;
+    while ((file = first_file(instance)) != NULL) {
+        pl_file_orphan(file);
+        pl_object_release(file);
+    }
     while ((comm = first_comm(instance)) != NULL) {
         pl_bsend_detach(pl_bsend_of_comm(comm), &buffer, &size);
         pl_comm_orphan(comm);

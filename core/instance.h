@@ -27,6 +27,7 @@ struct pl_instance {
     struct pl_engine engine;
     struct pl_lock lock;       /* the fields below */
     struct pl_list comms;      /* of pl_comm.siblings */
+    struct pl_list files;      /* of pl_file.siblings */
     struct pl_errhandler *errhandler; /* of the session, and first one of its communicators; retained */
     struct pl_info *info;      /* the hints in use; set once, when it opens */
     struct pl_bsend *bsend;    /* session's attached buffer */

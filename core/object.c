@@ -15,6 +15,7 @@
 #include "core/datatype.h"
 #include "core/errhandler.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/group.h"
 #include "core/info.h"
 #include "core/instance.h"
@@ -30,8 +31,8 @@ const struct pl_kind_ops pl_kinds[PL_KINDS] = {
                       (uintptr_t)MPI_DATATYPE_NULL, pl_type_destroy, pl_type_predefined },
     [PL_ERRHANDLER] = { "error handler", "MPI_ERRHANDLER_NULL", sizeof(struct pl_errhandler), MPI_ERR_ERRHANDLER,
                         (uintptr_t)MPI_ERRHANDLER_NULL, pl_errhandler_destroy, pl_errhandler_predefined },
-    [PL_FILE] = { "file", "MPI_FILE_NULL", sizeof(struct pl_object), MPI_ERR_FILE, (uintptr_t)MPI_FILE_NULL,
-                  NULL, NULL },
+    [PL_FILE] = { "file", "MPI_FILE_NULL", sizeof(struct pl_file), MPI_ERR_FILE, (uintptr_t)MPI_FILE_NULL,
+                  pl_file_destroy, NULL },
     [PL_GROUP] = { "group", "MPI_GROUP_NULL", sizeof(struct pl_group), MPI_ERR_GROUP, (uintptr_t)MPI_GROUP_NULL,
                    pl_group_destroy, pl_group_predefined },
     [PL_INFO] = { "info object", "MPI_INFO_NULL", sizeof(struct pl_info), MPI_ERR_INFO, (uintptr_t)MPI_INFO_NULL,

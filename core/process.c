@@ -19,6 +19,7 @@
 #include "core/errhandler.h"
 #include "core/errhandler_policy.h"
 #include "core/error.h"
+#include "core/file_datarep.h"
 #include "core/jobs.h"
 #include "core/services.h"
 #include "core/object.h"
@@ -162,6 +163,7 @@ void pl_process_close(void)
         pl_process.pid = 0;
         pl_services_forget();
         pl_jobs_forget();
+        pl_datareps_forget();
         pl_type_trim();
         pl_request_sent_forget();
     }

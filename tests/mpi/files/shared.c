@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The shared file pointer: every record is written once and read once, whoever comes when; in the order of the ranks;
+ * seeking, positions, views; and a file that only has this pointer. */
+#include "files.h"
+
+enum { RECORDS = 50, INTS = 8 };
+
+static MPI_File fh;
+
+static void unordered(void)
+{
+    int record[INTS], *all = calloc((size_t)(RECORDS * mtest_size) * INTS, sizeof *all);
+    int *seen = calloc((size_t)(RECORDS * mtest_size), sizeof *seen);
+    MPI_Status status;
+    MPI_Offset at = -1;
+    CHECK_OK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    for (int i = 0; i < RECORDS; i++) {
+        for (int k = 0; k < INTS; k++)
+            record[k] = i * mtest_size + mtest_rank;
+        if (i % 2) {
+            MPI_Request request;
+            CHECK_OK(MPI_File_iwrite_shared(fh, record, INTS, MPI_INT, &request));
+            CHECK_OK(MPI_Wait(&request, &status));
+        } else {
+            CHECK_OK(MPI_File_write_shared(fh, record, INTS, MPI_INT, &status));
+        }
+        CHECK(files_count(&status, MPI_INT) == INTS);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_File_get_position_shared(fh, &at));
+    CHECK(at == (MPI_Offset)RECORDS * INTS * mtest_size);
+    size_t bytes = (size_t)(RECORDS * mtest_size) * INTS * sizeof *all;
+    CHECK(files_load(all, bytes) == (long)bytes);
+    for (int i = 0; i < RECORDS * mtest_size; i++) {
+        int number = all[i * INTS], whole = number >= 0 && number < RECORDS * mtest_size;
+        for (int k = 1; k < INTS; k++)
+            whole = whole && all[i * INTS + k] == number;
+        CHECK(whole && seen[number]++ == 0);
+    }
+    CHECK_OK(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET));
+    int read = 0, total = 0;
+    while (MPI_File_read_shared(fh, record, INTS, MPI_INT, &status) == MPI_SUCCESS && files_count(&status, MPI_INT) > 0)
+        read++;
+    MPI_Allreduce(&read, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(total == RECORDS * mtest_size);
+    free(all);
+    free(seen);
+}
+
+/* Each rank writes rank + 1 ints, in the order of the ranks, again and again. */
+static void ordered(void)
+{
+    int data[32], total = mtest_size * (mtest_size + 1) / 2, before = mtest_rank * (mtest_rank + 1) / 2;
+    MPI_Status status;
+    MPI_Offset at = -1;
+    CHECK_OK(MPI_File_set_view(fh, 4, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i <= mtest_rank; i++)
+            data[i] = round * total + before + i;
+        if (round % 2) {
+            CHECK_OK(MPI_File_write_ordered_begin(fh, data, mtest_rank + 1, MPI_INT));
+            CHECK_OK(MPI_File_write_ordered_end(fh, data, &status));
+        } else {
+            CHECK_OK(MPI_File_write_ordered(fh, data, mtest_rank + 1, MPI_INT, &status));
+        }
+        CHECK(files_count(&status, MPI_INT) == mtest_rank + 1);
+    }
+    int *all = malloc((size_t)(10 * total + 1) * sizeof *all);
+    CHECK(files_load(all, (size_t)(10 * total + 1) * sizeof *all) == (10 * total + 1) * 4);
+    for (int i = 0; i < 10 * total; i++)
+        CHECK(all[i + 1] == i);
+    free(all);
+    CHECK_OK(MPI_File_seek_shared(fh, -total, MPI_SEEK_END));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_File_read_ordered(fh, data, mtest_rank + 1, MPI_INT, &status));
+    CHECK(files_count(&status, MPI_INT) == mtest_rank + 1 && data[mtest_rank] == 9 * total + before + mtest_rank);
+    CHECK_OK(MPI_File_seek_shared(fh, -total, MPI_SEEK_CUR));
+    CHECK_OK(MPI_File_get_position_shared(fh, &at));
+    CHECK(at == 9 * total);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_File_read_ordered_begin(fh, data, mtest_rank + 1, MPI_INT));
+    CHECK_OK(MPI_File_read_ordered_end(fh, data, &status));
+    CHECK(data[0] == 9 * total + before);
+    CHECK_OK(MPI_File_get_position(fh, &at)); /* the other pointer has not moved */
+    CHECK(at == 0);
+    CHECK(MPI_File_seek_shared(fh, -1, MPI_SEEK_SET) != MPI_SUCCESS);
+    if (mtest_size > 1)
+        CHECK_CLASS(MPI_File_seek_shared(fh, mtest_rank, MPI_SEEK_SET), MPI_ERR_NOT_SAME);
+}
+
+static void sequential(void)
+{
+    int number = -1;
+    MPI_Status status;
+    MPI_Offset at;
+    CHECK_OK(MPI_File_close(&fh));
+    files_remove();
+    fh = files_open(MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL);
+    CHECK_CLASS(MPI_File_write(fh, &number, 1, MPI_INT, &status), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_File_write_at(fh, 0, &number, 1, MPI_INT, &status), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_File_seek(fh, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_File_get_position_shared(fh, &at), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_CLASS(MPI_File_seek_shared(fh, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK(MPI_File_set_view(fh, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL) != MPI_SUCCESS);
+    char lead = 'x';
+    CHECK_OK(MPI_File_write_ordered(fh, &lead, mtest_rank == 0, MPI_CHAR, &status));
+    CHECK_OK(MPI_File_set_view(fh, MPI_DISPLACEMENT_CURRENT, MPI_INT, MPI_INT, "native", MPI_INFO_NULL));
+    number = mtest_rank;
+    CHECK_OK(MPI_File_write_ordered(fh, &number, 1, MPI_INT, &status));
+    CHECK_OK(MPI_File_close(&fh));
+    char bytes[100];
+    CHECK(files_load(bytes, sizeof bytes) == 1 + 4 * mtest_size && bytes[0] == 'x');
+    for (int i = 0; i < mtest_size; i++)
+        CHECK(memcmp(bytes + 1 + 4 * i, &i, 4) == 0);
+    fh = files_open(MPI_MODE_RDONLY | MPI_MODE_SEQUENTIAL);
+    CHECK_OK(MPI_File_read_ordered(fh, &lead, mtest_rank == 0, MPI_CHAR, &status));
+    number = -1;
+    CHECK_OK(MPI_File_read_ordered(fh, &number, 4, MPI_BYTE, &status));
+    CHECK(lead == 'x' && number == mtest_rank);
+}
+
+int main(int argc, char **argv)
+{
+    MTEST_INIT(argc, argv);
+    files_begin();
+    fh = files_open(MPI_MODE_RDWR | MPI_MODE_CREATE);
+    unordered();
+    CHECK_OK(MPI_File_set_size(fh, 0));
+    ordered();
+    sequential();
+    CHECK_OK(MPI_File_close(&fh));
+    files_end();
+    MTEST_END;
+}
