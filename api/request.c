@@ -70,17 +70,19 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-/* Nobody could tell when they are over: the standard forbids to free them while they are under way (MPI-5.0 sections 4.2
- * and 6.12). Those of a session that has ended are not. */
+/* Nobody could tell when they are over: the standard forbids to free them while they are under way (MPI-5.0 sections
+ * 4.2, 6.12 and 12.3.5). Those of a session that has ended are not. */
 static void refuse_under_way(struct pl_call *call, const struct pl_request *request)
 {
     bool together = request->kind == PL_REQ_COLL || request->kind == PL_REQ_COMM;
-    if (!request->engine || !(together || request->kind == PL_REQ_PARTITIONED))
+    if (!request->engine || !(together || request->kind == PL_REQ_PARTITIONED || request->kind == PL_REQ_RMA))
         return;
     pl_request_blame(call, request);
     if (!request->persistent || request->active)
         pl_call_error(call, MPI_ERR_REQUEST, "request is of %s operation under way; complete it first",
-                      together ? "a collective" : "a partitioned");
+                      together                     ? "a collective"
+                      : request->kind == PL_REQ_RMA ? "a one-sided"
+                                                    : "a partitioned");
 }
 
 int MPI_Request_free(MPI_Request *request)

@@ -28,12 +28,13 @@ static inline struct pl_request *pl_request_still_live(struct pl_call *call, MPI
     return !request->persistent || request->active ? request : NULL;
 }
 
-/* Whose error handler is invoked for a request that failed. */
+/* Whose error handler is invoked for a request that failed: its window's or its communicator's. */
 static inline void pl_request_blame(struct pl_call *call, const struct pl_request *request)
 {
     if (request->comm && !call->object) {
-        call->kind = PL_COMM;
-        call->object = request->comm;
+        bool window = request->kind == PL_REQ_RMA && request->comm->win;
+        call->kind = window ? PL_WIN : PL_COMM;
+        call->object = window ? (void *)request->comm->win : request->comm;
     }
 }
 
@@ -72,15 +73,15 @@ static inline int pl_request_take(struct pl_request *request, MPI_Request *handl
     return rc ? rc : freed;
 }
 
-/* The communicator of a failed request must live until its handler was invoked. */
+/* What a failed request belongs to must live until its handler was invoked. */
 static inline int pl_request_leave(struct pl_call *call, struct pl_request *request, MPI_Request *handle,
                                    MPI_Status *status)
 {
-    struct pl_comm *comm = request->comm && request->outcome.error ? pl_object_retain(request->comm) : NULL;
     pl_request_blame(call, request);
+    void *blamed = call->object && request->outcome.error ? pl_object_retain(call->object) : NULL;
     call->err = pl_request_take(request, handle, status);
     int rc = pl_call_leave(call);
-    pl_object_release(comm);
+    pl_object_release(blamed);
     return rc;
 }
 

@@ -95,15 +95,15 @@ static void set_error(MPI_Status statuses[], int index, int rc, bool *failed)
 /* The first of several requests that failed: what its error handler is told, while the function itself returns
  * MPI_ERR_IN_STATUS. */
 struct failure {
-    int code;             /* MPI_SUCCESS: there is none */
-    struct pl_comm *comm; /* retained; NULL: none */
+    int code;     /* MPI_SUCCESS: there is none */
+    void *blamed; /* whose error handler is invoked; retained; NULL: nobody's */
     char why[PL_DETAIL_MAX];
 };
 
 static void no_failure(struct failure *first)
 {
     first->code = MPI_SUCCESS;
-    first->comm = NULL;
+    first->blamed = NULL;
 }
 
 static void note_failure(struct failure *first, int code)
@@ -133,9 +133,9 @@ static int finish_all(struct pl_call *call, int count, MPI_Request requests[], i
         }
         if (!pl_request_done(request))
             continue;
-        if (request->outcome.error && !first->comm && request->comm) {
-            first->comm = pl_object_retain(request->comm);
+        if (request->outcome.error && !first->blamed && request->comm) {
             pl_request_blame(call, request);
+            first->blamed = pl_object_retain(call->object);
         }
         int rc = pl_request_take(request, &requests[i], status);
         note_failure(first, rc);
@@ -158,7 +158,7 @@ static int leave_all(struct pl_call *call, const struct failure *first)
     else
         pl_error_clear();
     pl_call_leave(call);
-    pl_object_release(first->comm);
+    pl_object_release(first->blamed);
     return MPI_ERR_IN_STATUS;
 }
 

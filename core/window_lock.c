@@ -235,14 +235,17 @@ int pl_win_lock_all(struct pl_win *win, int assertion)
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_engine_enter(engine);
     int rc = check_lock(win, PL_ACCESS_LOCK_ALL);
-    win->unchecked = assertion & MPI_MODE_NOCHECK;
+    if (rc == MPI_SUCCESS)
+        win->unchecked = assertion & MPI_MODE_NOCHECK;
     pl_engine_leave(engine);
+    if (rc)
+        return rc;
     for (int i = 0; i < win->comm->size && rc == MPI_SUCCESS && !win->unchecked; i++)
         if (win->targets[i].cell) {
             rc = take_direct(win, i, MPI_LOCK_SHARED);
             win->targets[i].locked = rc ? 0 : MPI_LOCK_SHARED - MPI_LOCK_EXCLUSIVE + 1;
         }
-    if (rc && atomic_load(&win->access) == PL_ACCESS_LOCK_ALL)
+    if (rc)
         pl_win_unlock_all(win);
     return rc;
 }
