@@ -124,7 +124,8 @@ static int read_answers(struct pl_info *info, enum answer answers[])
     int err = MPI_SUCCESS;
 
     for (int i = 0; i < FORTRAN_KEYS && !err; i++) {
-        char *text = pl_info_get(info, fortran_keys[i].name);
+        char *text;
+        err = pl_info_get(info, fortran_keys[i].name, &text);
         if (text)
             err = read_answer(&fortran_keys[i], text, &answers[i]);
         free(text);

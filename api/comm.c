@@ -5,6 +5,7 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "api/topology.h"
 #include "core/comm_hw.h"
 #include "core/comm_info.h"
 #include "core/comm_make.h"
@@ -129,10 +130,12 @@ int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
 
 /* --- construction ---------------------------------------------------------------------------------------------------------- */
 
-static int give(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
+int pl_comm_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
 {
     if (!call->err)
         *newcomm = made ? pl_comm_handle(made) : MPI_COMM_NULL;
+    else if (made)
+        pl_comm_free(made);
     return pl_call_leave(call);
 }
 
@@ -142,7 +145,7 @@ static int give_handled(struct pl_call *call, struct pl_comm *made, struct pl_er
     if (!call->err && made && chosen)
         pl_errhandler_attach(PL_COMM, made, chosen);
     pl_object_release(chosen);
-    return give(call, made, newcomm);
+    return pl_comm_leave(call, made, newcomm);
 }
 
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
@@ -152,7 +155,7 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err)
         call.err = pl_comm_dup(c, NULL, &made);
-    return give(&call, made, newcomm);
+    return pl_comm_leave(&call, made, newcomm);
 }
 
 int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
@@ -208,7 +211,7 @@ int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         pl_arg_subset(&call, c, g);
     if (!call.err)
         call.err = pl_comm_create_members(c, g, &made);
-    return give(&call, made, newcomm);
+    return pl_comm_leave(&call, made, newcomm);
 }
 
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
@@ -222,7 +225,7 @@ int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *new
         pl_arg_subset(&call, c, g);
     if (!call.err)
         call.err = pl_comm_create_group(c, g, tag, &made);
-    return give(&call, made, newcomm);
+    return pl_comm_leave(&call, made, newcomm);
 }
 
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
@@ -234,7 +237,7 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
         pl_call_error(&call, MPI_ERR_ARG, "color is %d, allowed are 0 and above and MPI_UNDEFINED", color);
     if (!call.err)
         call.err = pl_comm_split(c, color, key, &made);
-    return give(&call, made, newcomm);
+    return pl_comm_leave(&call, made, newcomm);
 }
 
 /* The members of the process set that `info` names, for MPI_COMM_TYPE_RESOURCE_GUIDED. A handle, or NULL: none such. */
@@ -262,7 +265,11 @@ int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Co
     struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
     if (!is_split_type(split))
         pl_call_error(&call, MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_*", split);
-    char *name = split == MPI_COMM_TYPE_RESOURCE_GUIDED && i ? pl_info_get(i, "mpi_pset_name") : NULL;
+    char text[MPI_MAX_PSET_NAME_LEN];
+    size_t length;
+    bool named = i && split == MPI_COMM_TYPE_RESOURCE_GUIDED &&
+                 pl_info_read(i, "mpi_pset_name", text, sizeof text, &length);
+    const char *name = named ? text : NULL;
     struct pl_group *members = named_members(&call, c, name);
     if (!call.err)
         call.err = pl_comm_split_type(c, split, key, i, name, members, &made);
@@ -270,7 +277,6 @@ int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Co
         call.err = pl_comm_info_set(made, i);
     if (members)
         pl_handle_drop(members);
-    free(name);
     return give_handled(&call, made, chosen, newcomm);
 }
 
@@ -380,7 +386,7 @@ int MPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_co
     pl_arg_output(&call, newintercomm, "newintercomm");
     if (!call.err)
         call.err = pl_intercomm_create(local, local_leader, peer, remote_leader, tag, &made);
-    return give(&call, made, newintercomm);
+    return pl_comm_leave(&call, made, newintercomm);
 }
 
 int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
@@ -390,7 +396,7 @@ int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     pl_arg_output(&call, newintracomm, "newintracomm");
     if (!call.err)
         call.err = pl_intercomm_merge(c, high, &made);
-    return give(&call, made, newintracomm);
+    return pl_comm_leave(&call, made, newintracomm);
 }
 
 int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MPI_Group remote_group, int remote_leader,

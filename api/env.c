@@ -89,7 +89,9 @@ static void read_alignment(struct pl_call *call, struct pl_info *info, size_t *a
 {
     static const char key[] = "mpi_minimum_memory_alignment";
     *alignment = 64;
-    char *value = info ? pl_info_get(info, key) : NULL;
+    char *value = NULL;
+    if (!call->err)
+        call->err = pl_info_get(info, key, &value);
     if (!value)
         return;
     char *end;

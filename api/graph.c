@@ -87,7 +87,7 @@ int MPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int 
     pl_arg_output(&call, comm_graph, "comm_graph");
     if (!call.err && nnodes > 0)
         call.err = pl_graph_create(c, nnodes, indx, edges, reorder, &made);
-    return pl_topology_leave(&call, made, comm_graph);
+    return pl_comm_leave(&call, made, comm_graph);
 }
 
 int MPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
@@ -185,7 +185,7 @@ int MPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int so
         call.err = pl_dist_graph_adjacent(c, &edges, &made);
     if (!call.err && made)
         call.err = pl_comm_info_set(made, hints);
-    return pl_topology_leave(&call, made, comm_dist_graph);
+    return pl_comm_leave(&call, made, comm_dist_graph);
 }
 
 /* How many edges the degrees make. */
@@ -219,7 +219,7 @@ int MPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const i
             pl_dist_graph_create(c, n, sources, degrees, destinations, weights_used, weights != MPI_UNWEIGHTED, &made);
     if (!call.err && made)
         call.err = pl_comm_info_set(made, hints);
-    return pl_topology_leave(&call, made, comm_dist_graph);
+    return pl_comm_leave(&call, made, comm_dist_graph);
 }
 
 int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)

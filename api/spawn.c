@@ -198,7 +198,9 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
 static void read_name_info(struct pl_call *call, MPI_Info info, bool *own_runtime_only, long *milliseconds)
 {
     struct pl_info *hints = pl_arg_info_or_null(call, info);
-    char *scope = hints ? pl_info_get(hints, "plenum_scope") : NULL;
+    char *scope = NULL;
+    if (!call->err)
+        call->err = pl_info_get(hints, "plenum_scope", &scope);
     *own_runtime_only = scope && strcmp(scope, "runtime") == 0;
     if (scope && !*own_runtime_only && strcmp(scope, "user") != 0)
         pl_call_error(call, MPI_ERR_INFO_VALUE, "info key plenum_scope is \"%.60s\": it must be runtime or user",

@@ -30,13 +30,6 @@ void pl_arg_node(struct pl_call *call, int rank, int nodes, const char *what)
         pl_call_error(call, MPI_ERR_RANK, "rank %d is not in the %s of %d processes", rank, what, nodes);
 }
 
-int pl_topology_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
-{
-    if (!call->err)
-        *newcomm = made ? pl_comm_handle(made) : MPI_COMM_NULL;
-    return pl_call_leave(call);
-}
-
 int MPI_Topo_test(MPI_Comm comm, int *status)
 {
     struct pl_call call = PL_CALL(MPI_Topo_test);
@@ -122,7 +115,7 @@ int MPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int pe
     pl_arg_output(&call, comm_cart, "comm_cart");
     if (!call.err)
         call.err = pl_cart_create(c, ndims, dims, periods, reorder, &made);
-    return pl_topology_leave(&call, made, comm_cart);
+    return pl_comm_leave(&call, made, comm_cart);
 }
 
 int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
@@ -135,7 +128,7 @@ int MPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
     pl_arg_output(&call, newcomm, "newcomm");
     if (!call.err)
         call.err = pl_cart_sub(call.object, remain_dims, &made);
-    return pl_topology_leave(&call, made, newcomm);
+    return pl_comm_leave(&call, made, newcomm);
 }
 
 /* Without a reason to reorder that is known to this process alone, it keeps its rank. */

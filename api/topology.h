@@ -17,8 +17,8 @@ void pl_arg_room(struct pl_call *call, const int array[], const char *name, int 
 /* A rank in a grid or graph. */
 void pl_arg_node(struct pl_call *call, int rank, int nodes, const char *what);
 
-/* The end of a constructor: `made` may be NULL, for processes outside. */
-int pl_topology_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm);
+/* The end of a constructor of communicators. `made`: NULL for processes outside; freed where the call has failed. */
+int pl_comm_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm);
 
 static inline void pl_copy_ints(int to[], const int from[], int n)
 {

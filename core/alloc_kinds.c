@@ -97,11 +97,15 @@ int pl_alloc_kinds_grant(struct pl_info *info, const char *wanted)
 
 int pl_alloc_kinds_use(struct pl_info *granted, struct pl_info *asked, struct pl_info *used)
 {
-    char *kinds = granted ? pl_info_get(granted, PL_ALLOC_KINDS_KEY) : NULL;
-    char *asserted = asked ? pl_info_get(asked, PL_ALLOC_KINDS_ASSERT_KEY) : NULL;
-    if (!asserted && granted) /* what was asserted for the whole session holds for its objects */
-        asserted = pl_info_get(granted, PL_ALLOC_KINDS_ASSERT_KEY);
-    int rc = MPI_SUCCESS;
+    char *kinds, *asserted = NULL;
+    int rc = pl_info_get(granted, PL_ALLOC_KINDS_KEY, &kinds);
+    rc = rc ? rc : pl_info_get(asked, PL_ALLOC_KINDS_ASSERT_KEY, &asserted);
+    if (rc == MPI_SUCCESS && !asserted) /* what was asserted for the whole session holds for its objects */
+        rc = pl_info_get(granted, PL_ALLOC_KINDS_ASSERT_KEY, &asserted);
+    if (rc) {
+        free(kinds);
+        return rc;
+    }
     if (kinds && asserted && pl_alloc_kinds_within(asserted, kinds)) {
         rc = pl_info_set(used, PL_ALLOC_KINDS_ASSERT_KEY, asserted);
         rc = rc ? rc : pl_info_set(used, PL_ALLOC_KINDS_KEY, asserted);

@@ -197,7 +197,8 @@ static int find_color(struct pl_comm *parent, int type, struct pl_info *info, co
         return rc;
     if (any_unguided)
         rc = unguided(parent, type == MPI_COMM_TYPE_HW_UNGUIDED ? node : -1, info, color);
-    char *resource = info ? pl_info_get(info, RESOURCE_KEY) : NULL;
+    char *resource = NULL;
+    rc = rc ? rc : pl_info_get(info, RESOURCE_KEY, &resource);
     bool is_guided = type == MPI_COMM_TYPE_HW_GUIDED || type == MPI_COMM_TYPE_RESOURCE_GUIDED;
     if (type == MPI_COMM_TYPE_SHARED)
         *color = node;

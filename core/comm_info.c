@@ -57,8 +57,10 @@ int pl_comm_info_set(struct pl_comm *comm, struct pl_info *info)
 {
     if (!info)
         return MPI_SUCCESS;
-    char *kinds = pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY);
-    int rc = kinds ? keep_kinds(comm, kinds) : MPI_SUCCESS;
+    char *kinds;
+    int rc = pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY, &kinds);
+    if (kinds)
+        rc = keep_kinds(comm, kinds);
     free(kinds);
     if (rc == MPI_SUCCESS) {
         unsigned before = atomic_load_explicit(&comm->asserted, memory_order_relaxed);

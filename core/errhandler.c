@@ -77,9 +77,11 @@ int pl_errhandler_create_named(const char *name, struct pl_errhandler **handler)
 
 int pl_errhandler_from_info(struct pl_info *info, struct pl_errhandler **handler)
 {
-    char why[PL_DETAIL_MAX], *name = info ? pl_info_get(info, "plenum_errhandler") : NULL;
+    char why[PL_DETAIL_MAX], *name;
     *handler = NULL;
-    int rc = name ? pl_errhandler_create_named(name, handler) : MPI_SUCCESS;
+    int rc = pl_info_get(info, "plenum_errhandler", &name);
+    if (name)
+        rc = pl_errhandler_create_named(name, handler);
     free(name);
     if (rc == MPI_SUCCESS)
         return MPI_SUCCESS;

@@ -154,13 +154,17 @@ int pl_info_delete(struct pl_info *info, const char *key)
     return pair ? MPI_SUCCESS : pl_fail(MPI_ERR_INFO_NOKEY, "info has no key \"%s\"", key);
 }
 
-char *pl_info_get(struct pl_info *info, const char *key)
+int pl_info_get(struct pl_info *info, const char *key, char **value)
 {
+    *value = NULL;
+    if (!info)
+        return MPI_SUCCESS;
     pl_lock_take(&info->lock);
     struct pair *pair = find_locked(info, key);
-    char *value = pair ? pl_strdup(pair->value) : NULL;
+    if (pair)
+        *value = pl_strdup(pair->value);
     pl_lock_drop(&info->lock);
-    return value;
+    return !pair || *value ? MPI_SUCCESS : pl_fail_memory("the value of an info key");
 }
 
 bool pl_info_read(struct pl_info *info, const char *key, char *value, size_t room, size_t *length)
@@ -199,10 +203,10 @@ static bool read_seconds(const char *text, long *milliseconds)
 int pl_info_seconds(struct pl_info *info, const char *key, long *milliseconds)
 {
     long read;
-    char *text = info ? pl_info_get(info, key) : NULL;
+    char *text;
+    int rc = pl_info_get(info, key, &text);
     if (!text)
-        return MPI_SUCCESS;
-    int rc = MPI_SUCCESS;
+        return rc;
     if (read_seconds(text, &read))
         *milliseconds = read;
     else

@@ -25,15 +25,16 @@ int pl_info_set(struct pl_info *info, const char *key, const char *value);
 /* MPI_ERR_INFO_NOKEY when the key is not there. */
 int pl_info_delete(struct pl_info *info, const char *key);
 
-/* A malloc'ed copy of the value, NULL when the key is not there (or out of memory). */
-char *pl_info_get(struct pl_info *info, const char *key);
+/* A malloc'ed copy of the value; NULL when the key is not there, or `info` is NULL. MPI_ERR_NO_MEM, and then NULL, too. */
+int pl_info_get(struct pl_info *info, const char *key, char **value);
 
 /* Is the key there? Writes at most `room` bytes of the value, with its NUL (nothing when room is 0), and its length
  * without the NUL. */
 bool pl_info_read(struct pl_info *info, const char *key, char *value, size_t room, size_t *length);
 
 /* A number of seconds such as "0.5", with a point whatever the locale says: as milliseconds, rounded up. They stay as
- * they are when the key is not there, or `info` is NULL. MPI_ERR_INFO_VALUE: it is no such number, or above 2^30. */
+ * they are when the key is not there, or `info` is NULL. MPI_ERR_INFO_VALUE: it is no such number, or above 2^30.
+ * MPI_ERR_NO_MEM. */
 int pl_info_seconds(struct pl_info *info, const char *key, long *milliseconds);
 
 int pl_info_count(struct pl_info *info);

@@ -94,13 +94,17 @@ int pl_book_collect(struct pl_book *book, const struct pl_meeting *meeting)
     return rc;
 }
 
-void pl_comm_dress(struct pl_comm *comm, struct pl_info *info, struct pl_errhandler *errhandler)
+int pl_comm_dress(struct pl_comm **comm, struct pl_info *info, struct pl_errhandler *errhandler)
 {
-    if (errhandler) {
-        pl_object_release(comm->errhandler);
-        comm->errhandler = pl_object_retain(errhandler);
+    int rc = pl_comm_info_set(*comm, info);
+    if (rc) {
+        pl_comm_free(*comm);
+        *comm = NULL;
+    } else if (errhandler) {
+        pl_object_release((*comm)->errhandler);
+        (*comm)->errhandler = pl_object_retain(errhandler);
     }
-    pl_comm_info_set(comm, info);
+    return rc;
 }
 
 /* A process alone meets nobody. */
@@ -215,6 +219,5 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
         pl_book_release(book);
         return rc;
     }
-    pl_comm_dress(*comm, info, errhandler);
-    return MPI_SUCCESS;
+    return pl_comm_dress(comm, info, errhandler);
 }

@@ -310,8 +310,8 @@ int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl
     rc = meet(&parts, local_leader, remote, remote_leader, tag, patience, &instance->engine);
     if (rc == MPI_SUCCESS && parts.remote)
         rc = pl_intercomm_assemble(instance, &parts, comm);
-    if (*comm)
-        pl_comm_dress(*comm, info, errhandler);
+    if (rc == MPI_SUCCESS && *comm)
+        rc = pl_comm_dress(comm, info, errhandler);
     pl_book_release(parts.local_book);
     pl_book_release(parts.remote_book);
     pl_object_release(parts.remote);

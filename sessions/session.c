@@ -46,17 +46,14 @@ int pl_thread_level_from(const char *name)
 /* Without the key a session is for any thread: a library cannot know who will call it. */
 static int level_wanted(struct pl_info *info, int *level)
 {
-    char *text = info ? pl_info_get(info, LEVEL_KEY) : NULL;
-    *level = MPI_THREAD_MULTIPLE;
-    if (!text)
-        return MPI_SUCCESS;
-    *level = pl_thread_level_from(text);
-    int rc = *level != MPI_UNDEFINED
-                 ? MPI_SUCCESS
-                 : pl_fail(MPI_ERR_INFO_VALUE,
-                           "info key mpi_thread_support_level is \"%s\", allowed are MPI_THREAD_SINGLE, "
-                           "MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE",
-                           text);
+    char *text;
+    int rc = pl_info_get(info, LEVEL_KEY, &text);
+    *level = text ? pl_thread_level_from(text) : MPI_THREAD_MULTIPLE;
+    if (*level == MPI_UNDEFINED)
+        rc = pl_fail(MPI_ERR_INFO_VALUE,
+                     "info key mpi_thread_support_level is \"%s\", allowed are MPI_THREAD_SINGLE, "
+                     "MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE",
+                     text);
     free(text);
     return rc;
 }
@@ -64,8 +61,8 @@ static int level_wanted(struct pl_info *info, int *level)
 /* The info key decides, and without it the configuration. */
 static int strict_wanted(struct pl_info *info, bool *strict)
 {
-    char *text = info ? pl_info_get(info, STRICT_KEY) : NULL;
-    int rc = MPI_SUCCESS;
+    char *text;
+    int rc = pl_info_get(info, STRICT_KEY, &text);
     if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
         rc = pl_fail(MPI_ERR_INFO_VALUE, "info key " STRICT_KEY " is \"%s\", allowed are true and false", text);
     *strict = text ? strcmp(text, "true") == 0 : pl_config_bool("strict");
@@ -94,9 +91,10 @@ static int check_keys(struct pl_info *info)
 /* What MPI_Session_get_info gives back. */
 static int note_hints(struct pl_instance *session, struct pl_info *info)
 {
-    char *asserted = info ? pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY) : NULL;
-    char *kinds = pl_info_get(session->info, PL_ALLOC_KINDS_KEY);
-    int rc = pl_info_set(session->info, LEVEL_KEY, pl_thread_level_name(session->thread_level));
+    char *asserted, *kinds = NULL;
+    int rc = pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY, &asserted);
+    rc = rc ? rc : pl_info_get(session->info, PL_ALLOC_KINDS_KEY, &kinds);
+    rc = rc ? rc : pl_info_set(session->info, LEVEL_KEY, pl_thread_level_name(session->thread_level));
     if (rc == MPI_SUCCESS && asserted && kinds && pl_alloc_kinds_within(asserted, kinds))
         rc = pl_info_set(session->info, PL_ALLOC_KINDS_ASSERT_KEY, asserted);
     if (rc == MPI_SUCCESS)
@@ -112,9 +110,10 @@ int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, stru
     int rc = level_wanted(info, &level);
     if (rc)
         return rc;
-    char *kinds = info ? pl_info_get(info, PL_ALLOC_KINDS_KEY) : NULL;
+    char *kinds;
     struct pl_instance *made;
-    rc = pl_instance_open(false, level, kinds, &made);
+    rc = pl_info_get(info, PL_ALLOC_KINDS_KEY, &kinds);
+    rc = rc ? rc : pl_instance_open(false, level, kinds, &made);
     free(kinds);
     if (rc)
         return rc;

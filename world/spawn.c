@@ -48,36 +48,37 @@ static json_t *words_of(const struct pl_spawn_command *command)
 static int check_host(struct pl_info *info)
 {
     char own[HOST_NAME_MAX + 1] = "";
-    char *host = info ? pl_info_get(info, "host") : NULL;
+    char *host;
+    int rc = pl_info_get(info, "host", &host);
     gethostname(own, sizeof own - 1);
-    bool here = !host || strcmp(host, "localhost") == 0 || strcmp(host, own) == 0;
-    int rc = here ? MPI_SUCCESS
-                  : pl_fail(MPI_ERR_SPAWN, "info key host is \"%.60s\": processes are spawned on this machine, %s",
-                            host, own);
+    if (host && strcmp(host, "localhost") != 0 && strcmp(host, own) != 0)
+        rc = pl_fail(MPI_ERR_SPAWN, "info key host is \"%.60s\": processes are spawned on this machine, %s", host, own);
     free(host);
     return rc;
 }
 
 /* The directory in which it is started: the info key, else that of this process. */
-static json_t *directory_of(struct pl_info *info)
+static int add_directory(struct pl_info *info, json_t *program)
 {
-    char own[PATH_MAX], *wanted = info ? pl_info_get(info, "wdir") : NULL;
-    json_t *made = wanted ? json_string(wanted) : getcwd(own, sizeof own) ? json_string(own) : NULL;
+    char own[PATH_MAX], *wanted;
+    int rc = pl_info_get(info, "wdir", &wanted);
+    const char *directory = wanted ? wanted : getcwd(own, sizeof own);
+    if (directory)
+        json_object_set_new(program, "wdir", json_string(directory));
     free(wanted);
-    return made;
+    return rc;
 }
 
 static int describe_program(const struct pl_spawn_command *command, json_t *program)
 {
+    char *path = NULL;
     int rc = check_host(command->info);
+    rc = rc ? rc : add_directory(command->info, program);
+    rc = rc ? rc : pl_info_get(command->info, "path", &path);
     if (rc)
         return rc;
-    char *path = command->info ? pl_info_get(command->info, "path") : NULL;
     json_object_set_new(program, "argv", words_of(command));
     json_object_set_new(program, "ranks", json_integer(command->maxprocs));
-    json_t *directory = directory_of(command->info);
-    if (directory)
-        json_object_set_new(program, "wdir", directory);
     if (path)
         json_object_set_new(program, "path", json_string(path));
     free(path);

@@ -42,7 +42,8 @@ static void add_info(json_t *object, struct pl_info *info)
     char key[MPI_MAX_INFO_KEY];
     json_t *others = json_object();
     for (int n = 0; pl_info_nth(info, n, key); n++) {
-        char *value = pl_info_get(info, key);
+        char *value;
+        pl_info_get(info, key, &value);
         if (value && strcmp(key, "plenum_provider") == 0)
             json_object_set_new(object, "provider", json_string(value));
         else if (value && strcmp(key, "plenum_version") == 0)

@@ -12,7 +12,8 @@ static char *granted(const char *wanted)
 {
     struct pl_info *info = pl_info_create();
     ck_assert_int_eq(pl_alloc_kinds_grant(info, wanted), MPI_SUCCESS);
-    char *text = pl_info_get(info, PL_ALLOC_KINDS_KEY);
+    char *text;
+    ck_assert_int_eq(pl_info_get(info, PL_ALLOC_KINDS_KEY, &text), MPI_SUCCESS);
     pl_handle_drop(info);
     return text;
 }

@@ -7,9 +7,11 @@
 
 #include <string.h>
 
+#include "core/alloc_kinds.h"
 #include "core/attr.h"
 #include "core/bsend.h"
 #include "core/collective.h"
+#include "core/comm_info.h"
 #include "core/comm_make.h"
 #include "core/comm_hw.h"
 #include "core/datatype.h"
@@ -21,6 +23,7 @@
 #include "core/process.h"
 #include "core/request.h"
 #include "core/topology.h"
+#include "sessions/rendezvous.h"
 #include "sessions/session.h"
 
 static struct pl_comm *parent;
@@ -43,10 +46,17 @@ static int finish(int rc, struct pl_request *request)
     return rc;
 }
 
+/* The hints of one that was made are all there. */
+static void check_hints(int rc, const struct pl_comm *made)
+{
+    ck_assert(rc || (made->asserted == PL_ASSERT_NO_ANY_TAG && made->info && made->info->count == 1));
+}
+
 static int duplicate(void)
 {
     struct pl_comm *made = NULL;
     int rc = pl_comm_dup(parent, hints, &made);
+    check_hints(rc, made);
     return drop_comm(rc, made);
 }
 
@@ -56,6 +66,7 @@ static int duplicate_later(void)
     struct pl_request *request = NULL;
     int rc = pl_comm_idup(parent, hints, &made, &request);
     rc = finish(rc, request);
+    check_hints(rc, made);
     return drop_comm(rc, made);
 }
 
@@ -70,6 +81,35 @@ static int split_by_node(void)
 {
     struct pl_comm *made = NULL;
     int rc = pl_comm_split_type(parent, MPI_COMM_TYPE_SHARED, 0, NULL, NULL, NULL, &made);
+    return drop_comm(rc, made);
+}
+
+static int split_for_user(void)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    int rc = MPI_Comm_split_type(pl_comm_handle(parent), MPI_COMM_TYPE_SHARED, 0, pl_object_handle(hints), &made);
+    if (rc)
+        return rc;
+    check_hints(rc, pl_object_get(PL_COMM, made, "made"));
+    return MPI_Comm_free(&made);
+}
+
+static int graph_for_user(void)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    int rc = MPI_Dist_graph_create(pl_comm_handle(parent), 1, (int[]){ 0 }, (int[]){ 1 }, (int[]){ 0 }, (int[]){ 3 },
+                                   pl_object_handle(hints), 0, &made);
+    if (rc)
+        return rc;
+    check_hints(rc, pl_object_get(PL_COMM, made, "made"));
+    return MPI_Comm_free(&made);
+}
+
+static int meet(void)
+{
+    struct pl_comm *made = NULL;
+    int rc = pl_comm_from_group(parent->group, "tag", hints, NULL, &made);
+    check_hints(rc, made);
     return drop_comm(rc, made);
 }
 
@@ -145,6 +185,8 @@ static const struct {
     { "dup", duplicate },      { "idup", duplicate_later }, { "split", split },
     { "node", split_by_node }, { "group", from_group },     { "grid", grid },
     { "graph", graph },        { "bsend", buffered },       { "collective", collective },
+    { "node for the user", split_for_user },                { "graph for the user", graph_for_user },
+    { "meeting", meet },
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
@@ -167,6 +209,8 @@ START_TEST(out_of_memory)
     pl_handle_drop(group);
     hints = pl_info_create();
     pl_info_set(hints, "mpi_assert_no_any_tag", "true");
+    pl_info_set(hints, PL_ALLOC_KINDS_ASSERT_KEY, "system");
+    MPI_Comm_set_errhandler(pl_comm_handle(parent), MPI_ERRORS_RETURN);
     union pl_attr_copy copy = { .constant = (uintptr_t)MPI_COMM_DUP_FN };
     union pl_attr_delete delete = { .constant = (uintptr_t)MPI_COMM_NULL_DELETE_FN };
     ck_assert_int_eq(pl_keyval_create(PL_COMM, copy, delete, NULL, &keyval), MPI_SUCCESS);
