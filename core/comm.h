@@ -84,7 +84,8 @@ struct pl_comm {
     void *topo;                /* topology.c */
     struct pl_bsend *bsend;    /* attached buffer; NULL: none */
     _Atomic int detached;      /* requests that the user freed while they were under way */
-    _Atomic int lost;              /* a rank, plus 1, whose process has died: broken (lost.h) */
+    _Atomic int lost;              /* a rank, plus 1, whose process has died: broken (lost.h) ... */
+    bool starved;                  /* ... or a message from which found no memory */
     bool orphan;               /* its instance is closed: nothing can be started */
     struct pl_win *win;        /* whose own it is; NULL: nobody's */
     const char *serves; /* NULL: the user's own; what it belongs to: "window", "file", "": an intercommunicator */

@@ -109,7 +109,7 @@ static bool held_back(const struct pl_list *waiting, const struct pl_request *re
 static int resolve(struct pl_comm *comm, int rank, const struct pl_request *request, struct pl_peer **peer)
 {
     if (atomic_load(&comm->lost))
-        return MPI_ERR_PROC_ABORTED;
+        return pl_lost_class(comm);
     int rc = pl_engine_resolve(comm, rank, peer);
     return rc == MPI_SUCCESS && request->out.header.kind == PL_MSG_COLL ? pl_coll_check(comm) : rc;
 }

@@ -91,6 +91,8 @@ struct pl_engine {
     _Atomic long parted;           /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
     struct pl_lost *lost;          /* looks who lives (lost.h); NULL: nobody does */
     unsigned long lost_messages;   /* thrown away: out of memory, or of an unknown kind */
+    struct pl_header starved;      /* was for a communicator that is not made yet, and found no memory; serial 0: none */
+    bool all_starved;              /* several did: all communicators that are made from now on are broken */
     bool patient;                  /* more runnable ranks than cores: yield early */
     bool closing;                  /* no communicator will be made any more */
     bool closed;                   /* nothing is left but the lock */

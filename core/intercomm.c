@@ -148,8 +148,10 @@ static int take_local(struct pl_comm *made, int rc, struct pl_comm **comm)
 void pl_intercomm_share_loss(struct pl_comm *comm)
 {
     int lost = atomic_load(&comm->local->lost);
-    if (lost)
+    if (lost) {
+        comm->starved = comm->local->starved;
         atomic_store(&comm->lost, lost);
+    }
 }
 
 static int disjoint(const struct pl_group *a, const struct pl_group *b)

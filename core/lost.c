@@ -52,7 +52,7 @@ static void end_receives(struct pl_comm *comm)
     pl_match_index_drop(comm);
     for (int i = PL_MSG_P2P; i <= PL_MSG_COLL; i++)
         while ((node = pl_list_pop(&comm->queues[i].posted)) != NULL)
-            pl_request_complete(PL_CONTAINER(node, struct pl_request, link), MPI_ERR_PROC_ABORTED);
+            pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_lost_class(comm));
 }
 
 /* To those who live: they may have given up the communicator, and then never look for it. */
@@ -65,6 +65,15 @@ static void end_sends(struct pl_engine *engine, const struct pl_comm *comm)
                 pl_send_ask_back(request);
 }
 
+static void break_one(struct pl_engine *engine, struct pl_comm *comm, int rank)
+{
+    atomic_store(&comm->lost, rank + 1);
+    end_receives(comm);
+    end_sends(engine, comm);
+    if (atomic_load(&engine->sleepers) > 0)
+        pl_engine_wake(engine);
+}
+
 void pl_lost_break(struct pl_engine *engine, uint64_t proc)
 {
     for (size_t i = 0; i < engine->comm_buckets; i++)
@@ -74,12 +83,33 @@ void pl_lost_break(struct pl_engine *engine, uint64_t proc)
                 rank = pl_group_find(comm->remote, proc);
             if (rank < 0 || atomic_load(&comm->lost))
                 continue;
-            atomic_store(&comm->lost, rank + 1);
-            end_receives(comm);
-            end_sends(engine, comm);
-            if (atomic_load(&engine->sleepers) > 0)
-                pl_engine_wake(engine);
+            break_one(engine, comm, rank);
         }
+}
+
+int pl_lost_class(const struct pl_comm *comm)
+{
+    return comm->starved ? MPI_ERR_NO_MEM : MPI_ERR_PROC_ABORTED;
+}
+
+void pl_lost_starve(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header)
+{
+    struct pl_header *first = &engine->starved;
+    engine->lost_messages++;
+    if (!comm) {
+        engine->all_starved |= first->serial && (first->serial != header->serial || first->home != header->home);
+        *first = *header;
+    } else if (!atomic_load(&comm->lost)) {
+        comm->starved = true;
+        break_one(engine, comm, header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0);
+    }
+}
+
+void pl_lost_adopt(struct pl_engine *engine, struct pl_comm *comm)
+{
+    const struct pl_header *first = &engine->starved;
+    if (engine->all_starved || (first->serial == comm->id.serial && first->home == comm->id.home))
+        pl_lost_starve(engine, comm, first);
 }
 
 /* Does a front door already know the one that has taken the place of the dead? Its engine's id, 0: no. */
@@ -214,6 +244,8 @@ int pl_lost_explain(const struct pl_comm *comm, int rc)
 int pl_lost_fail(const struct pl_comm *comm)
 {
     int rank = atomic_load(&comm->lost) - 1;
+    if (comm->starved)
+        return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank, pl_comm_label(comm));
     const struct pl_group *group = comm->remote && rank < comm->remote->size ? comm->remote : comm->group;
     uint64_t proc = rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
     char who[PL_JOB_NAME_MAX + 32];

@@ -17,6 +17,7 @@
 
 struct pl_comm;
 struct pl_engine;
+struct pl_header;
 
 /* Begins to look, if this process is watched. MPI_ERR_NO_MEM. */
 int pl_lost_open(struct pl_engine *engine);
@@ -30,13 +31,22 @@ void pl_lost_admit(struct pl_engine *engine, struct pl_comm *comm);
  * reports. */
 void pl_lost_break(struct pl_engine *engine, uint64_t proc);
 
+/* What `header` announces was thrown away for want of memory: breaks its communicator, or, where that is not made yet
+ * (`comm` is NULL), the one that will be. What waits in it ends with MPI_ERR_NO_MEM. */
+void pl_lost_starve(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header);
+/* ... and this is the one that was made. */
+void pl_lost_adopt(struct pl_engine *engine, struct pl_comm *comm);
+
+/* With what ends what waits in a broken communicator. */
+int pl_lost_class(const struct pl_comm *comm);
+
 /* Has the process died that came with this engine as that member of groups? False as well where nobody looks. */
 bool pl_lost_outlived(uint64_t engine, uint64_t proc);
 
 /* A member cannot be reached: looks now, and says why if one has died, not necessarily that one. Else `rc`. */
 int pl_lost_explain(const struct pl_comm *comm, int rc) __attribute__((cold));
 
-/* "rank 2 of ocean has died": MPI_ERR_PROC_ABORTED, recorded. */
+/* "rank 2 of ocean has died", or what else broke it: pl_lost_class(), recorded. */
 int pl_lost_fail(const struct pl_comm *comm) __attribute__((cold));
 
 #endif

@@ -8,7 +8,9 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/lost.h"
 #include "core/match_index.h"
+#include "core/memory.h"
 #include "core/partitioned.h"
 #include "core/rma.h"
 
@@ -105,7 +107,7 @@ static struct pl_unexpected *keep(const struct pl_origin *from, const struct pl_
                                   struct pl_bulk *bulk)
 {
     size_t bytes = bulk ? 0 : header->size;
-    struct pl_unexpected *unexpected = malloc(sizeof *unexpected + bytes);
+    struct pl_unexpected *unexpected = pl_malloc(sizeof *unexpected + bytes);
     if (!unexpected)
         return NULL;
     pl_list_init(&unexpected->index);
@@ -128,6 +130,18 @@ static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_heade
     return NULL;
 }
 
+/* There is no memory to keep it. Its sender must not wait for ever; who would have received it is told. */
+static __attribute__((cold, noinline)) void throw_away(struct pl_engine *engine, struct pl_comm *comm,
+                                                       const struct pl_origin *from, const struct pl_header *header,
+                                                       struct pl_bulk *bulk)
+{
+    if (bulk)
+        pl_match_refuse(engine, bulk);
+    else if (header->flags & PL_FLAG_SYNC)
+        answer(engine, from, header, PL_MSG_ACK, 0);
+    pl_lost_starve(engine, comm, header);
+}
+
 /* Nobody waits for it yet. `comm` NULL: it is not made yet. */
 static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
                           const struct pl_header *header, const void *data, struct pl_bulk *bulk)
@@ -139,7 +153,7 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
     }
     struct pl_unexpected *unexpected = keep(from, header, data, bulk);
     if (!unexpected) {
-        engine->lost_messages++;
+        throw_away(engine, comm, from, header, bulk);
         return;
     }
     pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->orphans, &unexpected->link);
@@ -204,6 +218,8 @@ void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
             pl_list_remove(&unexpected->link);
             pl_list_append(&comm->queues[unexpected->header.kind].unexpected, &unexpected->link);
         }
+    if (__builtin_expect(engine->starved.serial, 0))
+        pl_lost_adopt(engine, comm);
 }
 
 struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag)
@@ -247,7 +263,7 @@ void pl_match_post(struct pl_request *request)
         return;
     }
     if (__builtin_expect(comm->lost && request->context <= PL_MSG_COLL, 0)) {
-        pl_request_complete(request, MPI_ERR_PROC_ABORTED);
+        pl_request_complete(request, pl_lost_class(comm));
         return;
     }
     request->state = PL_STATE_POSTED;
@@ -310,12 +326,12 @@ static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *
     request->cancelling = false;
     if (header->tag != 1)
         return; /* matched: it completes in the usual way */
-    bool lost = atomic_load(&request->comm->lost); /* asked back for that reason (lost.c) */
+    int lost = atomic_load(&request->comm->lost) ? pl_lost_class(request->comm) : MPI_SUCCESS; /* asked back then */
     pl_list_remove(&request->link);
     request->outcome.cancelled = !lost;
     struct pl_endpoint *endpoint = request->peer->endpoint;
     if (request->state == PL_STATE_AWAITING || endpoint->ops->withdraw(endpoint, &request->out))
-        pl_request_complete(request, lost ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS);
+        pl_request_complete(request, lost);
 }
 
 /* A front door's message may be too long to go eagerly: fetched into memory of its own first. */

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/match.h"
+#include "core/memory.h"
 #include "core/p2p.h"
 #include "core/request.h"
 
@@ -139,6 +140,15 @@ START_TEST(communicators_and_contexts_do_not_mix)
 }
 END_TEST
 
+static void drop_later(struct pl_comm *comm)
+{
+    pl_engine_enter(engine);
+    pl_engine_remove_comm(engine, comm);
+    pl_engine_leave(engine);
+    comm->orphan = true;
+    pl_handle_drop(comm);
+}
+
 /* Messages that come before their communicator exists here wait for it, in order. */
 START_TEST(early_messages_find_their_communicator)
 {
@@ -152,11 +162,72 @@ START_TEST(early_messages_find_their_communicator)
         finish(post(comm, &got, sizeof got, 1, MPI_ANY_TAG), MPI_SUCCESS);
         ck_assert_int_eq(got, i);
     }
-    pl_engine_enter(engine);
-    pl_engine_remove_comm(engine, comm);
-    pl_engine_leave(engine);
-    comm->orphan = true;
-    pl_handle_drop(comm);
+    drop_later(comm);
+    tear_down();
+}
+END_TEST
+
+/* --- without memory ----------------------------------------------------------------------------------------------------- */
+
+static void arrive_without_memory(const struct pl_header *header, const void *data, struct pl_bulk *waiting)
+{
+    pl_memory_fail_at(1);
+    arrive(header, data, waiting);
+    ck_assert(pl_memory_failed());
+    pl_memory_fail_at(0);
+}
+
+/* A message that cannot be kept breaks its communicator, and no other; what came before it is still there. */
+START_TEST(a_message_without_memory_is_reported)
+{
+    int got = -1;
+    bool found;
+    set_up();
+    struct pl_request *waiting = post(comms[0], &got, sizeof got, 1, 9);
+    arrive_int(comms[0], 1, 3, 33);
+    struct pl_header header = header_of(PL_MSG_P2P, comms[0], 1, 4, sizeof got);
+    header.flags = PL_FLAG_SYNC;
+    header.token = 77;
+    arrive_without_memory(&header, &got, NULL);
+    ck_assert_int_eq(wire.sent, 1);
+    UNIT_CHECK(wire.header[0].kind == PL_MSG_ACK && wire.header[0].token == 77);
+    finish(waiting, MPI_ERR_NO_MEM);
+    finish(post(comms[0], &got, sizeof got, 1, 3), MPI_SUCCESS);
+    ck_assert_int_eq(got, 33);
+    finish(post(comms[0], &got, sizeof got, 1, 4), MPI_ERR_NO_MEM);
+    ck_assert_int_eq(pl_probe(comms[0], 1, 4, false, &found, NULL, NULL), MPI_ERR_NO_MEM);
+    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "a message from rank 1"));
+
+    header = header_of(PL_MSG_P2P, comms[1], -3, 4, 1000);
+    arrive_int(comms[1], 1, 3, 44);
+    finish(post(comms[1], &got, sizeof got, 1, 3), MPI_SUCCESS);
+    arrive_without_memory(&header, NULL, &bulk);
+    ck_assert_int_eq(wire.dropped - wire.cancelled, 1);
+    finish(post(comms[1], &got, sizeof got, 1, 4), MPI_ERR_NO_MEM);
+    tear_down();
+}
+END_TEST
+
+/* The same for communicators that are not made yet: the one that it was for; all, when there was a second. */
+START_TEST(an_early_message_without_memory_is_reported)
+{
+    int got = -1;
+    set_up();
+    struct pl_comm later = { .id = { 1, 99 } };
+    struct pl_header header = header_of(PL_MSG_P2P, &later, 1, 4, sizeof got);
+    arrive_without_memory(&header, &got, NULL);
+    arrive_without_memory(&header, &got, NULL);
+    struct pl_comm *other = make_comm(98), *comm = make_comm(99);
+    finish(post(comm, &got, sizeof got, 1, 4), MPI_ERR_NO_MEM);
+    arrive_int(other, 1, 4, 55);
+    finish(post(other, &got, sizeof got, 1, 4), MPI_SUCCESS);
+    drop_later(other);
+    drop_later(comm);
+    header.serial = 100;
+    arrive_without_memory(&header, &got, NULL);
+    comm = make_comm(101);
+    finish(post(comm, &got, sizeof got, 1, 4), MPI_ERR_NO_MEM);
+    drop_later(comm);
     tear_down();
 }
 END_TEST
@@ -375,7 +446,8 @@ START_TEST(a_lost_peer_ends_its_sends)
 END_TEST
 
 UNIT_MAIN("match", order_is_that_of_a_plain_model, communicators_and_contexts_do_not_mix,
-          early_messages_find_their_communicator, a_long_message_is_cut_and_reported, bulk_is_fetched_or_dropped,
+          early_messages_find_their_communicator, a_message_without_memory_is_reported,
+          an_early_message_without_memory_is_reported, a_long_message_is_cut_and_reported, bulk_is_fetched_or_dropped,
           queued_sends_keep_their_order, synchronous_sends_wait_for_the_receiver,
           a_synchronous_message_is_acknowledged_when_it_is_matched, a_peer_takes_back_what_is_not_matched,
           a_send_is_cancelled_by_the_answer, a_peers_word_is_not_followed, a_lost_peer_ends_its_sends)
