@@ -48,7 +48,7 @@ static bool is_no_op(const struct pl_op *op)
 static void arg_operation(struct pl_call *call, struct pl_rma *rma, MPI_Op op)
 {
     rma->op = pl_arg_op(call, op);
-    if (!call->err)
+    if (!call->err && rma->count > 0)
         call->err = pl_rma_check_op(rma->op, rma->type);
     const struct pl_type *here = rma->origin_type ? rma->origin_type : rma->result_type;
     if (!call->err && here->element != rma->type->element && here->size > 0 && rma->type->size > 0 &&

@@ -165,7 +165,9 @@ int MPI_Win_flush_local_all(MPI_Win win)
 int MPI_Win_sync(MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Win_sync);
-    pl_arg_win(&call, win);
+    struct pl_win *w = pl_arg_win(&call, win);
+    if (w)
+        pl_win_poll(w);
     atomic_thread_fence(memory_order_seq_cst);
     return pl_call_leave(&call);
 }

@@ -92,6 +92,8 @@ static int fill(struct pl_win *win, struct pl_comm *parent, const struct pl_win_
     rc = exchange(win, &own, cards);
     if (rc == MPI_SUCCESS) {
         rc = pl_win_memory_map(win, cards);
+        for (int i = 0; i < parent->size; i++)
+            win->by_messages = win->by_messages || !win->targets[i].cell;
         pl_engine_enter(&parent->instance->engine);
         win->comm->win = win;
         pl_engine_leave(&parent->instance->engine);
@@ -257,4 +259,19 @@ int pl_win_await(struct pl_win *win, int rank, const struct pl_awaited *awaited,
         else
             pl_engine_idle(engine, &wait);
     }
+}
+
+void pl_win_poll(struct pl_win *win)
+{
+    enum { POLLS_DIRECT = 15 }; /* as a mask: nothing that comes by messages changes the window */
+    struct pl_engine *engine = &win->comm->instance->engine;
+    unsigned polls = atomic_load_explicit(&win->polls, memory_order_relaxed) + 1;
+    atomic_store_explicit(&win->polls, polls, memory_order_relaxed);
+    if (!win->by_messages && polls & POLLS_DIRECT)
+        return;
+    pl_engine_enter(engine);
+    int events = pl_engine_progress(engine);
+    pl_engine_leave(engine);
+    if (events == 0)
+        pl_engine_polled(engine);
 }

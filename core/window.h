@@ -123,6 +123,8 @@ struct pl_win {
     struct pl_hook hook;       /* tries them again; in the engine's list while there are any */
     uint32_t asks;             /* numbers given to what wants an answer */
     int moving;                /* sends and fetches under way */
+    bool by_messages;          /* to some ranks */
+    _Atomic unsigned polls;
 };
 
 /* Makes one. Collective. `base`: in for MPI_Win_create, else NULL. One handle. */
@@ -185,6 +187,9 @@ int pl_win_flush(struct pl_win *win, int rank, bool local);
 
 /* Waits until all that went out by messages has been done at its targets. */
 int pl_win_finish(struct pl_win *win);
+
+/* A program that waits for what others do to its memory may call nothing but flush, unlock or sync: those make progress. */
+void pl_win_poll(struct pl_win *win);
 
 /* The word of a lock: tries to take it; gives it back: true when somebody may wait for it, who is then to be woken
  * (engine's lock). */

@@ -123,6 +123,8 @@ static int await_end(struct pl_win *win, int rank)
 static int end_all(struct pl_win *win, bool unlock)
 {
     int rc = MPI_SUCCESS;
+    if (!win->by_messages)
+        return MPI_SUCCESS;
     for (int i = 0; i < win->comm->size; i++)
         if (!win->targets[i].cell) {
             int failed = ask_for_end(win, i, unlock);
@@ -222,6 +224,7 @@ int pl_win_unlock(struct pl_win *win, int rank)
         return pl_fail(MPI_ERR_RMA_SYNC, "rank %d of %s is not locked", rank, pl_win_label(win));
     if (win->targets[rank].cell) {
         unlock_direct(win, rank);
+        pl_win_poll(win);
     } else {
         rc = ask_for_end(win, rank, true);
         rc = rc ? rc : await_end(win, rank);
@@ -258,14 +261,17 @@ int pl_win_unlock_all(struct pl_win *win)
         if (win->targets[i].cell)
             unlock_direct(win, i);
     int rc = end_all(win, true);
+    pl_win_poll(win);
     atomic_store(&win->access, PL_ACCESS_NONE);
     return rc;
 }
 
 static int flush(struct pl_win *win, int rank, bool local)
 {
-    if (win->targets[rank].cell)
+    if (win->targets[rank].cell) {
+        pl_win_poll(win);
         return MPI_SUCCESS;
+    }
     if (local)
         return pl_win_await(win, rank, NULL, is_sent);
     int rc = ask_for_end(win, rank, false);
@@ -282,7 +288,9 @@ int pl_win_flush(struct pl_win *win, int rank, bool local)
     atomic_thread_fence(memory_order_seq_cst);
     if (rank >= 0)
         return flush(win, rank, local);
-    if (!local)
+    if (!win->by_messages)
+        pl_win_poll(win);
+    if (!win->by_messages || !local)
         return end_all(win, false);
     for (int i = 0; i < win->comm->size; i++) {
         int failed = flush(win, i, true);

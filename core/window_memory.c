@@ -186,7 +186,7 @@ int pl_win_query(const struct pl_win *win, int rank, MPI_Aint *size, MPI_Aint *d
     *disp_unit = 1;
     *base = NULL;
     for (int i = 0; i < win->comm->size && rank == MPI_PROC_NULL; i++)
-        if (win->targets[i].cell && win->targets[i].size > 0)
+        if (win->targets[i].size > 0)
             rank = i;
     if (rank == MPI_PROC_NULL || !win->targets[rank].cell)
         return MPI_SUCCESS;
