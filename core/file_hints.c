@@ -66,11 +66,12 @@ static void read_both(struct pl_info *info, struct pl_file_hints *hints)
 
 static int keep_kinds(struct pl_file *file, struct pl_info *info)
 {
-    char *kinds = pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY);
+    char *kinds;
+    int rc = pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY, &kinds);
     if (!kinds)
-        return MPI_SUCCESS;
+        return rc;
     struct pl_info *made = pl_info_create();
-    int rc = made ? pl_info_set(made, PL_ALLOC_KINDS_ASSERT_KEY, kinds) : MPI_ERR_NO_MEM;
+    rc = made ? pl_info_set(made, PL_ALLOC_KINDS_ASSERT_KEY, kinds) : MPI_ERR_NO_MEM;
     free(kinds);
     if (rc) {
         pl_object_release(made);
