@@ -20,6 +20,11 @@ int pl_call_fail(struct pl_call *call)
     return code;
 }
 
+int pl_call_failed(const char *function, struct pl_comm *comm, int class)
+{
+    return pl_call_fail(&(struct pl_call){ .function = function, .err = class, .kind = PL_COMM, .object = comm });
+}
+
 int pl_call_unsupported(struct pl_call *call)
 {
     pl_call_error(call, MPI_ERR_UNSUPPORTED_OPERATION, "this version of Plenum does not have it");

@@ -46,6 +46,8 @@ struct pl_call {
 
 /* Returns the error class, after invoking the error handler if there is one. */
 int pl_call_fail(struct pl_call *call) __attribute__((cold, noinline));
+/* For a function without a record so far, that failed with this class on this communicator. */
+int pl_call_failed(const char *function, struct pl_comm *comm, int class) __attribute__((cold, noinline));
 static inline int pl_call_leave(struct pl_call *call)
 {
     return __builtin_expect(call->err == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_fail(call);
@@ -68,6 +70,14 @@ static inline struct pl_comm *pl_arg_comm(struct pl_call *call, MPI_Comm comm)
         return pl_resolve_comm(call, comm);
     call->kind = PL_COMM;
     return call->object = world;
+}
+/* The same where it must be fast and nothing is said: NULL: bad, or a constant other than MPI_COMM_WORLD. */
+static inline struct pl_comm *pl_comm_known(MPI_Comm comm)
+{
+    if (comm == MPI_COMM_WORLD)
+        return pl_world_comm;
+    struct pl_object *live = pl_arena_find(PL_COMM, comm);
+    return live && atomic_load_explicit(&live->handles, memory_order_acquire) > 0 ? (struct pl_comm *)live : NULL;
 }
 struct pl_comm *pl_arg_intracomm(struct pl_call *call, MPI_Comm comm); /* an intercommunicator is MPI_ERR_COMM */
 struct pl_comm *pl_arg_intercomm(struct pl_call *call, MPI_Comm comm);

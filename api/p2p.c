@@ -16,6 +16,19 @@ struct side {
     struct pl_type *type;
 };
 
+/* Most calls have the usual arguments, which a few comparisons find right: a basic type, data somewhere, a rank, a tag.
+ * False: they have others, or wrong ones, and sending() or receiving() will tell. */
+static inline bool usual(struct side *side, const void *buf, MPI_Count count, MPI_Datatype datatype, int rank, int tag,
+                         MPI_Comm comm)
+{
+    side->comm = pl_comm_known(comm);
+    side->type = pl_type_basic((uintptr_t)datatype);
+    bool data = (uintptr_t)buf > (uintptr_t)MPI_IN_PLACE || (!buf && count == 0);
+    return __builtin_expect(side->comm && side->type && data && (uint64_t)count <= INT32_MAX && tag >= 0 &&
+                                (unsigned)rank < (unsigned)pl_comm_targets(side->comm),
+                            1);
+}
+
 static inline struct side sending(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
                                   int dest, int tag, MPI_Comm comm)
 {
@@ -42,35 +55,60 @@ static inline struct side receiving(struct pl_call *call, const void *buf, MPI_C
 
 /* --- sends: blocking, nonblocking, persistent ---------------------------------------------------------------------- */
 
-static int send(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                int tag, MPI_Comm comm)
+static __attribute__((noinline)) int send_any(const char *function, int mode, const void *buf, MPI_Count count,
+                                              MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    struct side side = sending(call, buf, count, datatype, dest, tag, comm);
-    if (!call->err)
-        call->err = pl_send(side.comm, buf, count, side.type, dest, tag, mode);
-    return pl_call_leave(call);
+    struct pl_call call = { .function = function };
+    struct side side = sending(&call, buf, count, datatype, dest, tag, comm);
+    if (!call.err)
+        call.err = pl_send(side.comm, buf, count, side.type, dest, tag, mode);
+    return pl_call_leave(&call);
 }
 
-static int isend(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                 int tag, MPI_Comm comm, MPI_Request *request)
+static inline int send(const char *function, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                       MPI_Comm comm)
 {
-    struct side side = sending(call, buf, count, datatype, dest, tag, comm);
+    struct side side;
+    if (!usual(&side, buf, count, datatype, dest, tag, comm))
+        return send_any(function, PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
+    int rc = pl_send_standard(side.comm, buf, count, side.type, dest, tag);
+    return __builtin_expect(rc == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
+}
+
+static __attribute__((noinline)) int isend_any(const char *function, int mode, const void *buf, MPI_Count count,
+                                               MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                                               MPI_Request *request)
+{
+    struct pl_call call = { .function = function };
+    struct side side = sending(&call, buf, count, datatype, dest, tag, comm);
     struct pl_request *made = NULL;
-    pl_arg_output(call, request, "request");
-    if (!call->err && mode != PL_SEND_SYNC && mode != PL_SEND_BUFFERED && dest >= 0 && (made = pl_request_sent()) &&
-        pl_send_short(side.comm, buf, count, side.type, dest, tag)) {
+    pl_arg_output(&call, request, "request");
+    bool at_once = !call.err && (mode == PL_SEND_STANDARD || mode == PL_SEND_READY) && dest >= 0;
+    if (at_once && (made = pl_request_sent()) && pl_send_short(side.comm, buf, count, side.type, dest, tag)) {
         *request = (MPI_Request)made;
         return MPI_SUCCESS;
     }
-    if (!call->err)
-        call->err = pl_send_prepare(side.comm, buf, count, side.type, dest, tag, mode, &made);
-    if (!call->err)
-        call->err = pl_p2p_start(made);
-    if (!call->err)
+    if (!call.err)
+        call.err = pl_send_prepare(side.comm, buf, count, side.type, dest, tag, mode, &made);
+    if (!call.err)
+        call.err = pl_p2p_start(made);
+    if (!call.err)
         *request = pl_object_handle(made);
     else if (made)
         pl_handle_drop(made);
-    return pl_call_leave(call);
+    return pl_call_leave(&call);
+}
+
+static inline int isend(const char *function, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                        int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct side side;
+    struct pl_request *sent;
+    if (!request || !usual(&side, buf, count, datatype, dest, tag, comm) || !(sent = pl_request_sent()) ||
+        !pl_send_short(side.comm, buf, count, side.type, dest, tag))
+        return isend_any(function, PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
+    *request = (MPI_Request)sent;
+    return MPI_SUCCESS;
 }
 
 static int send_init(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
@@ -90,92 +128,89 @@ static int send_init(struct pl_call *call, int mode, const void *buf, MPI_Count 
 
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send(&(struct pl_call)PL_CALL(MPI_Send), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
+    return send("MPI_Send", buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send(&(struct pl_call)PL_CALL(MPI_Send_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
+    return send("MPI_Send_c", buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send(&(struct pl_call)PL_CALL(MPI_Ssend), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
+    return send_any("MPI_Ssend", PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send(&(struct pl_call)PL_CALL(MPI_Ssend_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
+    return send_any("MPI_Ssend_c", PL_SEND_SYNC, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send(&(struct pl_call)PL_CALL(MPI_Rsend), PL_SEND_READY, buf, count, datatype, dest, tag, comm);
+    return send_any("MPI_Rsend", PL_SEND_READY, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send(&(struct pl_call)PL_CALL(MPI_Rsend_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm);
+    return send_any("MPI_Rsend_c", PL_SEND_READY, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send(&(struct pl_call)PL_CALL(MPI_Bsend), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
+    return send_any("MPI_Bsend", PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send(&(struct pl_call)PL_CALL(MPI_Bsend_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
+    return send_any("MPI_Bsend_c", PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return isend(&(struct pl_call)PL_CALL(MPI_Isend), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
+    return isend("MPI_Isend", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    return isend(&(struct pl_call)PL_CALL(MPI_Isend_c), PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm,
-                 request);
+    return isend("MPI_Isend_c", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    return isend(&(struct pl_call)PL_CALL(MPI_Issend), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
+    return isend_any("MPI_Issend", PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    return isend(&(struct pl_call)PL_CALL(MPI_Issend_c), PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
+    return isend_any("MPI_Issend_c", PL_SEND_SYNC, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    return isend(&(struct pl_call)PL_CALL(MPI_Irsend), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
+    return isend_any("MPI_Irsend", PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    return isend(&(struct pl_call)PL_CALL(MPI_Irsend_c), PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
+    return isend_any("MPI_Irsend_c", PL_SEND_READY, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    return isend(&(struct pl_call)PL_CALL(MPI_Ibsend), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm,
-                 request);
+    return isend_any("MPI_Ibsend", PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                  MPI_Request *request)
 {
-    return isend(&(struct pl_call)PL_CALL(MPI_Ibsend_c), PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm,
-                 request);
+    return isend_any("MPI_Ibsend_c", PL_SEND_BUFFERED, buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -236,28 +271,52 @@ int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 
 /* --- receives ------------------------------------------------------------------------------------------------------- */
 
-static int recv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                MPI_Comm comm, MPI_Status *status)
+static __attribute__((noinline)) int recv_any(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype,
+                                              int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    struct side side = receiving(call, buf, count, datatype, source, tag, comm);
-    if (!call->err)
-        call->err = pl_recv(side.comm, buf, count, side.type, source, tag, status);
-    return pl_call_leave(call);
+    struct pl_call call = { .function = function };
+    struct side side = receiving(&call, buf, count, datatype, source, tag, comm);
+    if (!call.err)
+        call.err = pl_recv(side.comm, buf, count, side.type, source, tag, status);
+    return pl_call_leave(&call);
 }
 
-static int irecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                 MPI_Comm comm, MPI_Request *request)
+static inline int recv(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                       MPI_Comm comm, MPI_Status *status)
 {
-    struct side side = receiving(call, buf, count, datatype, source, tag, comm);
+    struct side side;
+    if (!usual(&side, buf, count, datatype, source, tag, comm))
+        return recv_any(function, buf, count, datatype, source, tag, comm, status);
+    int rc = pl_recv(side.comm, buf, count, side.type, source, tag, status);
+    return __builtin_expect(rc == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
+}
+
+static __attribute__((noinline)) int irecv_any(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype,
+                                               int source, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    struct pl_call call = { .function = function };
+    struct side side = receiving(&call, buf, count, datatype, source, tag, comm);
     struct pl_request *made;
-    pl_arg_output(call, request, "request");
-    if (!call->err)
-        call->err = pl_recv_prepare(side.comm, buf, count, side.type, source, tag, &made);
-    if (!call->err) {
+    pl_arg_output(&call, request, "request");
+    if (!call.err)
+        call.err = pl_recv_prepare(side.comm, buf, count, side.type, source, tag, &made);
+    if (!call.err) {
         pl_p2p_start(made);
         *request = (MPI_Request)made;
     }
-    return pl_call_leave(call);
+    return pl_call_leave(&call);
+}
+
+static inline int irecv(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                        MPI_Comm comm, MPI_Request *request)
+{
+    struct side side;
+    struct pl_request *made;
+    if (!request || !usual(&side, buf, count, datatype, source, tag, comm) ||
+        !pl_irecv_short(side.comm, buf, count, side.type, source, tag, &made))
+        return irecv_any(function, buf, count, datatype, source, tag, comm, request);
+    *request = (MPI_Request)made;
+    return MPI_SUCCESS;
 }
 
 static int recv_init(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
@@ -277,24 +336,24 @@ static int recv_init(struct pl_call *call, void *buf, MPI_Count count, MPI_Datat
 
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return recv(&(struct pl_call)PL_CALL(MPI_Recv), buf, count, datatype, source, tag, comm, status);
+    return recv("MPI_Recv", buf, count, datatype, source, tag, comm, status);
 }
 
 int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Status *status)
 {
-    return recv(&(struct pl_call)PL_CALL(MPI_Recv_c), buf, count, datatype, source, tag, comm, status);
+    return recv("MPI_Recv_c", buf, count, datatype, source, tag, comm, status);
 }
 
 int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return irecv(&(struct pl_call)PL_CALL(MPI_Irecv), buf, count, datatype, source, tag, comm, request);
+    return irecv("MPI_Irecv", buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    return irecv(&(struct pl_call)PL_CALL(MPI_Irecv_c), buf, count, datatype, source, tag, comm, request);
+    return irecv("MPI_Irecv_c", buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)

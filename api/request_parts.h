@@ -66,8 +66,19 @@ static inline int pl_request_end(struct pl_request *request, MPI_Request *handle
     return rc;
 }
 
+/* That of a send that was done at once. */
+static inline void pl_request_sent_take(MPI_Request *handle, MPI_Status *status)
+{
+    pl_status_set(status, &(struct pl_outcome)PL_OUTCOME_OF_NOBODY);
+    *handle = MPI_REQUEST_NULL;
+}
+
 static inline int pl_request_take(struct pl_request *request, MPI_Request *handle, MPI_Status *status)
 {
+    if (pl_request_is_sent(*handle)) {
+        pl_request_sent_take(handle, status);
+        return MPI_SUCCESS;
+    }
     int rc = pl_request_outcome(request, status);
     int freed = pl_request_end(request, handle);
     return rc ? rc : freed;

@@ -166,11 +166,15 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     struct pl_call call = PL_CALL(MPI_Waitall);
     struct failure first;
+    int late = count; /* the first that is not done */
     no_failure(&first);
     pl_arg_requests(&call, count, requests);
-    for (int i = 0; i < count && !call.err; i++)
-        pl_request_live(&call, requests[i]);
     for (int i = 0; i < count && !call.err; i++) {
+        struct pl_request *request = pl_request_is_sent(requests[i]) ? NULL : pl_request_live(&call, requests[i]);
+        if (request && late == count && !pl_request_done(request))
+            late = i;
+    }
+    for (int i = late; i < count && !call.err; i++) {
         struct pl_request *request =
             requests[i] == MPI_REQUEST_NULL ? NULL : (struct pl_request *)requests[i]; /* a good one: looked at above */
         if (request && !pl_request_done(request) && (!request->persistent || request->active)) {
@@ -223,23 +227,30 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
     return pl_call_leave(&call);
 }
 
+/* Is one done, or is there none to wait for? Then the status is empty. */
+static bool any(struct pl_call *call, int count, const MPI_Request requests[], int *index, int *flag,
+                MPI_Status *status)
+{
+    int live = 0;
+    pl_arg_requests(call, count, requests);
+    pl_arg_output(call, index, "index");
+    pl_arg_output(call, flag, "flag");
+    if (!call->err)
+        test_all(call, count, requests, &live, index);
+    if (call->err)
+        return false;
+    *flag = live == 0 || *index != MPI_UNDEFINED;
+    if (live == 0)
+        pl_status_empty(status);
+    return *index != MPI_UNDEFINED;
+}
+
 int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     struct pl_call call = PL_CALL(MPI_Testany);
-    int live = 0;
-    pl_arg_requests(&call, count, requests);
-    pl_arg_output(&call, index, "index");
-    pl_arg_output(&call, flag, "flag");
-    if (!call.err)
-        test_all(&call, count, requests, &live, index);
-    if (call.err)
-        return pl_call_leave(&call);
-    *flag = live == 0 || *index != MPI_UNDEFINED;
-    if (*index != MPI_UNDEFINED)
+    if (any(&call, count, requests, index, flag, status))
         return finish_one(&call, requests, *index, status);
-    if (*flag)
-        pl_status_empty(status);
-    return MPI_SUCCESS;
+    return pl_call_leave(&call);
 }
 
 static int some(struct pl_call *call, bool wait, int count, MPI_Request requests[], int *outcount, int indices[],
@@ -276,20 +287,9 @@ int MPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices
 int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     struct pl_call call = PL_CALL(MPI_Request_get_status_any);
-    int live = 0;
-    pl_arg_requests(&call, count, requests);
-    pl_arg_output(&call, index, "index");
-    pl_arg_output(&call, flag, "flag");
-    if (!call.err)
-        test_all(&call, count, requests, &live, index);
-    if (call.err)
-        return pl_call_leave(&call);
-    *flag = live == 0 || *index != MPI_UNDEFINED;
-    if (*index != MPI_UNDEFINED)
+    if (any(&call, count, requests, index, flag, status))
         pl_request_outcome(pl_object_find(PL_REQUEST, requests[*index]), status);
-    else if (*flag)
-        pl_status_empty(status);
-    return MPI_SUCCESS;
+    return pl_call_leave(&call);
 }
 
 int MPI_Request_get_status_all(int count, const MPI_Request requests[], int *flag, MPI_Status statuses[])

@@ -191,6 +191,7 @@ int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct
 
 /* Point to point, as the user asks for it. `mode`: enum pl_send_mode. */
 int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag, int mode);
+int pl_send_standard(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag);
 int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
             MPI_Status *status);
 

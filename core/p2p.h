@@ -29,6 +29,11 @@ void pl_recv_locked(struct pl_request *request);
 bool pl_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
                    int tag);
 
+/* The short way of a receive from one source with one tag: takes what is there, or awaits it. False: nothing has
+ * happened. */
+bool pl_irecv_short(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
+                    struct pl_request **request);
+
 /* Both halves at once; one request that completes with the receive's outcome. `replace`: the receive goes into `sendbuf`'s
  * memory after that was copied (recvbuf is the same). */
 struct pl_transfer {

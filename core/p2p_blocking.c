@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocking sends and receives.
+ * Blocking sends and receives, and the short ways of all.
  *
  * Most messages are short, lie in one run, and go to a peer whose transport takes them at once; most are received when
- * nothing else is about. These need no request, no queue and no progress: each operation tries its short way first,
- * which does everything or nothing, and then takes the general one, with a request on the stack.
+ * nothing else is about. These need no queue and no progress, and blocking ones no request: each operation tries its
+ * short way first, which does everything or nothing, and then takes the general one, with a request: on the stack for a
+ * blocking one.
  */
 #include "core/engine.h"
 #include "core/error.h"
@@ -22,23 +23,13 @@ enum {
 static inline void on_stack(struct pl_request *request, int kind, struct pl_comm *comm, const void *buf,
                             MPI_Count count, struct pl_type *type, int rank, int tag)
 {
-    atomic_init(&request->done, 0);
-    request->kind = (uint8_t)kind;
-    request->mode = PL_SEND_STANDARD;
-    request->persistent = request->active = request->cancelling = request->detached = false;
+    pl_request_begin(request, kind);
+    pl_request_ask(request, buf, count, type, rank, tag);
     request->on_stack = true;
-    request->context = PL_MSG_P2P;
-    request->state = PL_STATE_IDLE;
     request->engine = &comm->instance->engine;
     request->comm = comm;
     request->type = NULL;
     request->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
-    request->buf = buf;
-    request->count = count;
-    request->datatype = type;
-    request->peer_rank = rank;
-    request->tag = tag;
-    request->completed = NULL;
     pl_list_init(&request->link);
 }
 
@@ -48,12 +39,15 @@ static inline bool send_short(struct pl_comm *comm, const void *buf, MPI_Count c
                               int dest, int tag)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    pl_engine_enter(engine);
+    size_t bytes = (size_t)count * (size_t)type->size;
+    const void *data = pl_address(buf, type->true_lb);
+    if (__builtin_expect(!type->dense, 0))
+        return false;
+    pl_lock_take(&engine->lock); /* nothing is put off here for pl_engine_leave() */
     const struct pl_peer *peer = pl_comm_peer(comm, dest);
-    bool sent = peer && peer->endpoint->ops->send_now && type->dense && !peer->error && pl_list_empty(&peer->pending) &&
-                peer->endpoint->ops->send_now(peer->endpoint, &comm->envelope, tag, (size_t)count * (size_t)type->size,
-                                              pl_address(buf, type->true_lb));
-    pl_engine_leave(engine);
+    bool sent = peer && peer->endpoint->ops->send_now && !peer->error && pl_list_empty(&peer->pending) &&
+                peer->endpoint->ops->send_now(peer->endpoint, &comm->envelope, tag, bytes, data);
+    pl_lock_drop(&engine->lock);
     return sent;
 }
 
@@ -75,15 +69,22 @@ static __attribute__((noinline)) int send_by_request(struct pl_comm *comm, const
     return pl_request_wait(&request);
 }
 
+int pl_send_standard(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag)
+{
+    return send_short(comm, buf, count, type, dest, tag)
+               ? MPI_SUCCESS
+               : send_by_request(comm, buf, count, type, dest, tag, PL_SEND_STANDARD);
+}
+
 int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag, int mode)
 {
     if (dest == MPI_PROC_NULL)
         return MPI_SUCCESS;
     if (mode == PL_SEND_BUFFERED)
         return pl_bsend(comm, buf, count, type, dest, tag);
-    if (mode != PL_SEND_SYNC && send_short(comm, buf, count, type, dest, tag))
-        return MPI_SUCCESS;
-    return send_by_request(comm, buf, count, type, dest, tag, mode);
+    if (mode == PL_SEND_SYNC)
+        return send_by_request(comm, buf, count, type, dest, tag, mode);
+    return pl_send_standard(comm, buf, count, type, dest, tag);
 }
 
 /* --- receives ---------------------------------------------------------------------------------------------------- */
@@ -97,32 +98,80 @@ static inline bool is_alone(const struct pl_engine *engine, const struct pl_comm
            pl_list_empty(&engine->unresolved) && pl_list_empty(&engine->hooks);
 }
 
-/* Waits for some microseconds at most. Where threads share the engine, it is theirs between two looks. */
+/* Counts as a round of progress, and every so often it has to be one. */
+static inline bool may_be_short(struct pl_engine *engine, const struct pl_type *type, int source, int tag)
+{
+    unsigned turn = atomic_load_explicit(&engine->turns, memory_order_relaxed) + 1;
+    atomic_store_explicit(&engine->turns, turn, memory_order_relaxed);
+    return (source | tag) >= 0 && type->dense && turn % TURNS != 0;
+}
+
+static inline ptrdiff_t take_next(struct pl_engine *engine, const struct pl_comm *comm, void *buf, MPI_Count count,
+                                  const struct pl_type *type, int source, int tag, int looks)
+{
+    const struct pl_peer *peer = pl_comm_peer(comm, source);
+    if (!peer || !peer->endpoint->ops->take_next || !is_alone(engine, comm))
+        return PL_PENDING;
+    return peer->endpoint->ops->take_next(peer->endpoint, &comm->envelope, source, tag, looks,
+                                          pl_address(buf, type->true_lb), (size_t)count * (size_t)type->size);
+}
+
+/* Where threads share the engine, it is theirs between two looks. */
+static __attribute__((noinline)) ptrdiff_t take_next_shared(struct pl_engine *engine, const struct pl_comm *comm,
+                                                            void *buf, MPI_Count count, const struct pl_type *type,
+                                                            int source, int tag)
+{
+    ptrdiff_t bytes;
+    int looks = pl_engine_is_patient(engine) ? 1 : LOOKS;
+    do {
+        pl_lock_take(&engine->lock);
+        bytes = take_next(engine, comm, buf, count, type, source, tag, 1);
+        pl_lock_drop(&engine->lock);
+    } while (bytes == PL_AGAIN && --looks > 0);
+    return bytes;
+}
+
+/* Waits for some microseconds at most. */
 static inline bool recv_short(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
                               int tag, MPI_Status *status)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    unsigned turn = atomic_load_explicit(&engine->turns, memory_order_relaxed) + 1;
-    atomic_store_explicit(&engine->turns, turn, memory_order_relaxed);
-    if (source < 0 || tag < 0 || !type->dense || turn % TURNS == 0)
+    if (!may_be_short(engine, type, source, tag))
         return false;
-    struct pl_header wanted = comm->envelope;
-    wanted.source = source;
-    wanted.tag = tag;
-    int left = pl_engine_is_patient(engine) ? 1 : LOOKS, looks = engine->lock.real ? 1 : left, rc;
-    size_t room = (size_t)count * (size_t)type->size, bytes;
-    void *to = pl_address(buf, type->true_lb);
-    do {
-        pl_engine_enter(engine);
-        const struct pl_peer *peer = pl_comm_peer(comm, source);
-        bool able = peer && peer->endpoint->ops->take_next && is_alone(engine, comm);
-        rc = !able ? PL_PENDING : peer->endpoint->ops->take_next(peer->endpoint, &wanted, looks, to, room, &bytes);
-        pl_engine_leave(engine);
-        left -= looks;
-    } while (rc == PL_AGAIN && left > 0);
-    if (rc == MPI_SUCCESS)
-        pl_status_set(status, &(struct pl_outcome){ .source = source, .tag = tag, .bytes = (MPI_Count)bytes });
-    return rc == MPI_SUCCESS;
+    ptrdiff_t bytes;
+    if (engine->lock.real)
+        bytes = take_next_shared(engine, comm, buf, count, type, source, tag);
+    else
+        bytes = take_next(engine, comm, buf, count, type, source, tag, pl_engine_is_patient(engine) ? 1 : LOOKS);
+    if (bytes >= 0)
+        pl_status_set(status, &(struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes });
+    return bytes >= 0;
+}
+
+/* Into a used request, of which there is nothing to be retained: where it has not come, it is awaited. */
+bool pl_irecv_short(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
+                    struct pl_request **made)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    if (!type->obj.predefined || !may_be_short(engine, type, source, tag))
+        return false;
+    pl_engine_enter(engine);
+    struct pl_request *request = pl_request_again(comm, PL_REQ_RECV);
+    if (request) {
+        pl_request_ask(request, buf, count, type, source, tag);
+        request->active = true;
+        ptrdiff_t bytes = take_next(engine, comm, buf, count, type, source, tag, 1);
+        if (bytes >= 0) {
+            request->outcome = (struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes };
+            atomic_store_explicit(&request->done, 1, memory_order_relaxed); /* nobody else knows of it */
+        } else {
+            request->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
+            pl_recv_locked(request);
+        }
+    }
+    pl_engine_leave(engine);
+    *made = request;
+    return request != NULL;
 }
 
 static __attribute__((noinline)) int recv_by_request(struct pl_comm *comm, void *buf, MPI_Count count,

@@ -196,11 +196,7 @@ static int create(struct pl_comm *comm, bool send, const void *buf, int partitio
         return pl_fail_memory("a partitioned operation");
     }
     made->persistent = true;
-    made->datatype = type;
-    made->buf = buf;
-    made->count = count;
-    made->peer_rank = peer;
-    made->tag = tag;
+    pl_request_ask(made, buf, count, type, peer, tag);
     made->coll.restart = start;
     made->owner = channel;
     made->destroyed = destroy_channel;

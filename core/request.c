@@ -19,20 +19,26 @@
  */
 enum { SPARES_MAX = 256 };
 
-static struct pl_request *take_spare(struct pl_comm *comm)
+static inline struct pl_request *take_spare_locked(struct pl_comm *comm)
 {
-    struct pl_engine *engine = &comm->instance->engine;
-    pl_engine_enter(engine);
     struct pl_list *link = pl_list_pop(&comm->spares);
     comm->spare_count -= link != NULL;
-    pl_engine_leave(engine);
     return link ? PL_CONTAINER(link, struct pl_request, link) : NULL;
 }
 
-static bool keep_spare(struct pl_request *request)
+static struct pl_request *take_spare(struct pl_comm *comm)
+{
+    struct pl_lock *lock = &comm->instance->engine.lock;
+    pl_lock_take(lock);
+    struct pl_request *request = take_spare_locked(comm);
+    pl_lock_drop(lock);
+    return request;
+}
+
+static inline bool keep_spare(struct pl_request *request)
 {
     struct pl_comm *comm = request->comm;
-    pl_engine_enter(request->engine);
+    pl_lock_take(&request->engine->lock);
     bool kept = !comm->orphan && comm->spare_count < SPARES_MAX &&
                 atomic_load_explicit(&comm->obj.handles, memory_order_relaxed) > 0;
     if (kept) {
@@ -40,7 +46,7 @@ static bool keep_spare(struct pl_request *request)
         pl_list_push(&comm->spares, &request->link);
         comm->spare_count++;
     }
-    pl_engine_leave(request->engine);
+    pl_lock_drop(&request->engine->lock);
     return kept;
 }
 
@@ -51,20 +57,17 @@ void pl_request_free_spares(struct pl_comm *comm)
         pl_object_release(request);
 }
 
-static _Atomic(struct pl_request *) sent;
+_Atomic(struct pl_request *) pl_request_the_sent;
 
-struct pl_request *pl_request_sent(void)
+struct pl_request *pl_request_sent_make(void)
 {
-    struct pl_request *known = atomic_load_explicit(&sent, memory_order_acquire);
-    if (__builtin_expect(known != NULL, 1))
-        return known;
-    struct pl_request *made = pl_request_create(PL_REQ_COMPLETE, NULL, NULL, false);
+    struct pl_request *known = NULL, *made = pl_request_create(PL_REQ_COMPLETE, NULL, NULL, false);
     if (!made)
         return NULL;
     made->shared = true;
     made->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
     atomic_init(&made->done, 1);
-    if (atomic_compare_exchange_strong(&sent, &known, made))
+    if (atomic_compare_exchange_strong(&pl_request_the_sent, &known, made))
         return made;
     pl_handle_drop(made);
     return known;
@@ -72,11 +75,11 @@ struct pl_request *pl_request_sent(void)
 
 void pl_request_sent_forget(void)
 {
-    pl_object_release(atomic_exchange(&sent, NULL));
+    pl_object_release(atomic_exchange(&pl_request_the_sent, NULL));
 }
 
 /* Keeps it, if it is one that can be kept. */
-static bool reuse(struct pl_request *request)
+static inline bool reuse(struct pl_request *request)
 {
     bool plain = request->kind <= PL_REQ_RECV && request->comm && !request->destroyed &&
                  atomic_load_explicit(&request->obj.refs, memory_order_relaxed) == 1;
@@ -99,21 +102,32 @@ void pl_request_recycle(struct pl_request *request)
         pl_object_release(request);
 }
 
-static struct pl_request *renewed(struct pl_request *request, enum pl_request_kind kind, const struct pl_type *type,
-                                  bool hidden)
+static inline struct pl_request *renewed(struct pl_request *request, enum pl_request_kind kind, bool hidden)
 {
     atomic_store_explicit(&request->obj.handles, !hidden, memory_order_relaxed);
     request->obj.abi = 0;
-    atomic_store_explicit(&request->done, 0, memory_order_relaxed);
-    request->kind = (uint8_t)kind;
-    request->mode = PL_SEND_STANDARD;
-    request->persistent = request->active = request->cancelling = request->detached = false;
-    request->context = PL_MSG_P2P;
-    request->state = PL_STATE_IDLE;
-    request->completed = NULL;
+    pl_request_begin(request, kind);
     request->owner = NULL;
-    if (type && !type->obj.predefined)
-        request->type = pl_object_retain((struct pl_type *)type);
+    return request;
+}
+
+struct pl_request *pl_request_again(struct pl_comm *comm, enum pl_request_kind kind)
+{
+    struct pl_request *request = take_spare_locked(comm);
+    return request ? renewed(request, kind, false) : NULL;
+}
+
+static struct pl_request *create(enum pl_request_kind kind, struct pl_comm *comm, bool hidden)
+{
+    struct pl_request *request = hidden ? pl_object_create_hidden(PL_REQUEST) : pl_object_create(PL_REQUEST);
+    if (!request)
+        return NULL;
+    pl_request_begin(request, kind);
+    pl_list_init(&request->link);
+    if (comm) {
+        request->comm = pl_object_retain(comm);
+        request->engine = &comm->instance->engine;
+    }
     return request;
 }
 
@@ -121,19 +135,8 @@ struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *
                                      bool hidden)
 {
     struct pl_request *request = kind <= PL_REQ_RECV && comm ? take_spare(comm) : NULL;
-    if (request)
-        return renewed(request, kind, type, hidden);
-    request = hidden ? pl_object_create_hidden(PL_REQUEST) : pl_object_create(PL_REQUEST);
-    if (!request)
-        return NULL;
-    request->kind = (uint8_t)kind;
-    request->context = PL_MSG_P2P;
-    pl_list_init(&request->link);
-    if (comm) {
-        request->comm = pl_object_retain(comm);
-        request->engine = &comm->instance->engine;
-    }
-    if (type && !type->obj.predefined)
+    request = request ? renewed(request, kind, hidden) : create(kind, comm, hidden);
+    if (request && type && !type->obj.predefined)
         request->type = pl_object_retain((struct pl_type *)type);
     return request;
 }
@@ -144,11 +147,7 @@ int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm,
     struct pl_request *made = pl_request_create(kind, comm, type, hidden);
     if (!made)
         return MPI_ERR_NO_MEM;
-    made->datatype = (struct pl_type *)type;
-    made->buf = buf;
-    made->count = count;
-    made->peer_rank = rank;
-    made->tag = tag;
+    pl_request_ask(made, buf, count, type, rank, tag);
     *request = made;
     return MPI_SUCCESS;
 }

@@ -114,9 +114,23 @@ struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *
 int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm, const void *buf, MPI_Count count,
                    const struct pl_type *type, int rank, int tag, struct pl_request **request);
 
+/* One of the communicator's used ones, with a handle and no type of its own, described anew but for what is asked for.
+ * NULL: it has none. Engine lock held. */
+struct pl_request *pl_request_again(struct pl_comm *comm, enum pl_request_kind kind);
+
 /* The one for all sends that were done at once, since nothing is known of them but that they are done: complete, for as
  * long as the process has an instance. NULL: out of memory. */
-struct pl_request *pl_request_sent(void);
+extern _Atomic(struct pl_request *) pl_request_the_sent;
+struct pl_request *pl_request_sent_make(void);
+static inline struct pl_request *pl_request_sent(void)
+{
+    struct pl_request *sent = atomic_load_explicit(&pl_request_the_sent, memory_order_acquire);
+    return __builtin_expect(sent != NULL, 1) ? sent : pl_request_sent_make();
+}
+static inline bool pl_request_is_sent(const void *handle)
+{
+    return handle && handle == atomic_load_explicit(&pl_request_the_sent, memory_order_acquire);
+}
 void pl_request_sent_forget(void); /* the last instance closes */
 
 /* The user has waited for it: takes the handle back, and keeps a send or receive for the communicator's next one. No
@@ -143,6 +157,29 @@ int pl_request_report(const struct pl_request *request);
 
 /* True when done; makes progress once when not. */
 bool pl_request_test(struct pl_request *request);
+
+/* Nothing has been done yet. */
+static inline void pl_request_begin(struct pl_request *request, enum pl_request_kind kind)
+{
+    atomic_store_explicit(&request->done, 0, memory_order_relaxed);
+    request->kind = (uint8_t)kind;
+    request->mode = PL_SEND_STANDARD;
+    request->persistent = request->active = request->cancelling = request->detached = false;
+    request->context = PL_MSG_P2P;
+    request->state = PL_STATE_IDLE;
+    request->completed = NULL;
+}
+
+/* What is to be done. The type is borrowed. */
+static inline void pl_request_ask(struct pl_request *request, const void *buf, MPI_Count count,
+                                  const struct pl_type *type, int rank, int tag)
+{
+    request->buf = buf;
+    request->count = count;
+    request->datatype = (struct pl_type *)type;
+    request->peer_rank = rank;
+    request->tag = tag;
+}
 
 static inline bool pl_request_done(const struct pl_request *request)
 {

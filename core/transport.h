@@ -25,7 +25,7 @@ struct pl_engine;
 struct pl_peer;
 struct pl_request;
 
-enum { PL_TRANSPORT_ABI = 4 };
+enum { PL_TRANSPORT_ABI = 5 };
 
 /* Goes in front of every message. 40 bytes, in the byte order of the machine. */
 struct pl_header {
@@ -166,13 +166,13 @@ struct pl_transport_ops {
     /* The short ways, for data that is one run; both NULL where there are none.
      * send_now() sends what can be sent at once and needs no answer. False: nothing has happened, send() it. The
      * header's tag and size come apart, so that the rest can be kept: one that was just put together is slow to copy.
-     * take_next() receives what comes next from that peer, if it is a message with this envelope (`wanted` up to its
-     * flags) of at most `room` bytes. PL_AGAIN: so many looks, and nothing has come. PL_PENDING: something else has, or
-     * has to be done: progress(). */
+     * take_next() receives what comes next from that peer, if it is a message with this header up to its flags, but for
+     * source and tag, which come apart, of at most `room` bytes, and returns how many it has. PL_AGAIN: so many looks,
+     * and nothing has come. PL_PENDING: something else has, or has to be done: progress(). */
     bool (*send_now)(struct pl_endpoint *endpoint, const struct pl_header *header, int tag, size_t size,
                      const void *data);
-    int (*take_next)(struct pl_endpoint *endpoint, const struct pl_header *wanted, int looks, void *buffer,
-                     size_t room, size_t *bytes);
+    ptrdiff_t (*take_next)(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int looks,
+                           void *buffer, size_t room);
 
     /* Gets the data of a matched bulk message. MPI_SUCCESS: all there. PL_PENDING: host->fetched() will be called.
      * Consumes `bulk`. */

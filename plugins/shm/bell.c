@@ -89,6 +89,13 @@ static void futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void pl_shm_notify_room_slowly(struct pl_shm_peer *peer)
+{
+    pl_shm_fence();
+    if (atomic_load_explicit(&peer->in.ring->wants_room, memory_order_relaxed))
+        pl_shm_notify_slowly(peer, false);
+}
+
 void pl_shm_notify_slowly(struct pl_shm_peer *peer, bool record)
 {
     struct pl_shm_head *head = peer->head;

@@ -16,34 +16,38 @@ static inline void pl_shm_fence(void)
 /* What comes after publishing a record when the peer wants more than that. */
 void pl_shm_notify_slowly(struct pl_shm_peer *peer, bool record);
 
+/* Does it want more than that: does it sleep, or need a fence; or a bell? */
+static inline bool pl_shm_wants_attention(const struct pl_shm_peer *peer)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    return atomic_load_explicit(&peer->head->attention, memory_order_relaxed) | peer->fence;
+}
+
+static inline bool pl_shm_wants_more(const struct pl_shm_peer *peer)
+{
+    return pl_shm_wants_attention(peer) || atomic_load_explicit(&peer->out.ring->bell, memory_order_relaxed);
+}
+
 /* After publishing a record. */
 static inline void pl_shm_notify(struct pl_shm_peer *peer)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    uint32_t attention = atomic_load_explicit(&peer->head->attention, memory_order_relaxed) | peer->fence;
-    uint32_t bell = atomic_load_explicit(&peer->out.ring->bell, memory_order_relaxed);
-    if (pl_shm_unlikely(attention | bell))
+    if (pl_shm_unlikely(pl_shm_wants_more(peer)))
         pl_shm_notify_slowly(peer, true);
 }
 
 /* After anything else that the peer may be waiting for. */
 static inline void pl_shm_notify_other(struct pl_shm_peer *peer)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    if (pl_shm_unlikely(atomic_load_explicit(&peer->head->attention, memory_order_relaxed) | peer->fence))
+    if (pl_shm_unlikely(pl_shm_wants_attention(peer)))
         pl_shm_notify_slowly(peer, false);
 }
 
 /* After reading on in the peer's ring, which it waits for only now and then. */
+void pl_shm_notify_room_slowly(struct pl_shm_peer *peer);
 static inline void pl_shm_notify_room(struct pl_shm_peer *peer)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    uint32_t attention = atomic_load_explicit(&peer->head->attention, memory_order_relaxed) | peer->fence;
-    if (pl_shm_likely(!attention))
-        return;
-    pl_shm_fence();
-    if (atomic_load_explicit(&peer->in.ring->wants_room, memory_order_relaxed))
-        pl_shm_notify_slowly(peer, false);
+    if (pl_shm_unlikely(pl_shm_wants_attention(peer)))
+        pl_shm_notify_room_slowly(peer);
 }
 
 /* Finds out what the kernel offers, and registers the process if that costs nothing. */

@@ -152,7 +152,7 @@ static bool take(struct pl_shm_peer *peer, struct pl_shm_record *record, enum pl
 }
 
 /* After reading `records` of them: they may be overwritten. */
-static void read_on(struct pl_shm_peer *peer, uint32_t records)
+static inline void read_on(struct pl_shm_peer *peer, uint32_t records)
 {
     struct pl_shm_in *in = &peer->in;
     in->heat += records;
@@ -160,10 +160,10 @@ static void read_on(struct pl_shm_peer *peer, uint32_t records)
     pl_shm_notify_room(peer);
 }
 
-static bool is_same_envelope(const struct pl_header *a, const struct pl_header *b)
+static inline bool fits(const struct pl_header *header, const struct pl_header *wanted, int source, int tag)
 {
-    return a->home == b->home && a->serial == b->serial && a->source == b->source && a->tag == b->tag &&
-           a->kind == b->kind && a->flags == b->flags;
+    return header->home == wanted->home && header->serial == wanted->serial && header->source == source &&
+           header->tag == tag && header->kind == wanted->kind && header->flags == wanted->flags;
 }
 
 /* In pieces that memcpy() moves through registers. For longer ones it may use an instruction of the processor, which is
@@ -180,38 +180,59 @@ static inline void copy_out(char *to, const unsigned char *from, size_t bytes)
     }
 }
 
-/* The one record in which a receive finds what it waits for. Everything else is left to pl_shm_read(), also whatever is
- * not allowed. A ring that is not polled is not for short ways: its bit is set for every record in any case. */
-int pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wanted, int looks, void *buffer,
-                     size_t room, size_t *bytes)
+/* After one record, of this many lines. */
+static inline ptrdiff_t go_on(struct pl_shm_peer *peer, uint32_t lines, size_t size)
+{
+    peer->in.position += lines;
+    point(peer->in.poll, peer);
+    read_on(peer, 1);
+    return (ptrdiff_t)size;
+}
+
+static __attribute__((noinline)) ptrdiff_t take_lines(struct pl_shm_peer *peer, const struct pl_shm_record *record,
+                                                      void *buffer, size_t size)
+{
+    uint32_t lines = pl_shm_record_lines(size), mask = peer->in.mask;
+    if (size >= PL_SHM_MAX_RECORD || lines > mask + 1 - (peer->in.position & mask))
+        return PL_PENDING;
+    copy_out(buffer, record->data, size);
+    return go_on(peer, lines, size);
+}
+
+static __attribute__((noinline)) ptrdiff_t wait_and_take(struct pl_endpoint *endpoint, const struct pl_header *wanted,
+                                                         int source, int tag, int looks, void *buffer, size_t room)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
-    struct pl_shm_in *in = &peer->in;
-    if (!in->poll || !pl_list_empty(&peer->shm->active))
-        return PL_PENDING;
-    while (atomic_load_explicit(in->poll->sequence, memory_order_acquire) != in->poll->expected) {
-        if (--looks == 0)
+    if (looks > 1 && peer->out.ahead)
+        pl_shm_get_hold_ahead(&peer->out);
+    while (!pl_shm_in_ready(peer)) {
+        if (--looks <= 0)
             return PL_AGAIN;
         pl_relax();
     }
-    uint32_t line = in->position & in->mask;
-    struct pl_shm_record *record = pl_shm_record_at(in->ring, line);
-    size_t size = atomic_load_explicit(&record->word, memory_order_relaxed) - PL_SHM_WORD(PL_SHM_EAGER, 0);
-    struct pl_header header = record->header;
-    atomic_signal_fence(memory_order_acq_rel); /* checked is what was copied */
-    uint32_t lines = pl_shm_record_lines(size);
-    if (size > room || size != header.size || size >= PL_SHM_MAX_RECORD || lines > in->mask + 1 - line ||
-        !is_same_envelope(&header, wanted))
+    return pl_shm_take_next(endpoint, wanted, source, tag, 1, buffer, room);
+}
+
+/* The one record in which a receive finds what it waits for. Everything else is left to pl_shm_read(), also whatever is
+ * not allowed. A ring that is not polled is not for short ways: its bit is set for every record in any case. */
+ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int looks,
+                           void *buffer, size_t room)
+{
+    struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
+    struct pl_shm_in *in = &peer->in;
+    if (pl_shm_unlikely(!in->poll || !pl_list_empty(&peer->shm->active)))
         return PL_PENDING;
-    if (size <= PL_SHM_INLINE)
-        pl_shm_copy_few(buffer, record->few, size);
-    else
-        copy_out(buffer, record->data, size);
-    *bytes = size;
-    in->position += lines;
-    point(in->poll, peer);
-    read_on(peer, 1);
-    return MPI_SUCCESS;
+    struct pl_shm_record *record = pl_shm_record_at(in->ring, in->position & in->mask);
+    if (atomic_load_explicit(&record->sequence, memory_order_acquire) != pl_shm_sequence(in->position))
+        return wait_and_take(endpoint, wanted, source, tag, looks, buffer, room);
+    /* Nothing but the size is used that was read, and that was read once. */
+    size_t size = atomic_load_explicit(&record->word, memory_order_relaxed) - PL_SHM_WORD(PL_SHM_EAGER, 0);
+    if (size > room || size != record->header.size || !fits(&record->header, wanted, source, tag))
+        return PL_PENDING;
+    if (size > PL_SHM_INLINE)
+        return take_lines(peer, record, buffer, size);
+    pl_shm_copy_few(buffer, record->few, size);
+    return go_on(peer, 1, size);
 }
 
 /* Reads what has come, up to a limit. Returns the number of records. */

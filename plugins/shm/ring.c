@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/relax.h"
 #include "plugins/shm/bell.h"
 
 /* The reader has the lines that are written to in its cache. A long memcpy() overwrites them without fetching them from
@@ -41,6 +42,14 @@ void pl_shm_overwrite_stale(struct pl_shm_out *out, uint32_t position)
     /* Any number but the awaited one will do; the release of the record before it publishes this too. */
     atomic_store_explicit(&record->sequence, pl_shm_sequence(position) - 1, memory_order_relaxed);
     out->stale[line / 64] &= ~((uint64_t)1 << (line % 64));
+}
+
+/* Not of the first line: the reader looks at it again and again. */
+void pl_shm_get_hold_ahead(struct pl_shm_out *out)
+{
+    for (uint32_t i = 1; i < out->ahead; i++)
+        pl_prefetch_to_write(pl_shm_record_at(out->ring, (out->tail + i) & out->mask));
+    out->ahead = 0;
 }
 
 /* How far the reader is, by its own word: a number that cannot be is not believed. */

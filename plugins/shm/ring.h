@@ -52,7 +52,16 @@ static inline bool pl_shm_is_stale(const struct pl_shm_out *out, uint32_t positi
     return out->stale[line / 64] >> (line % 64) & 1;
 }
 
-/* Shows the reserved record to the reader. */
+/* Shows the reserved record to the reader: nothing behind it is stale. */
+static inline void pl_shm_show(struct pl_shm_out *out, struct pl_shm_record *record, enum pl_shm_kind kind,
+                               size_t bytes, uint32_t lines)
+{
+    uint32_t tail = out->tail;
+    atomic_store_explicit(&record->word, PL_SHM_WORD(kind, bytes), memory_order_relaxed);
+    atomic_store_explicit(&record->sequence, pl_shm_sequence(tail), memory_order_release);
+    out->tail = tail + lines;
+}
+
 static inline void pl_shm_publish(struct pl_shm_out *out, struct pl_shm_record *record, enum pl_shm_kind kind,
                                   size_t bytes)
 {
@@ -61,10 +70,16 @@ static inline void pl_shm_publish(struct pl_shm_out *out, struct pl_shm_record *
         pl_shm_mark_stale(out, (tail & out->mask) + 1, lines - 1);
     if (pl_shm_unlikely(pl_shm_is_stale(out, tail + lines)))
         pl_shm_overwrite_stale(out, tail + lines);
-    atomic_store_explicit(&record->word, PL_SHM_WORD(kind, bytes), memory_order_relaxed);
-    atomic_store_explicit(&record->sequence, pl_shm_sequence(tail), memory_order_release);
-    out->tail = tail + lines;
+    pl_shm_show(out, record, kind, bytes, lines);
 }
+
+/*
+ * The lines of the next record are in the reader's cache, too, since it read them a lap ago; taking them from there
+ * takes as long as a message does. Whoever has sent a record of some lines and waits for the answer has time for it:
+ * `ahead` says how many. None for long records, which are written by an instruction that does it by itself.
+ */
+enum { PL_SHM_AHEAD_MAX = 33 };
+void pl_shm_get_hold_ahead(struct pl_shm_out *out);
 
 /* Was there no room, and has the reader gone on since? */
 static inline bool pl_shm_has_room_again(const struct pl_shm_out *out)

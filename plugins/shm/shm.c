@@ -160,23 +160,49 @@ static int __attribute__((noinline)) get_room(struct pl_shm_peer *peer)
     return pl_shm_peer_open_out(peer);
 }
 
+static inline void fill(struct pl_shm_record *record, const struct pl_header *header, int tag, size_t size)
+{
+    record->header = *header;
+    record->header.tag = tag;
+    record->header.size = size;
+}
+
+static __attribute__((noinline)) bool send_lines(struct pl_shm_peer *peer, const struct pl_header *header, int tag,
+                                                 size_t size, const void *data)
+{
+    uint32_t lines = pl_shm_record_lines(size);
+    struct pl_shm_record *record = size <= peer->shm->eager ? pl_shm_reserve(&peer->out, size) : NULL;
+    if (!record)
+        return false;
+    fill(record, header, tag, size);
+    memcpy(pl_shm_data_of(record, size), data, size);
+    pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
+    pl_shm_notify(peer);
+    peer->out.ahead = lines <= PL_SHM_AHEAD_MAX ? lines : 0;
+    return true;
+}
+
+static __attribute__((noinline)) bool notified(struct pl_shm_peer *peer)
+{
+    pl_shm_notify_slowly(peer, true);
+    return true;
+}
+
+/* A record of one line, for which nothing has to be done beforehand. Everything else is in calls at the ends: without
+ * one in between no registers need to be saved. */
 static bool shm_send_now(struct pl_endpoint *endpoint, const struct pl_header *header, int tag, size_t size,
                          const void *data)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
-    struct pl_shm_record *record = size <= peer->shm->eager ? pl_shm_reserve(&peer->out, size) : NULL;
-    if (pl_shm_unlikely(!record))
-        return false;
-    record->header = *header;
-    record->header.tag = tag;
-    record->header.size = size;
-    if (size <= PL_SHM_INLINE)
-        pl_shm_copy_few(record->few, data, size);
-    else
-        memcpy(record->data, data, size);
-    pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
-    pl_shm_notify(peer);
-    return true;
+    struct pl_shm_out *out = &peer->out;
+    if (size > PL_SHM_INLINE || size > peer->shm->eager || out->limit == out->tail ||
+        pl_shm_is_stale(out, out->tail + 1))
+        return send_lines(peer, header, tag, size, data);
+    struct pl_shm_record *record = pl_shm_record_at(out->ring, out->tail & out->mask);
+    fill(record, header, tag, size);
+    pl_shm_copy_few(record->few, data, size);
+    pl_shm_show(out, record, PL_SHM_EAGER, size, 1);
+    return pl_shm_unlikely(pl_shm_wants_more(peer)) ? notified(peer) : true;
 }
 
 static int send_eager(struct pl_shm_peer *peer, struct pl_outgoing *message)

@@ -111,6 +111,7 @@ struct pl_shm_out {
     uint32_t mask;             /* lines - 1 */
     uint32_t tail;             /* position of the next record */
     uint32_t limit;            /* lines before this position are free, as far as is known; one more is always kept */
+    uint32_t ahead;            /* lines to get hold of for the next record while waiting for an answer (ring.h) */
     uint64_t *stale;           /* a bit a line: its first word is data of old, and might look like a sequence number */
     struct pl_shm_area area;
     int slot;                  /* of the peer's inbox that our request lies in; -1: not yet posted */
@@ -230,8 +231,8 @@ void pl_shm_inbox_clean(struct pl_shm *shm);
 
 /* read.c */
 int pl_shm_read(struct pl_shm_peer *peer);
-int pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wanted, int looks, void *buffer,
-                     size_t room, size_t *bytes);
+ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int looks,
+                           void *buffer, size_t room);
 int pl_shm_read_polled(struct pl_shm *shm);
 int pl_shm_read_rung(struct pl_shm *shm);
 void pl_shm_in_add(struct pl_shm_peer *peer);

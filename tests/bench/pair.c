@@ -66,6 +66,7 @@ int main(int argc, char **argv)
     struct bench bench = bench_open(&argc, &argv);
     if (bench.size != 2)
         MPI_Abort(MPI_COMM_WORLD, 1);
+    bench_seconds(&bench, ping_pong, 0); /* so that what is measured first is no colder than the rest */
     for (int i = 0; i < SIZES; i++)
         bench_print(&bench, "latency", sizes[i], 1e6 / 2 * bench_seconds(&bench, ping_pong, sizes[i]), "us");
     for (int i = LONG; i < SIZES; i++) {

@@ -16,14 +16,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WARM = 40, ROUNDS = 20 };
+enum { WARM = 40, ROUNDS = 20, WINDOW = 64 };
 
 static struct shared {
     _Atomic int turn[2]; /* how far each rank has come */
     _Atomic int pid;     /* rank 0's */
 } *shared;
 static int rank, turns;
-static double out = 1, in;
+static double out = 1, in, many[WINDOW];
 
 /* --- what is counted ------------------------------------------------------------------------------------------- */
 
@@ -42,6 +42,22 @@ static void step_isend_wait(void)
     MPI_Request request;
     MPI_Isend(&out, 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void step_window_send(void)
+{
+    MPI_Request request[WINDOW];
+    for (int i = 0; i < WINDOW; i++)
+        MPI_Isend(&many[i], 1, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, &request[i]);
+    MPI_Waitall(WINDOW, request, MPI_STATUSES_IGNORE);
+}
+
+static void step_window_recv(void)
+{
+    MPI_Request request[WINDOW];
+    for (int i = 0; i < WINDOW; i++)
+        MPI_Irecv(&many[i], 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, &request[i]);
+    MPI_Waitall(WINDOW, request, MPI_STATUSES_IGNORE);
 }
 
 static void step_barrier(void)
@@ -121,14 +137,14 @@ static void come_to_the_sleeper(void)
 }
 
 /* Rank 0 sends, and rank 1 receives what has arrived. */
-static void message(void (*send)(void))
+static void message(void (*send)(void), void (*receive)(void))
 {
     meet();
     if (rank == 0)
         counted(send);
     meet();
     if (rank == 1)
-        counted(step_recv);
+        counted(receive);
     meet();
 }
 
@@ -154,8 +170,9 @@ int main(int argc, char **argv)
     }
     share();
     for (int i = 0; i < ROUNDS; i++) {
-        message(step_send);
-        message(step_isend_wait);
+        message(step_send, step_recv);
+        message(step_isend_wait, step_recv);
+        message(step_window_send, step_window_recv);
         collective(step_barrier);
         collective(step_allreduce);
     }

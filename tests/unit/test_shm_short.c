@@ -42,9 +42,11 @@ static const struct pl_header plain = { .home = 7, .serial = 3, .source = 1 };
 
 static int take(size_t limit, int tag, size_t *bytes)
 {
-    struct pl_header wanted = plain;
-    wanted.tag = tag;
-    return ops->take_next(ba, &wanted, 2, room, limit, bytes);
+    ptrdiff_t result = ops->take_next(ba, &plain, plain.source, tag, 2, room, limit);
+    if (result < 0)
+        return (int)result;
+    *bytes = (size_t)result;
+    return MPI_SUCCESS;
 }
 
 /* Until the rings are made, the short ways are closed; then they take what fits, lap after lap. */
