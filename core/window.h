@@ -81,12 +81,18 @@ struct pl_win_region {
 
 enum pl_win_access { PL_ACCESS_NONE, PL_ACCESS_FENCE, PL_ACCESS_START, PL_ACCESS_LOCK, PL_ACCESS_LOCK_ALL };
 
-/* Hints (window_info.c), by bits of pl_win.hints. */
+/* Hints (window_info.c). */
 enum {
+    PL_WIN_HINT = 24, /* bytes of one that is kept as it was given */
     PL_HINT_NO_LOCKS = 1,
     PL_HINT_SAME_SIZE = 2,
     PL_HINT_SAME_DISP_UNIT = 4,
     PL_HINT_NONCONTIGUOUS = 8,
+};
+
+struct pl_win_hints {
+    unsigned flags;
+    char ordering[PL_WIN_HINT], ops[PL_WIN_HINT], granularity[PL_WIN_HINT];
 };
 
 struct pl_win {
@@ -115,8 +121,7 @@ struct pl_win {
     _Atomic int locks;         /* ranks that are locked one by one */
     bool unchecked;            /* MPI_MODE_NOCHECK in MPI_Win_lock_all */
     struct pl_group *started, *exposed; /* of MPI_Win_start and MPI_Win_post; retained, NULL: none */
-    unsigned hints;
-    char ordering[24], ops_hint[24], granularity[24]; /* as they were given; protected by comm->lock, like `hints` */
+    struct pl_win_hints hints; /* comm->lock; the flags that say how memory lies never change */
 
     struct pl_list replies;    /* of struct pl_rma_get.link: answers with data that are awaited, in order (rma.c) */
     struct pl_list lock_queue; /* of struct pl_rma_entry.queue: locks that could not be given yet */

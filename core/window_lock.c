@@ -151,7 +151,7 @@ static int check_lock(struct pl_win *win, int wanted)
 {
     int access = atomic_load(&win->access);
     bool fence = access == PL_ACCESS_FENCE && !atomic_load(&win->fence_used);
-    if (win->hints & PL_HINT_NO_LOCKS)
+    if (win->hints.flags & PL_HINT_NO_LOCKS)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s was made with the hint no_locks", pl_win_label(win));
     if (access == PL_ACCESS_NONE || fence || (access == wanted && wanted == PL_ACCESS_LOCK)) {
         atomic_store(&win->access, wanted);

@@ -25,7 +25,7 @@ static bool is_allocated(const struct pl_win *win)
 
 static bool is_contiguous(const struct pl_win *win)
 {
-    return win->flavor == MPI_WIN_FLAVOR_SHARED && !(win->hints & PL_HINT_NONCONTIGUOUS);
+    return win->flavor == MPI_WIN_FLAVOR_SHARED && !(win->hints.flags & PL_HINT_NONCONTIGUOUS);
 }
 
 /* The transport that shares memory; NULL: there is none. */
