@@ -9,10 +9,10 @@
  *
  * Operations are numbered, alike on all ranks, and take their cells in turn from a number of sets. A cell says for
  * which operation it was filled. Data of more than a few bytes lies in a ring of its owner's, of which each has one for
- * short data and one for long, and the cell says where. A cell is filled again when all have completed its operation,
- * which they say by a counter each; a place in a ring, when those have to whom it was shown. Until all sets or a ring
- * are in use nobody waits for that. Who has seen a cell of everybody in operation n knows without asking that all have
- * completed those before n.
+ * short data and one for long, and the cell says where. A cell, or a place in a ring, is filled again when those have
+ * completed its operation to whom it was shown, which all say by a counter each. Until all sets or a ring are in use
+ * nobody waits for that. Who has seen a cell of everybody in operation n knows without asking that all have completed
+ * those before n.
  *
  * Made when it is first wanted, by the communicator's first member in memory of its node transport, after which all
  * agree whether all could map it. Locking: one thread at a time uses a communicator's board, as the standard demands
@@ -51,24 +51,5 @@ void pl_board_release(struct pl_comm *comm);
 
 /* The engine closes: forgets the boards that others may still have used. Engine lock held. */
 void pl_board_forget(struct pl_engine *engine);
-
-/* An operation: put, show, wait and read as it needs; then end, whether it went well or not. */
-void pl_board_end(struct pl_board *board);
-
-/* Room for what this rank says, at most PL_BOARD_MOST bytes; waits until there is some. */
-int pl_board_put(struct pl_board *board, size_t bytes, void **data);
-
-/* Shows it to one rank, or to all (-1): wakes those who sleep. */
-void pl_board_show(struct pl_board *board, int rank);
-
-/* Waits for the cell of a rank. `bytes`: in, what is expected; out, what there is, if that is less: MPI_ERR_TRUNCATE
- * if it is more. */
-int pl_board_wait(struct pl_board *board, int rank, size_t *bytes, const void **data);
-
-/* Waits for all ranks' cells, of so many bytes each: MPI_ERR_TRUNCATE for any other number. */
-int pl_board_wait_all(struct pl_board *board, size_t bytes);
-
-/* A cell that was waited for. */
-const void *pl_board_read(const struct pl_board *board, int rank, size_t bytes);
 
 #endif

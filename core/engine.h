@@ -153,6 +153,10 @@ struct pl_wait {
  * `engine` NULL: for something that no engine brings. */
 void pl_engine_idle(struct pl_engine *engine, struct pl_wait *wait);
 
+/* Lets others run who share this core. False: for so long that it was somebody who computes; then it is better to sleep,
+ * and be woken. */
+bool pl_engine_yield(struct pl_engine *engine);
+
 /* Is there somebody who may need the processor? Then there is little sense in spinning. */
 static inline bool pl_engine_is_patient(const struct pl_engine *engine)
 {

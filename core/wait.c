@@ -168,6 +168,11 @@ static long yield(struct pl_engine *engine)
     return took;
 }
 
+bool pl_engine_yield(struct pl_engine *engine)
+{
+    return yield(engine) <= STARVED_NS;
+}
+
 void pl_engine_polled(struct pl_engine *engine)
 {
     unsigned turn = atomic_load_explicit(&engine->turns, memory_order_relaxed);

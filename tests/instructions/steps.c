@@ -23,7 +23,7 @@ static struct shared {
     _Atomic int pid;     /* rank 0's */
 } *shared;
 static int rank, turns;
-static double out = 1, in, many[WINDOW];
+static double out = 1, in, many[WINDOW], pair[2] = { 1, 2 }, both[2];
 
 /* --- what is counted ------------------------------------------------------------------------------------------- */
 
@@ -68,6 +68,31 @@ static void step_barrier(void)
 static void step_allreduce(void)
 {
     MPI_Allreduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void step_allgather(void)
+{
+    MPI_Allgather(&out, 1, MPI_DOUBLE, both, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+static void step_alltoall(void)
+{
+    MPI_Alltoall(pair, 1, MPI_DOUBLE, both, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+static void step_bcast(void)
+{
+    MPI_Bcast(&in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+static void step_reduce(void)
+{
+    MPI_Reduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, 1, MPI_COMM_WORLD);
+}
+
+static void step_scan(void)
+{
+    MPI_Scan(&out, &in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
 /* Callgrind counts while this runs, and writes down what it counted. The end keeps the call from being made a jump. */
@@ -158,6 +183,18 @@ static void collective(void (*body)(void))
     meet();
 }
 
+/* Rank 0 gives, and rank 1 takes what is there. */
+static void given(void (*body)(void))
+{
+    meet();
+    if (rank == 0)
+        body();
+    meet();
+    if (rank == 1)
+        counted(body);
+    meet();
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -175,6 +212,11 @@ int main(int argc, char **argv)
         message(step_window_send, step_window_recv);
         collective(step_barrier);
         collective(step_allreduce);
+        collective(step_allgather);
+        collective(step_alltoall);
+        given(step_bcast);
+        given(step_reduce);
+        given(step_scan);
     }
     MPI_Finalize();
     return 0;

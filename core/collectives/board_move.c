@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives by the board that move data. See board.c. */
+#include "core/collectives/board.h"
+
+/* --- data --------------------------------------------------------------------------------------------------------- */
+
+static inline char *direct_of(struct pl_block block)
+{
+    bool direct = block.type->dense || (block.type->solid && block.count == 1);
+    return direct ? pl_address(block.buf, block.type->true_lb) : NULL;
+}
+
+static void __attribute__((noinline)) walk(struct pl_block block, size_t at, void *packed, size_t bytes, bool pack)
+{
+    struct pl_cursor cursor;
+    pl_cursor_init(&cursor, block.buf, block.count, block.type);
+    pl_cursor_seek(&cursor, at);
+    if (pack)
+        pl_cursor_pack(&cursor, packed, bytes);
+    else
+        pl_cursor_unpack(&cursor, packed, bytes);
+}
+
+/* Moves packed bytes of a block from the `at`-th on; no more than there are: the receiver may take fewer. */
+static inline void pack(struct pl_block block, size_t at, void *to, size_t bytes)
+{
+    const char *direct = direct_of(block);
+    size_t end = pl_block_size(block);
+    if (direct)
+        pl_copy_bytes(to, direct + at, at < end ? pl_least(bytes, end - at) : 0);
+    else
+        walk(block, at, to, bytes, true);
+}
+
+static inline void unpack(const struct pl_board_call *call, const void *from, size_t bytes, struct pl_block block,
+                          size_t at)
+{
+    char *direct = direct_of(block);
+    if (!direct)
+        walk(block, at, (void *)from, bytes, false);
+    else if (call->much)
+        pl_stream(direct + at, from, bytes);
+    else
+        pl_copy_bytes(direct + at, from, bytes);
+}
+
+static inline void copy(struct pl_block from, struct pl_block to)
+{
+    const char *source = direct_of(from);
+    char *target = direct_of(to);
+    if (source && target)
+        pl_copy_bytes(target, source, pl_least(pl_block_size(from), pl_block_size(to)));
+    else
+        pl_type_copy(from.buf, from.count, from.type, to.buf, to.count, to.type);
+}
+
+/* What goes to a rank, and what comes from one: blocks of one length. */
+static inline struct pl_block sent_to(const struct pl_coll *coll, int rank)
+{
+    return pl_block_slice(pl_coll_sent(coll), rank * coll->sendcount, coll->sendcount);
+}
+
+static inline struct pl_block received_from(const struct pl_coll *coll, int rank)
+{
+    return pl_block_slice(pl_coll_received(coll), rank * coll->recvcount, coll->recvcount);
+}
+
+/* --- one to all, all to one: a piece of `bytes` bytes from `at` on ------------------------------------------------ */
+
+int pl_board_bcast(struct pl_board_call *call, size_t at, size_t bytes)
+{
+    struct pl_block data = pl_coll_received(call->coll);
+    const void *theirs = NULL;
+    void *cell;
+    int rc;
+    if (call->rank == call->root) {
+        if ((rc = pl_board_put(call->board, bytes, &cell)) != MPI_SUCCESS)
+            return rc;
+        pack(data, at, cell, bytes);
+        pl_board_show(call->board, -1);
+    } else if ((rc = pl_board_wait(call->board, call->root, &bytes, &theirs)) == MPI_SUCCESS) {
+        unpack(call, theirs, bytes, data, at);
+    }
+    return rc;
+}
+
+int pl_board_scatter(struct pl_board_call *call, size_t at, size_t bytes)
+{
+    const struct pl_coll *coll = call->coll;
+    size_t all = bytes * (size_t)call->size, said = all;
+    const void *theirs = NULL;
+    void *cell;
+    int rc;
+    if (call->rank != call->root) {
+        if ((rc = pl_board_wait(call->board, call->root, &said, &theirs)) == MPI_SUCCESS && said == all)
+            unpack(call, (const char *)theirs + (size_t)call->rank * bytes, bytes, pl_coll_received(coll), at);
+        return rc;
+    }
+    if ((rc = pl_board_put(call->board, all, &cell)) != MPI_SUCCESS)
+        return rc;
+    for (int i = 0; i < call->size; i++)
+        if (i != call->rank)
+            pack(sent_to(coll, i), at, (char *)cell + (size_t)i * bytes, bytes);
+    pl_board_show(call->board, -1);
+    if (at == 0 && coll->recvbuf != MPI_IN_PLACE)
+        copy(sent_to(coll, call->rank), pl_coll_received(coll));
+    return rc;
+}
+
+int pl_board_gather(struct pl_board_call *call, size_t at, size_t bytes)
+{
+    const struct pl_coll *coll = call->coll;
+    const void *theirs = NULL;
+    void *cell;
+    int rc = MPI_SUCCESS;
+    if (call->rank != call->root) {
+        if ((rc = pl_board_put(call->board, bytes, &cell)) == MPI_SUCCESS) {
+            pack(pl_coll_sent(coll), at, cell, bytes);
+            pl_board_show(call->board, call->root);
+        }
+        return rc;
+    }
+    if (at == 0 && !pl_coll_in_place(coll))
+        copy(pl_coll_sent(coll), received_from(coll, call->rank));
+    for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
+        size_t said = bytes;
+        if (i != call->rank && (rc = pl_board_wait(call->board, i, &said, &theirs)) == MPI_SUCCESS)
+            unpack(call, theirs, said, received_from(coll, i), at);
+    }
+    return rc;
+}
+
+/* --- all to all --------------------------------------------------------------------------------------------------- */
+
+int pl_board_barrier(struct pl_board_call *call, size_t at, size_t bytes)
+{
+    void *cell;
+    int rc = pl_board_put(call->board, bytes, &cell);
+    (void)at;
+    if (rc)
+        return rc;
+    pl_board_show(call->board, -1);
+    return pl_board_wait_all(call->board, bytes);
+}
+
+int pl_board_allgather(struct pl_board_call *call, size_t at, size_t bytes)
+{
+    const struct pl_coll *coll = call->coll;
+    bool in_place = pl_coll_in_place(coll);
+    struct pl_block place = received_from(coll, call->rank), own = in_place ? place : pl_coll_sent(coll);
+    void *cell;
+    int rc = pl_board_put(call->board, bytes, &cell);
+    if (rc)
+        return rc;
+    pack(own, at, cell, bytes);
+    pl_board_show(call->board, -1);
+    if (at == 0 && !in_place)
+        copy(own, place);
+    if ((rc = pl_board_wait_all(call->board, bytes)) != MPI_SUCCESS)
+        return rc;
+    for (int i = 0; i < call->size; i++)
+        if (i != call->rank)
+            unpack(call, pl_board_read(call->board, i, bytes), bytes, received_from(coll, i), at);
+    return rc;
+}
+
+int pl_board_alltoall(struct pl_board_call *call, size_t at, size_t bytes)
+{
+    const struct pl_coll *coll = call->coll;
+    bool in_place = pl_coll_in_place(coll);
+    size_t all = bytes * (size_t)call->size, mine = bytes * (size_t)call->rank;
+    void *cell;
+    int rc = pl_board_put(call->board, all, &cell);
+    if (rc)
+        return rc;
+    for (int i = 0; i < call->size; i++)
+        if (i != call->rank)
+            pack(in_place ? received_from(coll, i) : sent_to(coll, i), at, (char *)cell + (size_t)i * bytes,
+                 bytes);
+    pl_board_show(call->board, -1);
+    if (at == 0 && !in_place)
+        copy(sent_to(coll, call->rank), received_from(coll, call->rank));
+    if ((rc = pl_board_wait_all(call->board, all)) != MPI_SUCCESS)
+        return rc;
+    for (int i = 0; i < call->size; i++)
+        if (i != call->rank)
+            unpack(call, (const char *)pl_board_read(call->board, i, all) + mine, bytes, received_from(coll, i), at);
+    return rc;
+}
