@@ -41,13 +41,22 @@ static void describe(const void *context, struct pl_job_item *item)
     item->waited = (now_ms() - vigil->began) * 1000000;
 }
 
-static void begin(struct vigil *vigil, struct pl_engine *door, const struct pl_deal *deal, enum pl_item_what what)
+/* Takes the door's lock, where the port's name is one. */
+static int begin(struct vigil *vigil, const char *text, const struct pl_deal *deal, enum pl_item_what what,
+                 struct pl_port_name *name)
 {
-    *vigil = (struct vigil){ .door = door, .began = now_ms(), .patience = deal->patience };
+    *vigil = (struct vigil){ .began = now_ms(), .patience = deal->patience };
+    int rc = pl_port_parse(text, name);
+    if (rc == MPI_SUCCESS)
+        rc = pl_meeting_door(&vigil->door);
+    if (rc)
+        return rc;
     vigil->what = (struct pl_waiting){
         .what = what, .comm = deal->comm, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe, .context = vigil
     };
     vigil->wait.what = &vigil->what;
+    pl_engine_enter(vigil->door);
+    return MPI_SUCCESS;
 }
 
 static bool is_late(const struct vigil *vigil)
@@ -137,17 +146,12 @@ static int accept_one(struct vigil *vigil, uint64_t port, struct pl_deal *deal)
 int pl_port_wait_accept(const char *text, struct pl_deal *deal)
 {
     struct pl_port_name name;
-    struct pl_engine *door;
     struct vigil vigil;
-    int rc = pl_port_parse(text, &name);
-    if (rc == MPI_SUCCESS)
-        rc = pl_meeting_door(&door);
+    int rc = begin(&vigil, text, deal, PL_WHAT_ACCEPT, &name);
     if (rc)
         return rc;
-    begin(&vigil, door, deal, PL_WHAT_ACCEPT);
-    pl_engine_enter(door);
     rc = accept_one(&vigil, name.port, deal);
-    pl_engine_leave(door);
+    pl_engine_leave(vigil.door);
     return rc;
 }
 
@@ -203,16 +207,11 @@ static int call_and_wait(struct vigil *vigil, const struct pl_port_name *name, s
 int pl_port_wait_connect(const char *text, struct pl_deal *deal)
 {
     struct pl_port_name name;
-    struct pl_engine *door;
     struct vigil vigil;
-    int rc = pl_port_parse(text, &name);
-    if (rc == MPI_SUCCESS)
-        rc = pl_meeting_door(&door);
+    int rc = begin(&vigil, text, deal, PL_WHAT_CONNECT, &name);
     if (rc)
         return rc;
-    begin(&vigil, door, deal, PL_WHAT_CONNECT);
-    pl_engine_enter(door);
     rc = call_and_wait(&vigil, &name, deal);
-    pl_engine_leave(door);
+    pl_engine_leave(vigil.door);
     return rc;
 }

@@ -18,12 +18,12 @@
 
 enum { SIZE = 3 };
 
-static char directory[64], path[96];
+static char path[192];
+static const char *directory;
 
 static void start(void)
 {
-    strcpy(directory, "/tmp/test-attach.XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(directory));
+    directory = unit_directory();
     snprintf(path, sizeof path, "%s/" PL_ATTACH_FILE, directory);
 }
 

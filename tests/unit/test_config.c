@@ -259,26 +259,20 @@ END_TEST
 
 /* --- the configuration file ---------------------------------------------------------------------------------- */
 
-static char folder[64], file[128];
+static const char *folder;
+static char file[192];
 
 static void make_file(const char *text)
 {
-    snprintf(folder, sizeof folder, "/tmp/plenum-test-config-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(folder));
+    folder = unit_directory();
     snprintf(file, sizeof file, "%s/plenum.json", folder);
     FILE *out = fopen(file, "w");
     ck_assert(out && fputs(text, out) >= 0 && fclose(out) == 0);
 }
 
-static void remove_file(void)
-{
-    unlink(file);
-    rmdir(folder);
-}
-
 START_TEST(from_file)
 {
-    char origin[160];
+    char origin[208];
     clean();
     make_file("{\n  \"transport\": [\"self\", \"shm\"],\n  \"shm_ring\": \"1M\", \"shm_eager\": 8192,\n\n"
               "  \"strict\": true, \"initial_errhandler\": \"plenum://log\" }\n");
@@ -303,14 +297,13 @@ START_TEST(from_file)
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
     ck_assert_str_eq(pl_config_text("transport"), "auto");
     ck_assert_str_eq(pl_config_origin("transport"), "default");
-    remove_file();
 }
 END_TEST
 
 /* Without a name: in the directory for configuration, in .config at home. */
 START_TEST(default_files)
 {
-    char home[80];
+    char home[192];
     clean();
     make_file("{ \"transport\": \"shm\" }");
     setenv("XDG_CONFIG_HOME", folder, 1);
@@ -327,15 +320,12 @@ START_TEST(default_files)
     unsetenv("XDG_CONFIG_HOME");
     snprintf(home, sizeof home, "%s/.config", folder);
     ck_assert_int_eq(mkdir(home, 0700), 0);
-    char moved[128];
+    char moved[224];
     snprintf(moved, sizeof moved, "%s/plenum.json", home);
     ck_assert_int_eq(rename(file, moved), 0);
     setenv("HOME", folder, 1);
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
     ck_assert_str_eq(pl_config_text("transport"), "shm");
-    unlink(moved);
-    rmdir(home);
-    rmdir(folder);
 }
 END_TEST
 
@@ -367,7 +357,6 @@ START_TEST(wrong_files)
         ck_assert_int_eq(pl_config_load(), MPI_ERR_ARG);
         wrong_file_expect(&wrong[i], file);
         ck_assert_str_eq(pl_config_text("transport"), "auto");
-        remove_file();
     }
     expect_error("PLENUM_CONFIG", "/nowhere/plenum.json",
                  "/nowhere/plenum.json: cannot be opened: No such file or directory");
@@ -385,7 +374,6 @@ START_TEST(long_values)
     setenv("PLENUM_CONFIG", file, 1);
     ck_assert_int_eq(pl_config_load(), MPI_ERR_ARG);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "ucx_tls: is longer than"));
-    remove_file();
     free(text);
 }
 END_TEST

@@ -17,18 +17,14 @@
 
 enum { WORDS = 64 };
 
-static char directory[] = "/tmp/test-handover.XXXXXX";
+static const char *directory;
 static struct options parsed;
 static struct handover made;
 
 static void have(const char *program, const char *text)
 {
-    char path[128];
+    char path[192];
     snprintf(path, sizeof(path), "%s/%s", directory, program);
-    if (!text) {
-        unlink(path);
-        return;
-    }
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0700);
     ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
     close(fd);
@@ -82,17 +78,12 @@ static void start(void)
             unsetenv(name);
         } else
             at++;
-    strcpy(directory + strlen(directory) - 6, "XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(directory));
+    directory = unit_directory();
     setenv("PATH", directory, 1);
 }
 
 static void end(void)
 {
-    static const char *const programs[] = { "srun", "prterun", "mpirun", "mpirun.openmpi" };
-    for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
-        have(programs[i], NULL);
-    rmdir(directory);
     options_free(&parsed);
     handover_free(&made);
     memset(&parsed, 0, sizeof(parsed));

@@ -193,14 +193,4 @@ START_TEST(while_the_board_is_made)
 }
 END_TEST
 
-int main(void)
-{
-    Suite *suite = suite_create("lost");
-    TCase *tests = unit_case(suite);
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, from_the_start);
-    tcase_add_test(tests, later);
-    tcase_add_test(tests, between_groups);
-    tcase_add_test(tests, while_the_board_is_made);
-    return unit_end(suite);
-}
+UNIT_MAIN_WITH("lost", setup, teardown, from_the_start, later, between_groups, while_the_board_is_made)

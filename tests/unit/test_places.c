@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What ranks can be bound to, on machines made of files; which programs are sure to use our own library. */
-#include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 #include "world/runtime/places.h"
 #include "unit.h"
 
-static char top[] = "/tmp/test_places.XXXXXX";
+static const char *top;
 
 static void put(const char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void put(const char *text, const char *format, ...)
@@ -47,21 +46,9 @@ static void make_machine(void)
         put(socket[node], "devices/system/node/node%d/cpulist", node);
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-    (void)st, (void)kind, (void)where;
-    return remove(path);
-}
-
 static void begin(void)
 {
-    strcpy(top + strlen(top) - 6, "XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(top));
-}
-
-static void end(void)
-{
-    nftw(top, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    top = unit_directory();
 }
 
 static cpu_set_t cpus_of(const char *digits)
@@ -104,7 +91,6 @@ START_TEST(machine)
     expect("0147", PLENUM_BIND_CORE, PLENUM_MAP_SOCKET, "0,4 7 1");
     expect("01", PLENUM_BIND_SOCKET, PLENUM_MAP_SLOT, "0-1");
     expect("3", PLENUM_BIND_NUMA, PLENUM_MAP_NUMA, "3");
-    end();
 }
 END_TEST
 
@@ -124,7 +110,6 @@ START_TEST(silence)
         ck_assert(places.count >= 1 && CPU_ISSET(0, &places.cpus[0]));
         pl_places_fini(&places);
     }
-    end();
 }
 END_TEST
 
@@ -176,7 +161,6 @@ START_TEST(not_native)
         copy_damaged(file, 4096, at);
         ck_assert(!pl_native_program(file, NULL));
     }
-    end();
 }
 END_TEST
 

@@ -2,7 +2,6 @@
 /* Loading of plugins: the real ones, and what is refused: bad places, other owners, damaged files. */
 #include "unit.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
@@ -19,7 +18,8 @@
 #include "core/topology_hw.h"
 #include "core/transport.h"
 
-static char built[PATH_MAX + 64], place[] = "/tmp/plenum-test-plugin-XXXXXX";
+static char built[PATH_MAX + 64];
+static const char *place;
 
 /* The build's plugins lie two directories up and down again from this program. */
 static void find_built(void)
@@ -53,25 +53,10 @@ static void copy(const char *name, size_t keep)
     fclose(out);
 }
 
-static void remove_place(void)
-{
-    char path[PATH_MAX + 256];
-    struct dirent *entry;
-    DIR *dir = opendir(place);
-    while (dir && (entry = readdir(dir)) != NULL) {
-        snprintf(path, sizeof path, "%s/%s", place, entry->d_name);
-        unlink(path);
-    }
-    if (dir)
-        closedir(dir);
-    rmdir(place);
-}
-
 static void make_place(void)
 {
     find_built();
-    snprintf(place, sizeof place, "/tmp/plenum-test-plugin-XXXXXX");
-    ck_assert_ptr_nonnull(mkdtemp(place));
+    place = unit_directory();
     look_in(place);
 }
 
@@ -130,7 +115,6 @@ START_TEST(test_refused_places)
     refused("hwloc", PL_TOPOLOGY_SYMBOL, "absolute path");
     look_in("/nowhere");
     refused("hwloc", PL_TOPOLOGY_SYMBOL, "/nowhere");
-    remove_place();
 }
 END_TEST
 
@@ -145,7 +129,6 @@ START_TEST(test_refused_files)
     copy("hwloc", SIZE_MAX);
     refused("hwloc", PL_TRANSPORT_SYMBOL, "does not export");
     refused("hwloc", "plenum_something", "does not export");
-    remove_place();
 }
 END_TEST
 

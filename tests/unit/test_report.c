@@ -195,16 +195,16 @@ END_TEST
 START_TEST(symbols_of_damaged_files)
 {
     static unsigned char head[64];
-    char name[] = "/tmp/test_report.XXXXXX", command[256], self[200];
+    char name[192], command[512], self[200];
     struct pl_symbols symbols = { 0 };
     uint64_t into;
-    int fd = mkstemp(name);
-    ck_assert_int_ge(fd, 0);
+    snprintf(name, sizeof(name), "%s/damaged", unit_directory());
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     ck_assert_int_gt(length, 0);
     self[length] = '\0';
     snprintf(command, sizeof(command), "cp %s %s", self, name);
     ck_assert_int_eq(system(command), 0);
+    int fd = open(name, O_RDWR | O_CLOEXEC);
     ck_assert_int_eq(pread(fd, head, sizeof(head), 0), sizeof(head));
     for (size_t i = 0; i < sizeof(head); i++) {
         unsigned char damaged = (unsigned char)~head[i];
@@ -217,7 +217,6 @@ START_TEST(symbols_of_damaged_files)
     ck_assert_ptr_null(pl_symbols_find(&symbols, name, 0x1000, &into));
     pl_symbols_fini(&symbols);
     close(fd);
-    unlink(name);
 }
 END_TEST
 

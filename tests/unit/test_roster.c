@@ -11,12 +11,17 @@
 #include "core/process.h"
 #include "core/roster.h"
 
-static struct pl_instance *open_instance(void)
+static struct pl_instance *instance;
+
+static void set_up(void)
 {
-    struct pl_instance *instance;
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
     ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
-    return instance;
+}
+
+static void tear_down(void)
+{
+    pl_instance_close(instance);
 }
 
 static int number_of(uint64_t key, const char *name)
@@ -27,7 +32,7 @@ static int number_of(uint64_t key, const char *name)
 }
 
 /* This process, and others of two jobs. */
-static struct pl_comm *make_comm(struct pl_instance *instance)
+static struct pl_comm *make_comm(void)
 {
     int ocean = number_of(7, "ocean"), ice = number_of(8, "ice");
     uint64_t procs[] = { PL_PROC(ice, 3), pl_process_self(), PL_PROC(ocean, 0), PL_PROC(ice, 1) };
@@ -40,7 +45,6 @@ static struct pl_comm *make_comm(struct pl_instance *instance)
 
 START_TEST(numbers)
 {
-    struct pl_instance *instance = open_instance();
     uint64_t key;
     ck_assert_int_eq(number_of(pl_process.place.key, pl_process.place.nspace), 0);
     ck_assert_int_eq(number_of(7, "ocean"), 1);
@@ -59,14 +63,12 @@ START_TEST(numbers)
         ck_assert_int_eq(number_of((uint64_t)i, text), 4 + i);
     }
     ck_assert_int_eq(number_of(500, "job 500"), 504);
-    pl_instance_close(instance);
 }
 END_TEST
 
 START_TEST(come_back)
 {
-    struct pl_instance *instance = open_instance();
-    struct pl_comm *comm = make_comm(instance);
+    struct pl_comm *comm = make_comm();
     struct pl_group *group;
     struct pl_book *book;
     unsigned char *roster;
@@ -105,14 +107,12 @@ START_TEST(come_back)
     pl_handle_drop(group);
     free(roster);
     pl_comm_free(comm);
-    pl_instance_close(instance);
 }
 END_TEST
 
 START_TEST(damage)
 {
-    struct pl_instance *instance = open_instance();
-    struct pl_comm *comm = make_comm(instance);
+    struct pl_comm *comm = make_comm();
     struct pl_group *group;
     struct pl_book *book;
     unsigned char *roster;
@@ -135,8 +135,7 @@ START_TEST(damage)
         }
     free(roster);
     pl_comm_free(comm);
-    pl_instance_close(instance);
 }
 END_TEST
 
-UNIT_MAIN("roster", numbers, come_back, damage)
+UNIT_MAIN_WITH("roster", set_up, tear_down, numbers, come_back, damage)

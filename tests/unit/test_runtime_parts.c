@@ -184,12 +184,12 @@ END_TEST
 
 /* --- finding programs -------------------------------------------------------------------------------------- */
 
-static char base[] = "/tmp/plenum-test-XXXXXX";
+static const char *base;
 
 static void make_tree(void)
 {
-    char path[64];
-    ck_assert_ptr_nonnull(mkdtemp(base));
+    char path[192];
+    base = unit_directory();
     snprintf(path, sizeof(path), "%s/run", base);
     close(open(path, O_CREAT | O_WRONLY, 0755));
     snprintf(path, sizeof(path), "%s/data", base);
@@ -198,20 +198,9 @@ static void make_tree(void)
     mkdir(path, 0755);
 }
 
-static void remove_tree(void)
-{
-    static const char *const parts[] = { "run", "data", "sub" };
-    char path[64];
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof(path), "%s/%s", base, parts[i]);
-        remove(path);
-    }
-    rmdir(base);
-}
-
 START_TEST(locate_programs)
 {
-    char *file, path[128];
+    char *file, path[192];
     make_tree();
     snprintf(path, sizeof(path), "/nonexistent::%s", base);
     ck_assert_int_eq(pl_locate_program("run", "/", NULL, path, &file), PLENUM_OK);
@@ -230,13 +219,12 @@ START_TEST(locate_programs)
     ck_assert_int_eq(pl_locate_program("./sub", base, NULL, NULL, &file), PLENUM_ERR_NOT_EXECUTABLE);
     ck_assert_ptr_nonnull(strstr(plenum_error(), "directory"));
     ck_assert_int_eq(pl_locate_program("./none", base, NULL, NULL, &file), PLENUM_ERR_NOT_FOUND);
-    remove_tree();
 }
 END_TEST
 
 START_TEST(locate_directories)
 {
-    char *directory, path[64];
+    char *directory, path[192];
     make_tree();
     ck_assert_int_eq(pl_locate_wdir(NULL, &directory), PLENUM_OK);
     ck_assert_int_eq(directory[0], '/');
@@ -247,7 +235,6 @@ START_TEST(locate_directories)
     snprintf(path, sizeof(path), "%s/data", base);
     ck_assert_int_eq(pl_locate_wdir(path, &directory), PLENUM_ERR_WDIR);
     ck_assert_ptr_nonnull(strstr(plenum_error(), "Not a directory"));
-    remove_tree();
 }
 END_TEST
 

@@ -4,6 +4,7 @@
 #define PLENUM_TESTS_UNIT_H
 
 #include <check.h>
+#include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,32 +21,50 @@ static inline TCase *unit_case(Suite *suite)
     return all;
 }
 
+/* Holds the directories of the tests, which are processes of their own. */
+static char unit_top[128];
+
+static inline int unit_remove(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+    (void)st, (void)kind, (void)where;
+    return remove(path);
+}
+
 /* Runs the suite, for main() to return. */
 static inline int unit_end(Suite *suite)
 {
+    const char *where = getenv("TMPDIR");
+    snprintf(unit_top, sizeof unit_top, "%.100s/plenum-unit-XXXXXX", where ? where : "/tmp");
+    if (!mkdtemp(unit_top)) {
+        perror(unit_top);
+        return EXIT_FAILURE;
+    }
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
+    nftw(unit_top, unit_remove, 8, FTW_DEPTH | FTW_PHYS);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static inline int unit_run(const char *name, const TTest *const tests[], int count)
+static inline int unit_run(const char *name, SFun before, SFun after, const TTest *const tests[], int count)
 {
     Suite *suite = suite_create(name);
     TCase *all = unit_case(suite);
+    tcase_add_checked_fixture(all, before, after);
     for (int i = 0; i < count; i++)
         tcase_add_test(all, tests[i]);
     return unit_end(suite);
 }
 
-/* For tests that each run once; others write main() with the functions above. */
-#define UNIT_MAIN(name, ...)                                                                    \
+/* For tests that each run once, `before` and `after` around each; others write main() with the functions above. */
+#define UNIT_MAIN_WITH(name, before, after, ...)                                                \
     int main(void)                                                                              \
     {                                                                                           \
         const TTest *const tests[] = { __VA_ARGS__ };                                           \
-        return unit_run(name, tests, (int)(sizeof tests / sizeof tests[0]));                    \
+        return unit_run(name, before, after, tests, (int)(sizeof tests / sizeof tests[0]));     \
     }
+#define UNIT_MAIN(name, ...) UNIT_MAIN_WITH(name, NULL, NULL, __VA_ARGS__)
 
 static inline uint64_t unit_random(uint64_t *state)
 {
@@ -54,6 +73,15 @@ static inline uint64_t unit_random(uint64_t *state)
     x ^= x >> 7;
     x ^= x << 17;
     return *state = x;
+}
+
+/* Makes an empty directory. It goes, with what is in it, when all tests have run, whatever becomes of this one. */
+static inline const char *unit_directory(void)
+{
+    static char name[sizeof unit_top + 8];
+    snprintf(name, sizeof name, "%s/XXXXXX", unit_top);
+    ck_assert_ptr_nonnull(mkdtemp(name));
+    return name;
 }
 
 /* The name of a file with this text, until the next call: memory, so that nothing stays whatever ends the test. */

@@ -31,12 +31,18 @@ static void plain(int i)
     expect(i, left, 1, MPI_COMM_WORLD);
 }
 
+/* The second message is taken first. */
+static void overtake(int i, int tag, MPI_Comm comm, int second_tag)
+{
+    send(i, tag, comm);
+    send(i + 1, second_tag, MPI_COMM_WORLD);
+    expect(i + 1, left, second_tag, MPI_COMM_WORLD);
+    expect(i, left, tag, comm);
+}
+
 static void later_one_first(int i)
 {
-    send(i, 2, MPI_COMM_WORLD);
-    send(i + 1, 3, MPI_COMM_WORLD);
-    expect(i + 1, left, 3, MPI_COMM_WORLD);
-    expect(i, left, 2, MPI_COMM_WORLD);
+    overtake(i, 2, MPI_COMM_WORLD, 3);
 }
 
 static void posted_before(int i)
@@ -56,10 +62,7 @@ static void posted_before(int i)
 
 static void other_communicator(int i)
 {
-    send(i, 5, other);
-    send(i + 1, 5, MPI_COMM_WORLD);
-    expect(i + 1, left, 5, MPI_COMM_WORLD);
-    expect(i, left, 5, other);
+    overtake(i, 5, other, 5);
 }
 
 static void wildcards(int i)
