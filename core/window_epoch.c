@@ -21,8 +21,11 @@ int pl_win_fence(struct pl_win *win, int assertion)
                        access == PL_ACCESS_START ? "between MPI_Win_start and MPI_Win_complete" : "locked");
     if (win->exposed)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s is between MPI_Win_post and MPI_Win_wait", pl_win_label(win));
+    struct pl_engine *engine = &win->comm->instance->engine;
     int fault = pl_win_finish(win), rc = pl_barrier(win->comm);
     atomic_thread_fence(memory_order_seq_cst);
+    pl_engine_enter(engine); /* after whichever thread has applied what others sent */
+    pl_engine_leave(engine);
     atomic_store(&win->fence_used, false);
     atomic_store(&win->access, assertion & MPI_MODE_NOSUCCEED ? PL_ACCESS_NONE : PL_ACCESS_FENCE);
     return rc ? rc : fault;
