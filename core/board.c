@@ -203,24 +203,42 @@ int pl_board_await_reader(struct pl_board *board, uint32_t number, uint32_t enou
     return (int32_t)(board->completed[reader] - number) > 0 ? MPI_SUCCESS : wait_for_reader(board, reader, enough);
 }
 
-/* Where `bytes` more go in the own ring: at its start when they do not fit in before its end. Waits until what was
- * there has been read. */
+/* Of what was put into the own rings, forgets what is known to have been read. */
+static void forget_read(struct pl_board *board)
+{
+    while (board->oldest != board->newest &&
+           (int32_t)(board->said[board->oldest % PL_BOARD_SETS].number - board->seen) < 0)
+        board->oldest++;
+}
+
+/* Would the bytes until `head` leave alone what is still read? */
+static bool is_free(const struct pl_board *board, int ring, uint64_t head)
+{
+    size_t whole = ring ? PL_BOARD_LONG_RING : PL_BOARD_SHORT_RING;
+    return board->oldest == board->newest ||
+           (board->newest - board->oldest < PL_BOARD_SETS &&
+            head - board->said[board->oldest % PL_BOARD_SETS].before[ring] <= whole);
+}
+
+/* Where `bytes` more go in the own ring: at its start when they do not fit in before its end; or when nobody reads there
+ * any more, and at most the operation before elsewhere, since what was written lately is in the caches, and the rest
+ * perhaps not even in memory. Who runs ahead needs it all. Waits until what was there has been read. */
 int pl_board_take_room(struct pl_board *board, size_t bytes, uint32_t *place)
 {
     int ring = bytes > PL_BOARD_SHORT;
     size_t whole = ring ? PL_BOARD_LONG_RING : PL_BOARD_SHORT_RING, within = board->head[ring] & (whole - 1);
     size_t room = (bytes + PL_BOARD_LINE - 1) / PL_BOARD_LINE * PL_BOARD_LINE;
     struct pl_board_said now = { board->next, { board->head[0], board->head[1] } };
-    if (within + room > whole) {
+    forget_read(board);
+    bool together = within > 0 && board->newest - board->oldest <= 1;
+    if (within + room > whole || (together && is_free(board, ring, board->head[ring] + whole - within + room))) {
         board->head[ring] += whole - within;
         within = 0;
     }
     board->head[ring] += room;
-    for (; board->oldest != board->newest; board->oldest++) {
-        const struct pl_board_said *oldest = &board->said[board->oldest % PL_BOARD_SETS];
-        if (board->newest - board->oldest < PL_BOARD_SETS && board->head[ring] - oldest->before[ring] <= whole)
-            break;
-        int rc = pl_board_await_reader(board, oldest->number, oldest->number);
+    for (; !is_free(board, ring, board->head[ring]); board->oldest++) {
+        uint32_t number = board->said[board->oldest % PL_BOARD_SETS].number;
+        int rc = pl_board_await_reader(board, number, number);
         if (rc)
             return rc;
     }
