@@ -32,7 +32,7 @@
 #define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
 #endif
 
-enum { CHUNK = PL_CHUNK, ALIGN = PL_CHUNK_HEAD, PAGE = 4096, SHARDS = 8 };
+enum { CHUNK = PL_CHUNK, ALIGN = PL_CHUNK_HEAD, PAGE = 4096, SHARDS = 8, CHUNKS_AT_ONCE = 16 };
 
 static const size_t largest_range = (size_t)16 << 30, smallest_range = (size_t)64 << 20;
 
@@ -59,9 +59,11 @@ static struct pool pools[PL_KINDS][SHARDS] = {
     [0 ... PL_KINDS - 1] = { [0 ... SHARDS - 1] = { .lock = PL_LOCK_INIT(PL_RANK_POOL) } },
 };
 
+static _Atomic unsigned used_shards; /* a bit for each that a thread has ever used */
+
 static struct {
     struct pl_lock lock;
-    size_t limit;           /* chunks that are reserved */
+    size_t limit;           /* chunks that are reserved: a multiple of CHUNKS_AT_ONCE */
     size_t taken;           /* chunks that pools own */
     struct pl_list spare;
 } arena = { .lock = PL_LOCK_INIT(PL_RANK_LEAF) };
@@ -108,7 +110,8 @@ static struct chunk *grow_locked(void)
     if (pl_arena_range.grown == arena.limit)
         return NULL;
     void *at = (void *)(pl_arena_range.base + pl_arena_range.grown * CHUNK);
-    if (mprotect(at, CHUNK, PROT_READ | PROT_WRITE) != 0)
+    bool ready = pl_arena_range.grown % CHUNKS_AT_ONCE != 0;
+    if (!ready && mprotect(at, (size_t)CHUNKS_AT_ONCE * CHUNK, PROT_READ | PROT_WRITE) != 0)
         return NULL;
     atomic_fetch_add_explicit(&pl_arena_range.grown, 1, memory_order_release);
     return at;
@@ -154,8 +157,10 @@ static int shard_of_thread(void)
 {
     static _Atomic unsigned threads;
     static _Thread_local int own = -1;
-    if (own < 0)
+    if (own < 0) {
         own = (int)(atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % SHARDS);
+        atomic_fetch_or_explicit(&used_shards, 1u << own, memory_order_relaxed);
+    }
     return own;
 }
 
@@ -248,38 +253,52 @@ long pl_arena_count(enum pl_kind kind)
     return live;
 }
 
-/* The empty chunk that a pool keeps for itself. */
-static void trim_pool(struct pool *pool)
+/* Moves the empty chunk that a pool keeps for itself to `empty`; returns how many. */
+static size_t trim_pool(struct pool *pool, struct pl_list *empty)
 {
-    struct pl_list empty;
-    pl_list_init(&empty);
+    size_t count = 0;
     pl_lock_take(&pool->lock);
     if (pool->room.next) {
         PL_LIST_EACH(chunk, &pool->room, struct chunk, link) {
             if (chunk->used > 0)
                 continue;
             pl_list_remove(&chunk->link);
-            pl_list_append(&empty, &chunk->link);
+            pl_list_append(empty, &chunk->link);
+            count++;
         }
     }
     pl_lock_drop(&pool->lock);
-    for (struct pl_list *node; (node = pl_list_pop(&empty));)
-        give_chunk(PL_CONTAINER(node, struct chunk, link));
+    return count;
+}
+
+/* Unmaps everything if nobody has a chunk but those that the caller has taken from the pools. */
+static bool unmap_all(size_t empty)
+{
+    pl_lock_take(&arena.lock);
+    bool all = pl_arena_range.base && arena.taken == empty;
+    if (all) {
+        void *range = (void *)pl_arena_range.base;
+        ASAN_UNPOISON_MEMORY_REGION(range, pl_arena_range.grown * CHUNK);
+        arena.taken = 0;
+        atomic_store(&pl_arena_range.grown, 0);
+        atomic_store(&pl_arena_range.base, 0);
+        munmap(range, arena.limit * CHUNK);
+    }
+    pl_lock_drop(&arena.lock);
+    return all;
 }
 
 void pl_arena_trim(void)
 {
-    for (int kind = 1; kind < PL_KINDS; kind++)
-        for (int shard = 0; shard < SHARDS; shard++)
-            trim_pool(&pools[kind][shard]);
-
-    pl_lock_take(&arena.lock);
-    if (pl_arena_range.base && arena.taken == 0) {
-        void *range = (void *)pl_arena_range.base;
-        size_t bytes = arena.limit * CHUNK;
-        atomic_store(&pl_arena_range.grown, 0);
-        atomic_store(&pl_arena_range.base, 0);
-        munmap(range, bytes);
-    }
-    pl_lock_drop(&arena.lock);
+    struct pl_list empty;
+    size_t count = 0;
+    unsigned shards = atomic_load_explicit(&used_shards, memory_order_relaxed);
+    pl_list_init(&empty);
+    for (int shard = 0; shard < SHARDS; shard++)
+        for (int kind = 1; shards >> shard & 1 && kind < PL_KINDS; kind++)
+            count += trim_pool(&pools[kind][shard], &empty);
+    if (unmap_all(count))
+        return;
+    for (struct pl_list *node; (node = pl_list_pop(&empty));)
+        give_chunk(PL_CONTAINER(node, struct chunk, link));
 }

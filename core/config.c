@@ -33,6 +33,7 @@
             "algorithm of " collective " where it can do the call", PL_CONFIG_EQUAL                                    \
     }
 
+/* Sorted by name. */
 const struct pl_config pl_config_table[] = {
     ALGORITHM("allgather", "recursive_doubling|bruck|ring"),
     ALGORITHM("allgatherv", "bruck|ring"),
@@ -127,6 +128,7 @@ struct setting {
     long number;
     const char *origin;
 };
+static struct setting defaults[VARIABLES]; /* text NULL: not yet filled in */
 static struct setting given[VARIABLES];   /* by environment, file and table */
 static struct setting written[VARIABLES]; /* while the process ran; text NULL: not */
 
@@ -200,14 +202,16 @@ static int fail_unknown(const char *entry, size_t length)
 
 /* --- values -------------------------------------------------------------------------------------------------- */
 
-static void set_defaults(struct setting *settings)
+static void set_defaults_locked(struct setting *settings)
 {
-    for (int i = 0; i < VARIABLES; i++) {
-        settings[i] = (struct setting){ .text = pl_config_table[i].standard, .origin = "default" };
-        bool fits = pl_config_is_value(&pl_config_table[i], settings[i].text, &settings[i].number);
+    for (int i = 0; i < VARIABLES && !defaults[VARIABLES - 1].text; i++) {
+        defaults[i] = (struct setting){ .text = pl_config_table[i].standard, .origin = "default" };
+        bool fits = pl_config_is_value(&pl_config_table[i], defaults[i].text, &defaults[i].number);
         assert(fits && "the defaults in the table are well-formed");
+        assert((i == 0 || strcmp(pl_config_table[i - 1].name, pl_config_table[i].name) < 0) && "its names are sorted");
         (void)fits;
     }
+    memcpy(settings, defaults, sizeof defaults);
 }
 
 static int set_locked(struct setting *setting, const char *text, const char *origin)
@@ -302,12 +306,12 @@ int pl_config_load(void)
 {
     struct setting settings[VARIABLES];
     pl_lock_take(&lock);
-    set_defaults(settings);
+    set_defaults_locked(settings);
     int err = read_file_locked(settings);
     if (!err)
         err = read_environment_locked(settings);
     if (err)
-        set_defaults(settings);
+        set_defaults_locked(settings);
     if (!err || !atomic_load(&loaded)) {
         memcpy(given, settings, sizeof given);
         apply_locked();
@@ -324,9 +328,16 @@ static const struct value *value_of(const char *name)
 {
     if (!atomic_load_explicit(&loaded, memory_order_acquire) && pl_config_load() != MPI_SUCCESS)
         pl_error_clear();
-    for (int i = 0; i < VARIABLES; i++)
-        if (strcmp(pl_config_table[i].name, name) == 0)
-            return &values[i];
+    int first = 0, behind = VARIABLES;
+    while (first < behind) {
+        int middle = (first + behind) / 2, order = strcmp(name, pl_config_table[middle].name);
+        if (order == 0)
+            return &values[middle];
+        if (order < 0)
+            behind = middle;
+        else
+            first = middle + 1;
+    }
     assert(!"the variable is in the table");
     abort();
 }

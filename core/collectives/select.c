@@ -5,7 +5,6 @@
  * all know alike is looked at.
  */
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/collectives/table.h"
@@ -101,9 +100,10 @@ const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind)
     unsigned now = pl_config_loads();
     if (__builtin_expect(atomic_load_explicit(&seen, memory_order_acquire) != now, 0)) {
         for (int i = 0; i < PL_COLL_KINDS; i++) {
-            char variable[64];
-            snprintf(variable, sizeof variable, "coll_%s", pl_coll_name(i));
-            atomic_store_explicit(&found[i], pl_coll_named(i, pl_config_text(variable)), memory_order_relaxed);
+            const char *name = pl_config_text(pl_coll_variable((enum pl_coll_kind)i));
+            const struct pl_algorithm *forced =
+                strcmp(name, "auto") == 0 ? NULL : pl_coll_named((enum pl_coll_kind)i, name);
+            atomic_store_explicit(&found[i], forced, memory_order_relaxed);
         }
         atomic_store_explicit(&seen, now, memory_order_release);
     }

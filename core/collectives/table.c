@@ -21,29 +21,34 @@ static struct {
 } tables[PL_COLL_KINDS];
 static uint32_t settings;
 
-static const char *const names[PL_COLL_KINDS] = {
-    [PL_COLL_BARRIER] = "barrier",
-    [PL_COLL_BCAST] = "bcast",
-    [PL_COLL_GATHER] = "gather",
-    [PL_COLL_GATHERV] = "gatherv",
-    [PL_COLL_SCATTER] = "scatter",
-    [PL_COLL_SCATTERV] = "scatterv",
-    [PL_COLL_ALLGATHER] = "allgather",
-    [PL_COLL_ALLGATHERV] = "allgatherv",
-    [PL_COLL_ALLTOALL] = "alltoall",
-    [PL_COLL_ALLTOALLV] = "alltoallv",
-    [PL_COLL_ALLTOALLW] = "alltoallw",
-    [PL_COLL_REDUCE] = "reduce",
-    [PL_COLL_ALLREDUCE] = "allreduce",
-    [PL_COLL_REDUCE_SCATTER_BLOCK] = "reduce_scatter_block",
-    [PL_COLL_REDUCE_SCATTER] = "reduce_scatter",
-    [PL_COLL_SCAN] = "scan",
-    [PL_COLL_EXSCAN] = "exscan",
+static const char *const variables[PL_COLL_KINDS] = {
+    [PL_COLL_BARRIER] = "coll_barrier",
+    [PL_COLL_BCAST] = "coll_bcast",
+    [PL_COLL_GATHER] = "coll_gather",
+    [PL_COLL_GATHERV] = "coll_gatherv",
+    [PL_COLL_SCATTER] = "coll_scatter",
+    [PL_COLL_SCATTERV] = "coll_scatterv",
+    [PL_COLL_ALLGATHER] = "coll_allgather",
+    [PL_COLL_ALLGATHERV] = "coll_allgatherv",
+    [PL_COLL_ALLTOALL] = "coll_alltoall",
+    [PL_COLL_ALLTOALLV] = "coll_alltoallv",
+    [PL_COLL_ALLTOALLW] = "coll_alltoallw",
+    [PL_COLL_REDUCE] = "coll_reduce",
+    [PL_COLL_ALLREDUCE] = "coll_allreduce",
+    [PL_COLL_REDUCE_SCATTER_BLOCK] = "coll_reduce_scatter_block",
+    [PL_COLL_REDUCE_SCATTER] = "coll_reduce_scatter",
+    [PL_COLL_SCAN] = "coll_scan",
+    [PL_COLL_EXSCAN] = "coll_exscan",
 };
+
+const char *pl_coll_variable(enum pl_coll_kind kind)
+{
+    return variables[kind];
+}
 
 const char *pl_coll_name(enum pl_coll_kind kind)
 {
-    return names[kind];
+    return variables[kind] + strlen("coll_");
 }
 
 const struct pl_coll_rule *pl_coll_table(enum pl_coll_kind kind, int *count)
@@ -88,13 +93,12 @@ static int fail_at(const struct pl_json *json, const char *where, const char *ke
 
 static int fail_algorithm(const struct pl_json *json, const char *where, enum pl_coll_kind kind, const json_t *value)
 {
-    char variable[64], what[256];
-    snprintf(variable, sizeof variable, "coll_%s", names[kind]);
-    snprintf(what, sizeof what, "must name an algorithm of %s", names[kind]);
+    char what[256];
+    snprintf(what, sizeof what, "must name an algorithm of %s", pl_coll_name(kind));
     for (size_t i = 0; i < pl_config_count; i++)
-        if (strcmp(pl_config_table[i].name, variable) == 0) /* its choices are "auto|first|second" */
+        if (strcmp(pl_config_table[i].name, variables[kind]) == 0) /* its choices are "auto|first|second" */
             snprintf(what, sizeof what, "\"%.40s\" is no algorithm of %s; there are %s",
-                     json_is_string(value) ? json_string_value(value) : "?", names[kind],
+                     json_is_string(value) ? json_string_value(value) : "?", pl_coll_name(kind),
                      strchr(pl_config_table[i].choices, '|') + 1);
     return value ? fail_at(json, where, "algorithm", what)
                  : pl_json_fail(json, MPI_ERR_ARG, where, "the rule has no \"algorithm\"");
@@ -130,14 +134,14 @@ static int read_kind(const struct pl_json *json, enum pl_coll_kind kind, const j
     char where[WHERE_ROOM], index[24];
     size_t count = json_array_size(rules);
     if (!json_is_array(rules) || count == 0 || count > RULES_MAX)
-        return pl_json_fail(json, MPI_ERR_ARG, names[kind], "must be an array of 1 to %d rules, [...]", RULES_MAX);
+        return pl_json_fail(json, MPI_ERR_ARG, pl_coll_name(kind), "must be an array of 1 to %d rules, [...]", RULES_MAX);
     tables[kind].rules = pl_calloc(count, sizeof *tables[kind].rules);
     if (!tables[kind].rules)
         return pl_fail_memory("the table of collectives");
     tables[kind].count = (int)count;
     int rc = MPI_SUCCESS;
     for (size_t i = 0; rc == MPI_SUCCESS && i < count; i++) {
-        snprintf(where, sizeof where, "%s", names[kind]);
+        snprintf(where, sizeof where, "%s", pl_coll_name(kind));
         snprintf(index, sizeof index, "%zu", i);
         pl_json_enter(where, sizeof where, index);
         rc = read_rule(json, where, kind, json_array_get(rules, i), &tables[kind].rules[i]);
@@ -149,14 +153,15 @@ static int read_file(const char *path)
 {
     const char *allowed[PL_COLL_KINDS + 1] = { NULL };
     struct pl_json json;
-    memcpy(allowed, names, sizeof names);
+    for (int kind = 0; kind < PL_COLL_KINDS; kind++)
+        allowed[kind] = pl_coll_name((enum pl_coll_kind)kind);
     int rc = pl_json_open(path, &json);
     if (rc)
         return rc;
     rc = pl_json_keys(&json, "", json.root, allowed);
     for (int kind = 0; rc == MPI_SUCCESS && kind < PL_COLL_KINDS; kind++)
-        if (json_object_get(json.root, names[kind]))
-            rc = read_kind(&json, (enum pl_coll_kind)kind, json_object_get(json.root, names[kind]));
+        if (json_object_get(json.root, allowed[kind]))
+            rc = read_kind(&json, (enum pl_coll_kind)kind, json_object_get(json.root, allowed[kind]));
     pl_json_close(&json);
     return rc;
 }
@@ -174,11 +179,9 @@ static uint64_t mix(uint64_t sum, const void *data, size_t size)
  * theirs already, and it is for the tool to see that it is the same everywhere. */
 static const struct pl_algorithm *forced_outside(enum pl_coll_kind kind)
 {
-    char variable[64];
     if (!pl_config_written())
         return pl_coll_forced(kind); /* known already */
-    snprintf(variable, sizeof variable, "coll_%s", names[kind]);
-    return pl_coll_named(kind, pl_config_given(variable));
+    return pl_coll_named(kind, pl_config_given(variables[kind]));
 }
 
 static uint32_t number_of_settings(void)

@@ -23,8 +23,9 @@ struct pl_coll_rule {
 /* The rules of the file for a kind, in order; *count is 0 where it says nothing. */
 const struct pl_coll_rule *pl_coll_table(enum pl_coll_kind kind, int *count);
 
-/* The name of a kind in the file: "allreduce"; its variable is "coll_allreduce". */
+/* The name of a kind in the file: "allreduce"; and of its variable: "coll_allreduce". */
 const char *pl_coll_name(enum pl_coll_kind kind);
+const char *pl_coll_variable(enum pl_coll_kind kind);
 
 /* Reads the file that is configured, if one is: MPI_ERR_ARG with FILE:LINE for a mistake in it, and then there is none. The
  * process's lock is held. */
