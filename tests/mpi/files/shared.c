@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shared file pointer: every record is written once and read once, whoever comes when; in the order of the ranks;
- * seeking, positions, views; and a file that only has this pointer. */
+ * seeking, positions, views; and a file that only has this pointer. All that again where memory cannot be shared. */
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "files.h"
 
 enum { RECORDS = 50, INTS = 8 };
 
 static MPI_File fh;
+
+/* While it is opened rank 0 may make nothing that is as large as a page: so it has no memory to offer. */
+static void open_file(int amode, int limited)
+{
+    struct rlimit before, limit;
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = limited && mtest_rank == 0 ? 1000 : before.rlim_cur;
+    MPI_Barrier(MPI_COMM_WORLD); /* has made what a communicator has for collectives */
+    setrlimit(RLIMIT_FSIZE, &limit);
+    fh = files_open(amode);
+    setrlimit(RLIMIT_FSIZE, &before);
+}
 
 static void unordered(void)
 {
@@ -88,14 +104,14 @@ static void ordered(void)
         CHECK_CLASS(MPI_File_seek_shared(fh, mtest_rank, MPI_SEEK_SET), MPI_ERR_NOT_SAME);
 }
 
-static void sequential(void)
+static void sequential(int limited)
 {
     int number = -1;
     MPI_Status status;
     MPI_Offset at;
     CHECK_OK(MPI_File_close(&fh));
     files_remove();
-    fh = files_open(MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL);
+    open_file(MPI_MODE_WRONLY | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL, limited);
     CHECK_CLASS(MPI_File_write(fh, &number, 1, MPI_INT, &status), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_write_at(fh, 0, &number, 1, MPI_INT, &status), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_seek(fh, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
@@ -123,12 +139,16 @@ int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     files_begin();
-    fh = files_open(MPI_MODE_RDWR | MPI_MODE_CREATE);
-    unordered();
-    CHECK_OK(MPI_File_set_size(fh, 0));
-    ordered();
-    sequential();
-    CHECK_OK(MPI_File_close(&fh));
+    signal(SIGXFSZ, SIG_IGN);
+    for (int limited = 0; limited < 2; limited++) {
+        open_file(MPI_MODE_RDWR | MPI_MODE_CREATE, limited);
+        unordered();
+        CHECK_OK(MPI_File_set_size(fh, 0));
+        ordered();
+        sequential(limited);
+        CHECK_OK(MPI_File_close(&fh));
+        files_remove();
+    }
     files_end();
     MTEST_END;
 }
