@@ -110,7 +110,7 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
 {
     struct pl_call call = PL_CALL(MPI_File_set_info);
     struct pl_file *file = pl_arg_file(&call, fh);
-    struct pl_info *i = pl_arg_info(&call, info);
+    struct pl_info *i = pl_arg_info_or_null(&call, info);
     if (!call.err)
         call.err = pl_file_hints_set(file, i);
     return pl_call_leave(&call);
