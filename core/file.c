@@ -44,6 +44,8 @@ int pl_file_fail(int error, const char *what, const char *name)
 int pl_file_same(struct pl_comm *comm, MPI_Offset value, const char *what)
 {
     int64_t range[2] = { value, ~value }; /* the least, and the greatest upside down */
+    if (comm->size == 1)
+        return MPI_SUCCESS;
     int rc = pl_allreduce(comm, MPI_IN_PLACE, range, 2, pl_type_predefined((uintptr_t)MPI_INT64_T),
                           pl_op_predefined((uintptr_t)MPI_MIN));
     if (rc || range[0] == ~range[1])
@@ -55,6 +57,8 @@ int pl_file_same(struct pl_comm *comm, MPI_Offset value, const char *what)
 int pl_file_agree(struct pl_comm *comm, int error)
 {
     int worst = error;
+    if (comm->size == 1)
+        return error;
     int rc = pl_allreduce(comm, MPI_IN_PLACE, &worst, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MAX));
     if (rc || error)
@@ -65,6 +69,8 @@ int pl_file_agree(struct pl_comm *comm, int error)
 int pl_file_tell(struct pl_comm *comm, int error)
 {
     int told = error;
+    if (comm->size == 1)
+        return error;
     int rc = pl_bcast(comm, &told, 1, pl_type_predefined((uintptr_t)MPI_INT), 0);
     if (rc || comm->rank == 0)
         return rc ? rc : error;
@@ -166,10 +172,13 @@ static int open_together(struct pl_file *file)
     return rc ? rc : told;
 }
 
-/* The communicator of a file: without the parent's attributes, whose callbacks are for the user's own. */
+/* The communicator of a file: without the parent's attributes, whose callbacks are for the user's own. One process by
+ * itself does nothing collective here: many threads may open files on MPI_COMM_SELF at once. */
 static int make_comm(struct pl_comm *parent, const char *name, struct pl_comm **comm)
 {
-    int rc = pl_comm_create_members(parent, parent->group, comm);
+    int rc = parent->size == 1
+                 ? pl_comm_create(parent->instance, parent, parent->group, NULL, pl_comm_new_id(), comm)
+                 : pl_comm_create_members(parent, parent->group, comm);
     if (rc)
         return rc;
     (*comm)->serves = "file";
