@@ -131,6 +131,16 @@ static void arg_command(struct pl_call *call, int i, const char *command, int ma
         pl_call_error(call, MPI_ERR_SPAWN, "maxprocs of command %d is 0: there is nothing to spawn", i);
 }
 
+static void arg_soft(struct pl_call *call, struct pl_spawn_command *command)
+{
+    char *soft = NULL;
+    if (!call->err)
+        call->err = pl_info_get(command->info, "soft", &soft);
+    if (soft)
+        call->err = pl_spawn_soft(soft, command->maxprocs, &command->number);
+    free(soft);
+}
+
 /* The commands, malloc'ed; what counts at the root only is looked at there only. */
 static struct pl_spawn_command *arg_commands(struct pl_call *call, int count, char *const *commands,
                                              char **const *argvs, const int *maxprocs, const MPI_Info *infos)
@@ -147,7 +157,9 @@ static struct pl_spawn_command *arg_commands(struct pl_call *call, int count, ch
         made[i] = (struct pl_spawn_command){ .command = commands[i],
                                              .argv = argvs ? argvs[i] : NULL,
                                              .maxprocs = maxprocs[i],
+                                             .number = maxprocs[i],
                                              .info = pl_arg_info_or_null(call, infos[i]) };
+        arg_soft(call, &made[i]);
     }
     return made;
 }
@@ -164,11 +176,9 @@ static int spawn(struct pl_call *call, int count, char *const *commands, char **
     bool leads = c->rank == root;
     struct pl_spawn_command *all = leads ? arg_commands(call, count, commands, argvs, maxprocs, infos) : NULL;
     bool sound = !call->err;
-    int processes, rc = pl_spawn(all, sound && leads ? count : 0, root, c, &processes, &made);
+    int rc = pl_spawn(all, sound && leads ? count : 0, root, c, codes == MPI_ERRCODES_IGNORE ? NULL : codes, &made);
     if (sound)
         call->err = rc;
-    for (int i = 0; codes != MPI_ERRCODES_IGNORE && i < processes; i++)
-        codes[i] = call->err ? MPI_ERR_SPAWN : MPI_SUCCESS;
     *intercomm = call->err ? MPI_COMM_NULL : pl_comm_handle(made);
     free(all);
     return pl_call_leave(call);

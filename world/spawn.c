@@ -33,6 +33,71 @@ struct request {
     char why[sizeof ((struct pl_job_spawn *)0)->message];
 };
 
+/* --- how many ----------------------------------------------------------------------------------------------------- */
+
+/* Reads "a", "a:b" or "a:b:c"; the numbers are a, a + c, ... up to b, or down to it. */
+static bool read_triplet(const char **at, long triplet[3])
+{
+    int parts = 0;
+    do {
+        char *end;
+        triplet[parts] = strtol(*at, &end, 10);
+        if (end == *at || labs(triplet[parts]) > INT_MAX)
+            return false;
+        *at = end + strspn(end, " ");
+        parts++;
+    } while (parts < 3 && **at == ':' && (*at)++);
+    if (parts == 1)
+        triplet[1] = triplet[0];
+    if (parts < 3)
+        triplet[2] = 1;
+    return triplet[2] > 0 ? triplet[1] >= triplet[0] : triplet[2] < 0 && triplet[1] <= triplet[0];
+}
+
+/* The largest number of it that is not above `most`, 0: none. */
+static long largest(const long triplet[3], long most)
+{
+    long last = triplet[0] + (triplet[1] - triplet[0]) / triplet[2] * triplet[2], step = labs(triplet[2]);
+    long low = triplet[2] > 0 ? triplet[0] : last, high = triplet[2] > 0 ? last : triplet[0];
+    if (low > most)
+        return 0;
+    return high <= most ? high : low + (most - low) / step * step;
+}
+
+int pl_spawn_soft(const char *text, int maxprocs, int *number)
+{
+    long best = 0, triplet[3];
+    const char *at = text;
+    do {
+        if (!read_triplet(&at, triplet) || (*at && *at != ','))
+            return pl_fail(MPI_ERR_INFO_VALUE, "info key soft is \"%.60s\": it must be triplets such as 2:8:2,16", text);
+        long found = largest(triplet, maxprocs);
+        best = found > best ? found : best;
+    } while (*at++ == ',');
+    *number = (int)best;
+    return best > 0 ? MPI_SUCCESS
+                    : pl_fail(MPI_ERR_SPAWN, "info key soft is \"%.60s\": none of these numbers is between 1 and "
+                              "maxprocs, which is %d", text, maxprocs);
+}
+
+/* Tells all how many processes are asked for, and which of them are not. */
+static int tell_codes(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *codes,
+                      int *processes)
+{
+    int rc = pl_bcast(comm, &count, sizeof count, PL_TYPE_BYTE, root);
+    *processes = 0;
+    for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
+        int part[2] = { 0, 0 };
+        if (comm->rank == root)
+            memcpy(part, (int[]){ commands[i].number, commands[i].maxprocs }, sizeof part);
+        rc = pl_bcast(comm, part, sizeof part, PL_TYPE_BYTE, root);
+        for (int process = 0; codes && process < part[1]; process++)
+            codes[*processes + process] = process < part[0] ? MPI_SUCCESS : MPI_ERR_SPAWN;
+        *processes += part[1];
+    }
+    return rc;
+}
+
 /* --- the description ---------------------------------------------------------------------------------------------- */
 
 static json_t *words_of(const struct pl_spawn_command *command)
@@ -78,7 +143,7 @@ static int describe_program(const struct pl_spawn_command *command, json_t *prog
     if (rc)
         return rc;
     json_object_set_new(program, "argv", words_of(command));
-    json_object_set_new(program, "ranks", json_integer(command->maxprocs));
+    json_object_set_new(program, "ranks", json_integer(command->number));
     if (path)
         json_object_set_new(program, "path", json_string(path));
     free(path);
@@ -194,13 +259,10 @@ static int ask(void *context, const char *port)
     return rc ? rc : invite(context, port);
 }
 
-int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *processes,
+int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *codes,
              struct pl_comm **made)
 {
-    *processes = 0;
-    for (int i = 0; i < count; i++)
-        *processes += commands[i].maxprocs;
-    int told = pl_bcast(comm, processes, sizeof *processes, PL_TYPE_BYTE, root);
+    int processes, told = tell_codes(commands, count, root, comm, codes, &processes);
     if (told)
         return told;
     struct request request = { .commands = commands, .count = count, .fd = -1 };
@@ -210,6 +272,8 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
         munmap(request.file, request.bytes);
     if (request.fd >= 0)
         close(request.fd);
+    for (int i = 0; rc && codes && i < processes; i++)
+        codes[i] = MPI_ERR_SPAWN;
     return rc;
 }
 

@@ -70,6 +70,35 @@ static void check_failure(const char *command, int class)
         CHECK(codes[i] == MPI_ERR_SPAWN);
 }
 
+/* Fewer than maxprocs, where the numbers that will do are given. */
+static void check_soft(char *command, char *word)
+{
+    MPI_Comm inter;
+    MPI_Info infos[2];
+    char *first[] = { "child", "10", word, NULL }, *second[] = { "child", "20", word, NULL };
+    int codes[6] = { -1, -1, -1, -1, -1, -1 }, root = mtest_size - 1;
+    for (int i = 0; i < 2; i++)
+        MPI_Info_create(&infos[i]);
+    MPI_Info_set(infos[0], "soft", "7,1:4:2 , 2");
+    MPI_Info_set(infos[1], "soft", "9:1:-7");
+    MPI_Info_set(infos[1], "wdir", "/");
+    char absolute[4096];
+    CHECK(realpath(command, absolute) != NULL);
+    CHECK_OK(MPI_Comm_spawn_multiple(2, (char *[]){ absolute, absolute }, (char **[]){ first, second }, (int[]){ 2, 4 },
+                                     infos, root, MPI_COMM_WORLD, &inter, codes));
+    for (int i = 0; i < 6; i++)
+        CHECK(codes[i] == (i < 4 ? MPI_SUCCESS : MPI_ERR_SPAWN));
+    meet(inter, 4, 2 * 10 + 2 * 20);
+
+    MPI_Info_set(infos[0], "soft", "2:1");
+    CHECK_CLASS(MPI_Comm_spawn(command, first, 4, infos[0], root, MPI_COMM_WORLD, &inter, codes),
+                mtest_rank == root ? MPI_ERR_INFO_VALUE : MPI_ERR_SPAWN);
+    MPI_Info_set(infos[0], "soft", "0,5:8");
+    CHECK_CLASS(MPI_Comm_spawn(command, first, 4, infos[0], root, MPI_COMM_WORLD, &inter, codes), MPI_ERR_SPAWN);
+    for (int i = 0; i < 2; i++)
+        MPI_Info_free(&infos[i]);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm parent, inter;
@@ -85,6 +114,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Comm_spawn(argv[0], arguments, CHILDREN, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, codes));
     CHECK(codes[0] == MPI_SUCCESS && codes[1] == MPI_SUCCESS);
     meet(inter, CHILDREN, 7 * CHILDREN);
+    check_soft(argv[0], arguments[2]);
 
     /* Two programs, the second one elsewhere; by the last rank alone. */
     char absolute[4096];
