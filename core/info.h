@@ -25,7 +25,7 @@ int pl_info_set(struct pl_info *info, const char *key, const char *value);
 /* MPI_ERR_INFO_NOKEY when the key is not there. */
 int pl_info_delete(struct pl_info *info, const char *key);
 
-/* A malloc'ed copy of the value; NULL when the key is not there, or `info` is NULL. MPI_ERR_NO_MEM, and then NULL, too. */
+/* A malloc'ed copy of the value; NULL when the key is not there, or `info` is NULL, and with MPI_ERR_NO_MEM. */
 int pl_info_get(struct pl_info *info, const char *key, char **value);
 
 /* Is the key there? Writes at most `room` bytes of the value, with its NUL (nothing when room is 0), and its length

@@ -245,7 +245,8 @@ int pl_lost_fail(const struct pl_comm *comm)
 {
     int rank = atomic_load(&comm->lost) - 1;
     if (comm->starved)
-        return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank, pl_comm_label(comm));
+        return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank,
+                       pl_comm_label(comm));
     const struct pl_group *group = comm->remote && rank < comm->remote->size ? comm->remote : comm->group;
     uint64_t proc = rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
     char who[PL_JOB_NAME_MAX + 32];

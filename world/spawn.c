@@ -70,7 +70,8 @@ int pl_spawn_soft(const char *text, int maxprocs, int *number)
     const char *at = text;
     do {
         if (!read_triplet(&at, triplet) || (*at && *at != ','))
-            return pl_fail(MPI_ERR_INFO_VALUE, "info key soft is \"%.60s\": it must be triplets such as 2:8:2,16", text);
+            return pl_fail(MPI_ERR_INFO_VALUE, "info key soft is \"%.60s\": it must be triplets such as 2:8:2,16",
+                           text);
         long found = largest(triplet, maxprocs);
         best = found > best ? found : best;
     } while (*at++ == ',');

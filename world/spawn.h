@@ -21,8 +21,8 @@ struct pl_spawn_command {
  * between them (MPI-5.0 section 11.8.4). MPI_ERR_INFO_VALUE: these are none; MPI_ERR_SPAWN: there is no such number. */
 int pl_spawn_soft(const char *text, int maxprocs, int *number);
 
-/* Collective over `comm`; the commands count at the root only. `codes` [sum of maxprocs]: an error class for each process,
- * NULL: not wanted. MPI_ERR_SPAWN: they cannot be started, or end before they have called MPI_Init.
+/* Collective over `comm`; the commands count at the root only. `codes` [sum of maxprocs]: an error class for each
+ * process, NULL: not wanted. MPI_ERR_SPAWN: they cannot be started, or end before they have called MPI_Init.
  * MPI_ERR_UNSUPPORTED_OPERATION: there is no runtime to ask. */
 int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *codes,
              struct pl_comm **made);

@@ -15,7 +15,7 @@
 #include "plugins/ucx/ucx.h"
 
 enum {
-    PATIENCE_MS = 50, /* close() waits so long while nothing happens: who computes does not answer, and must not hold it */
+    PATIENCE_MS = 50, /* of close() while nothing happens: a peer that computes does not answer, and must not hold it */
     LOOK_MS = 10,     /* between looks at who has gone */
 };
 

@@ -167,7 +167,7 @@ START_TEST(early_messages_find_their_communicator)
 }
 END_TEST
 
-/* --- without memory ----------------------------------------------------------------------------------------------------- */
+/* --- without memory --------------------------------------------------------------------------------------------- */
 
 static void arrive_without_memory(const struct pl_header *header, const void *data, struct pl_bulk *waiting)
 {
