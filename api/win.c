@@ -104,7 +104,7 @@ int MPI_Win_free(MPI_Win *win)
         pl_object_retain(w); /* an error is raised through its handler */
     if (!call.err)
         call.err = pl_win_free(w);
-    if (!call.err)
+    if (!call.err || (w && atomic_load(&w->obj.handles) == 0)) /* it is gone too when a member has died */
         *win = MPI_WIN_NULL;
     int rc = pl_call_leave(&call);
     pl_object_release(w);

@@ -17,6 +17,7 @@
 #include "core/p2p.h"
 #include "core/process.h"
 #include "core/request.h"
+#include "core/rma.h"
 
 enum {
     LOOK_MS = 10,
@@ -70,6 +71,8 @@ static void break_one(struct pl_engine *engine, struct pl_comm *comm, int rank)
     atomic_store(&comm->lost, rank + 1);
     end_receives(comm);
     end_sends(engine, comm);
+    if (comm->win)
+        pl_rma_drop_gets(comm->win);
     if (atomic_load(&engine->sleepers) > 0)
         pl_engine_wake(engine);
 }

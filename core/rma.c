@@ -8,6 +8,7 @@
 #include "core/datatype_wire.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/lost.h"
 #include "core/memory.h"
 
 enum { INLINE_MOST = 8192 }; /* bytes of data that travel with their order: they are copied */
@@ -254,7 +255,7 @@ static struct pl_rma_send *make_data(const struct pl_rma *rma, const struct pl_c
 static void start_get(struct pl_rma_get *get)
 {
     struct pl_win *win = get->win;
-    get->ask = (int)(++win->asks & INT32_MAX);
+    get->ask = pl_rma_next_ask(win);
     win->targets[get->rank].unsent++;
     pl_list_append(&win->replies, &get->link);
 }
@@ -282,7 +283,7 @@ static int send_parts(struct pl_win *win, int rank, const struct parts *parts)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_engine_enter(engine);
-    int rc = lock_first(win, rank);
+    int rc = atomic_load(&win->comm->lost) ? pl_lost_fail(win->comm) : lock_first(win, rank);
     if (rc == MPI_SUCCESS) {
         win->targets[rank].dirty = true;
         if (parts->get)

@@ -106,6 +106,13 @@ void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int ask);
 /* A short message without anything of the user's. MPI_ERR_NO_MEM. */
 int pl_rma_say(struct pl_win *win, int rank, enum pl_rma_part part, int ask, const void *data, size_t bytes);
 
+/* The number of what wants an answer: not 0, which wants none. Engine lock held. */
+static inline int pl_rma_next_ask(struct pl_win *win)
+{
+    win->asks = win->asks % INT32_MAX + 1;
+    return (int)win->asks;
+}
+
 /* The same with a question: counted in `asked`. */
 int pl_rma_ask(struct pl_win *win, int rank, enum pl_rma_part part, const void *data, size_t bytes);
 

@@ -28,7 +28,45 @@ static void complete_user(struct pl_request *user, int error)
         pl_request_complete(user, error);
 }
 
+/* --- gets ------------------------------------------------------------------------------------------------------------- */
+
+/* The operation is over. Its user is told, else the next call that synchronizes. */
+static void end_get(struct pl_rma_get *get, const struct pl_win_fault *fault)
+{
+    struct pl_win *win = get->win;
+    win->targets[get->rank].unsent--;
+    if (fault->class && !get->user)
+        note_fault(&win->targets[get->rank], fault);
+    complete_user(get->user, fault->class);
+    pl_object_release(get->type);
+    free(get);
+    pl_rma_wake(win);
+}
+
+static struct pl_rma_get *take_get(struct pl_win *win, int rank, int ask)
+{
+    PL_LIST_EACH (get, &win->replies, struct pl_rma_get, link)
+        if (get->ask == ask && get->rank == rank) {
+            pl_list_remove(&get->link);
+            return get;
+        }
+    return NULL;
+}
+
 /* --- sending ---------------------------------------------------------------------------------------------------------- */
+
+/* It has not gone out: nor does an answer come. */
+static void give_up(struct pl_rma_send *send, int error)
+{
+    const struct pl_header *header = &send->request.out.header;
+    const struct pl_win_fault fault = { .class = error };
+    struct pl_rma_get *get =
+        header->part == PL_PART_ORDER && header->tag ? take_get(send->win, send->rank, header->tag) : NULL;
+    if (get)
+        end_get(get, &fault);
+    else
+        note_fault(&send->win->targets[send->rank], &fault);
+}
 
 static void sent(struct pl_request *request)
 {
@@ -39,7 +77,7 @@ static void sent(struct pl_request *request)
     if (send->holds_data)
         win->targets[send->rank].unsent--;
     if (error)
-        note_fault(&win->targets[send->rank], &(struct pl_win_fault){ .class = error });
+        give_up(send, error);
     complete_user(send->user, error);
     pl_object_release(send->type);
     free(send);
@@ -99,7 +137,7 @@ int pl_rma_say(struct pl_win *win, int rank, enum pl_rma_part part, int ask, con
 int pl_rma_ask(struct pl_win *win, int rank, enum pl_rma_part part, const void *data, size_t bytes)
 {
     struct pl_win_target *target = &win->targets[rank];
-    int rc = pl_rma_say(win, rank, part, (int)(++win->asks & INT32_MAX), data, bytes);
+    int rc = pl_rma_say(win, rank, part, pl_rma_next_ask(win), data, bytes);
     if (rc == MPI_SUCCESS) {
         target->asked++;
         target->dirty = false;
@@ -122,34 +160,11 @@ void pl_rma_answered(struct pl_win *win, int rank, const struct pl_header *heade
     pl_rma_wake(win);
 }
 
-/* The operation is over. Its user is told, else the next call that synchronizes. */
-static void end_get(struct pl_rma_get *get, const struct pl_win_fault *fault)
-{
-    struct pl_win *win = get->win;
-    win->targets[get->rank].unsent--;
-    if (fault->class && !get->user)
-        note_fault(&win->targets[get->rank], fault);
-    complete_user(get->user, fault->class);
-    pl_object_release(get->type);
-    free(get);
-    pl_rma_wake(win);
-}
-
 static void fetched(struct pl_request *request)
 {
     struct pl_rma_get *get = PL_CONTAINER(request, struct pl_rma_get, request);
     get->win->moving--;
     end_get(get, &(struct pl_win_fault){ .class = request->outcome.error });
-}
-
-static struct pl_rma_get *take_get(struct pl_win *win, int rank, int ask)
-{
-    PL_LIST_EACH (get, &win->replies, struct pl_rma_get, link)
-        if (get->ask == ask && get->rank == rank) {
-            pl_list_remove(&get->link);
-            return get;
-        }
-    return NULL;
 }
 
 void pl_rma_replied(struct pl_win *win, int rank, const struct pl_header *header, const void *data,

@@ -173,8 +173,11 @@ static void settle(struct pl_win *win)
     }
 }
 
+/* An epoch that a death has cut short cannot be ended. */
 static int check_free(const struct pl_win *win)
 {
+    if (atomic_load(&win->comm->lost))
+        return MPI_SUCCESS;
     switch (atomic_load(&win->access)) {
     case PL_ACCESS_START:
         return pl_fail(MPI_ERR_RMA_SYNC, "%s is between MPI_Win_start and MPI_Win_complete", pl_win_label(win));
