@@ -203,11 +203,12 @@ static const char *describe(struct pl_comm *comm, char text[DESCRIPTION_MAX])
     memcpy(name, comm->name, sizeof name);
     pl_lock_drop(&comm->lock);
     int size = pl_comm_targets(comm);
+    const char *kind = comm->win ? "window" : "communicator";
     const char *processes = size == 1 ? "process" : "processes";
     if (name[0])
-        snprintf(text, DESCRIPTION_MAX, "communicator \"%s\" of %d %s", name, size, processes);
+        snprintf(text, DESCRIPTION_MAX, "%s \"%s\" of %d %s", kind, name, size, processes);
     else
-        snprintf(text, DESCRIPTION_MAX, "the communicator (unnamed, of %d %s)", size, processes);
+        snprintf(text, DESCRIPTION_MAX, "the %s (unnamed, of %d %s)", kind, size, processes);
     return text;
 }
 

@@ -218,7 +218,9 @@ void *pl_comm_predefined(uintptr_t constant)
 
 const char *pl_comm_label(const struct pl_comm *comm)
 {
-    return comm->name[0] ? comm->name : "unnamed communicator";
+    if (comm->name[0])
+        return comm->name;
+    return comm->win ? "unnamed window" : "unnamed communicator";
 }
 
 void pl_comm_abort(struct pl_comm *comm, int code, const char *message)

@@ -93,7 +93,10 @@ static bool describe(struct pl_comm *comm, struct line *line)
     if (left.handles <= 0 && !left.posted && !left.others && !left.unreceived && !part)
         return false;
     pl_lock_take(&comm->lock);
-    add(line, "%s \"%s\"", part ? comm->serves : "communicator", pl_comm_label(comm));
+    if (part && !comm->name[0])
+        add(line, "unnamed %s", comm->serves);
+    else
+        add(line, "%s \"%s\"", part ? comm->serves : "communicator", pl_comm_label(comm));
     pl_lock_drop(&comm->lock);
     if (left.handles > 0 || part) {
         add_reason(line);

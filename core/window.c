@@ -18,7 +18,7 @@
 
 const char *pl_win_label(const struct pl_win *win)
 {
-    return win->comm && win->comm->name[0] ? win->comm->name : "unnamed window";
+    return pl_comm_label(win->comm);
 }
 
 /* A communicator for the window's messages and collectives. Without the attributes, hints and name of `parent`. */
