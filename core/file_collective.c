@@ -4,10 +4,11 @@
  * the aggregators, in two phases: data is exchanged as messages, and the file accessed in large pieces.
  *
  * The range that is accessed is cut into windows of cb_buffer_size bytes, which go around among the aggregators; a
- * round is one window of each. Every process's runs ascend, so what it has in a window is one piece of its stream. In a
- * round it tells each aggregator the runs and, writing, sends the data. The aggregator puts together what all have, run
- * by run in the order of the file, and writes what is without gaps at once: bytes that nobody gave are never written.
- * When reading it reads the runs, with small gaps, and sends each its own, up to the end of the file.
+ * round is one window of each, from the first run on that is left. Every process's runs ascend, so what it has in a
+ * window is one piece of its stream. In a round it tells each aggregator the runs and, writing, sends the data. The
+ * aggregator puts together what all have, run by run in the order of the file, and writes what is without gaps at once:
+ * bytes that nobody gave are never written. When reading it reads the runs, with small gaps, and sends each its own, up
+ * to the end of the file.
  *
  * Whoever fails goes on with the rounds, so that nobody waits in vain, and at the end all learn it. Where the accesses
  * do not lie between each other, or the runs are long, each process does its own by itself.
@@ -49,8 +50,8 @@ struct exchange {
     struct pl_comm *comm;
     bool write;
     int aggregators, mine;    /* how many, and which of them this process is; -1: none */
-    MPI_Offset base, end;     /* of the range: the first window begins at `base` */
     size_t window;            /* bytes */
+    MPI_Offset low, next;     /* where the round's first window begins, and the first run of the next round */
     struct pl_runs runs;      /* this process's */
     MPI_Offset at;            /* its next run, which may be the rest of one that a window has cut */
     size_t left;
@@ -92,12 +93,18 @@ static bool add_piece(struct exchange *x, size_t *count, uint32_t at, uint32_t b
     return true;
 }
 
+/* Is there a run left? */
+static bool has_run(struct exchange *x)
+{
+    return x->left > 0 || (x->left = pl_runs_next(&x->runs, SIZE_MAX, &x->at)) > 0;
+}
+
 /* The runs in one window, which begins at `low`. */
 static bool cut_window(struct exchange *x, MPI_Offset low, size_t *count, struct share *share)
 {
     size_t before = *count;
     share->bytes = 0;
-    while (x->left > 0 || (x->left = pl_runs_next(&x->runs, SIZE_MAX, &x->at)) > 0) {
+    while (has_run(x)) {
         size_t from = (size_t)(x->at - low);
         if (from >= x->window)
             break;
@@ -113,9 +120,10 @@ static bool cut_window(struct exchange *x, MPI_Offset low, size_t *count, struct
 }
 
 /* All windows of the round, and the memory where the data is, or will be. */
-static int cut_round(struct exchange *x, MPI_Offset low)
+static int cut_round(struct exchange *x)
 {
     size_t count = 0, bytes = 0;
+    MPI_Offset low = x->low;
     for (int i = 0; i < x->aggregators; i++, low += (MPI_Offset)x->window) {
         if (!cut_window(x, low, &count, &x->own[i]))
             return pl_fail_memory("the runs of a collective access");
@@ -176,6 +184,18 @@ static int expect(struct exchange *x)
     return MPI_SUCCESS;
 }
 
+/* Have all memory for the round? And where does the next one begin: nobody looks where nobody has anything. */
+static int agree(struct exchange *x, int error)
+{
+    int64_t words[2] = { error, has_run(x) ? ~x->at : ~INT64_MAX };
+    int rc = pl_allreduce(x->comm, MPI_IN_PLACE, words, 2, pl_type_predefined((uintptr_t)MPI_INT64_T),
+                          pl_op_predefined((uintptr_t)MPI_MAX));
+    x->next = ~words[1];
+    if (rc || error)
+        return error ? error : rc;
+    return words[0] ? pl_fail((int)words[0], "another process has failed, and says why") : MPI_SUCCESS;
+}
+
 /* Everybody tells the aggregators how much they will get: then it is known whether all have memory for it. */
 static int announce(struct exchange *x, int error)
 {
@@ -190,7 +210,7 @@ static int announce(struct exchange *x, int error)
         return rc;
     if (x->mine >= 0 && !error)
         error = expect(x);
-    return pl_file_agree(x->comm, error);
+    return agree(x, error);
 }
 
 static int run(struct pl_schedule *schedule)
@@ -341,10 +361,10 @@ static void take_back(struct exchange *x)
     }
 }
 
-static int do_round(struct exchange *x, MPI_Offset low, size_t *next)
+static int do_round(struct exchange *x, size_t *next)
 {
-    MPI_Offset window = low + (MPI_Offset)x->mine * (MPI_Offset)x->window;
-    int rc = announce(x, cut_round(x, low));
+    MPI_Offset window = x->low + (MPI_Offset)x->mine * (MPI_Offset)x->window;
+    int rc = announce(x, cut_round(x));
     if (rc == MPI_SUCCESS)
         rc = send_shares(x);
     if (rc)
@@ -375,9 +395,8 @@ static int do_rounds(struct exchange *x)
     x->theirs = pl_calloc(2 * size, sizeof *x->theirs);
     bool made = next && x->own && x->all && x->numbers && x->theirs;
     int rc = pl_file_agree(x->comm, made ? MPI_SUCCESS : pl_fail_memory("a collective access"));
-    MPI_Offset step = (MPI_Offset)x->window * x->aggregators;
-    for (MPI_Offset low = x->base; low < x->end && !rc; low += step)
-        rc = do_round(x, low, next);
+    for (; x->next < INT64_MAX && !rc; rc = do_round(x, next))
+        x->low = x->next - x->next % (MPI_Offset)x->window;
     if (rc == MPI_SUCCESS)
         rc = pl_file_agree(x->comm, x->error);
     struct room *rooms[] = { &x->pieces, &x->packed, &x->lists, &x->data, &x->buffer };
@@ -399,13 +418,12 @@ struct extent {
     int64_t barred;         /* it has failed already, or its runs do not ascend */
 };
 
-/* The range of all; false: each does its own. Alike on all processes. */
-static bool worth(const struct extent *extents, int size, bool always, MPI_Offset *low, MPI_Offset *high)
+/* Where it begins; false: each does its own. Alike on all processes. */
+static bool worth(const struct extent *extents, int size, bool always, MPI_Offset *low)
 {
-    MPI_Offset sum = 0;
+    MPI_Offset sum = 0, high = 0;
     int64_t run = INT64_MAX;
     *low = INT64_MAX;
-    *high = 0;
     for (int i = 0; i < size; i++) {
         const struct extent *extent = &extents[i];
         if (extent->barred)
@@ -413,12 +431,12 @@ static bool worth(const struct extent *extents, int size, bool always, MPI_Offse
         if (extent->high == extent->low || __builtin_add_overflow(sum, extent->high - extent->low, &sum))
             continue;
         *low = extent->low < *low ? extent->low : *low;
-        *high = extent->high > *high ? extent->high : *high;
+        high = extent->high > high ? extent->high : high;
         run = extent->run < run ? extent->run : run;
     }
-    if (*high == 0)
+    if (high == 0 || high > INT64_MAX / 2) /* beyond what there are files of: windows are not */
         return false;
-    return always || (sum > *high - *low && run < LONG_RUN); /* more than the range: they lie between each other */
+    return always || (sum > high - *low && run < LONG_RUN); /* more than the range: they lie between each other */
 }
 
 int pl_access_together(struct pl_file *file, const struct pl_access *access, int error, size_t *moved)
@@ -435,14 +453,13 @@ int pl_access_together(struct pl_file *file, const struct pl_access *access, int
         return error ? error : pl_fail_memory("a collective access");
     struct exchange x = { .file = file, .comm = comm, .write = access->write, .mine = -1 };
     int rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, extents, sizeof own, PL_TYPE_BYTE);
-    bool together = rc == MPI_SUCCESS && worth(extents, comm->size, wanted == PL_FILE_ENABLE, &x.base, &x.end);
+    bool together = rc == MPI_SUCCESS && worth(extents, comm->size, wanted == PL_FILE_ENABLE, &x.next);
     free(extents);
     if (rc || error)
         return error ? error : rc;
     if (!together)
         return pl_access_alone(file, access, moved);
     x.window = (size_t)file->hints.buffer;
-    x.base -= x.base % file->hints.buffer;
     x.aggregators = file->hints.nodes;
     for (int i = 0; i < x.aggregators; i++)
         x.mine = aggregator_rank(&x, i) == comm->rank ? i : x.mine;

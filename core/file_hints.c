@@ -15,7 +15,7 @@
 
 static const char *const words[] = { "automatic", "enable", "disable" }; /* enum pl_file_buffering */
 
-enum { BUFFER = 4 << 20, BUFFER_LEAST = 4096, BUFFER_MOST = 1 << 30 };
+enum { BUFFER = 1 << 20, BUFFER_LEAST = 4096, BUFFER_MOST = 1 << 30 };
 
 /* As many as this process may use cores of, since each is busy copying. */
 void pl_file_hints_default(struct pl_file *file)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of a session that ends before they are closed: they are closed, and their handles are worth nothing any more. */
+/* Files of a session that ends before they are closed are closed there; their handles are worth nothing any more. */
 #include <dirent.h>
 
 #include "files.h"

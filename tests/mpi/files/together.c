@@ -137,6 +137,37 @@ static void with(const char *buffering, const char *nodes, const char *buffer)
     CHECK_OK(MPI_File_close(&fh));
 }
 
+/* Runs so far from each other that nobody may look at what lies between. */
+static void far(void)
+{
+    MPI_Datatype type;
+    MPI_Info info;
+    MPI_File fh;
+    MPI_Offset size = 0;
+    int data[8], back[8];
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "romio_cb_write", "enable");
+    MPI_Info_set(info, "romio_cb_read", "enable");
+    MPI_Info_set(info, "cb_buffer_size", "4096");
+    MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)1 << 36, &type);
+    MPI_Type_commit(&type);
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, files_name, MPI_MODE_RDWR, info, &fh));
+    CHECK_OK(MPI_File_set_view(fh, 4 * mtest_rank, MPI_INT, type, "native", info));
+    for (int i = 0; i < 8; i++)
+        data[i] = mtest_rank * 100 + i;
+    CHECK_OK(MPI_File_write_all(fh, data, 8, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_File_read_at_all(fh, 0, back, 8, MPI_INT, MPI_STATUS_IGNORE));
+    CHECK(memcmp(data, back, sizeof back) == 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_File_get_size(fh, &size));
+    CHECK(size == ((MPI_Offset)7 << 36) + 4 * mtest_size);
+    CHECK_OK(MPI_File_set_size(fh, 0));
+    CHECK_OK(MPI_File_close(&fh));
+    MPI_Info_free(&info);
+    MPI_Type_free(&type);
+    files_store(model, FILE_BYTES);
+}
+
 /* Overlapping views may be read together. */
 static void overlapping(void)
 {
@@ -167,6 +198,7 @@ int main(int argc, char **argv)
     with("enable", "2", "16384");
     with("enable", "100", "4096");
     with("disable", NULL, "4096");
+    far();
     overlapping();
     files_end();
     MTEST_END;
