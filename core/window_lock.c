@@ -266,35 +266,36 @@ int pl_win_unlock_all(struct pl_win *win)
     return rc;
 }
 
-static int flush(struct pl_win *win, int rank, bool local)
+static int flush_one(struct pl_win *win, int rank, bool local)
 {
-    if (win->targets[rank].cell) {
-        pl_win_poll(win);
+    if (win->targets[rank].cell)
         return MPI_SUCCESS;
-    }
     if (local)
         return pl_win_await(win, rank, NULL, is_sent);
     int rc = ask_for_end(win, rank, false);
     return rc ? rc : await_end(win, rank);
 }
 
+static int flush_all(struct pl_win *win, bool local)
+{
+    int rc = MPI_SUCCESS;
+    if (!local || !win->by_messages)
+        return end_all(win, false);
+    for (int i = 0; i < win->comm->size; i++) {
+        int failed = flush_one(win, i, true);
+        rc = rc ? rc : failed;
+    }
+    return rc;
+}
+
 int pl_win_flush(struct pl_win *win, int rank, bool local)
 {
-    int access = atomic_load(&win->access), rc = MPI_SUCCESS;
+    int access = atomic_load(&win->access);
     bool locked = access == PL_ACCESS_LOCK_ALL ||
                   (rank < 0 ? access == PL_ACCESS_LOCK : atomic_load(&win->targets[rank].open) == PL_OPEN_LOCKED);
     if (!locked)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s is not locked", pl_win_label(win));
     atomic_thread_fence(memory_order_seq_cst);
-    if (rank >= 0)
-        return flush(win, rank, local);
-    if (!win->by_messages)
-        pl_win_poll(win);
-    if (!win->by_messages || !local)
-        return end_all(win, false);
-    for (int i = 0; i < win->comm->size; i++) {
-        int failed = flush(win, i, true);
-        rc = rc ? rc : failed;
-    }
-    return rc;
+    pl_win_poll(win);
+    return rank < 0 ? flush_all(win, local) : flush_one(win, rank, local);
 }
