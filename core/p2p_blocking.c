@@ -43,11 +43,11 @@ static inline bool send_short(struct pl_comm *comm, const void *buf, MPI_Count c
     const void *data = pl_address(buf, type->true_lb);
     if (__builtin_expect(!type->dense, 0))
         return false;
-    pl_lock_take(&engine->lock); /* nothing is put off here for pl_engine_leave() */
+    pl_engine_enter(engine);
     const struct pl_peer *peer = pl_comm_peer(comm, dest);
     bool sent = peer && peer->endpoint->ops->send_now && !peer->error && pl_list_empty(&peer->pending) &&
                 peer->endpoint->ops->send_now(peer->endpoint, &comm->envelope, tag, bytes, data);
-    pl_lock_drop(&engine->lock);
+    pl_engine_leave(engine);
     return sent;
 }
 

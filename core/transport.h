@@ -163,7 +163,7 @@ struct pl_transport_ops {
      * (not before this returns). PL_AGAIN: no room now; the engine tries again, keeping the order. Else: error. */
     int (*send)(struct pl_endpoint *endpoint, struct pl_outgoing *message);
 
-    /* The short ways, for data that is one run; both NULL where there are none.
+    /* The short ways, for data that is one run; NULL where there is none.
      * send_now() sends what can be sent at once and needs no answer. False: nothing has happened, send() it. The
      * header's tag and size come apart, so that the rest can be kept: one that was just put together is slow to copy.
      * take_next() receives what comes next from that peer, if it is a message with this header up to its flags, but for

@@ -130,6 +130,19 @@ static struct message *message_create(struct self *s, struct pl_outgoing *out, b
     return message;
 }
 
+static bool self_send_now(struct pl_endpoint *endpoint, const struct pl_header *header, int tag, size_t size,
+                          const void *data)
+{
+    struct self *s = ((struct endpoint *)endpoint)->self;
+    if (size > EAGER_MAX || s->delivering || !pl_list_empty(&s->arriving))
+        return false;
+    struct pl_header whole = *header;
+    whole.tag = tag;
+    whole.size = size;
+    deliver(s, &whole, data, NULL);
+    return true;
+}
+
 static int self_send(struct pl_endpoint *endpoint, struct pl_outgoing *out)
 {
     struct self *s = ((struct endpoint *)endpoint)->self;
@@ -256,6 +269,7 @@ const struct pl_transport_ops pl_transport_self = {
     .connect    = self_connect,
     .disconnect = self_disconnect,
     .send       = self_send,
+    .send_now   = self_send_now,
     .fetch      = self_fetch,
     .drop       = self_drop,
     .withdraw   = self_withdraw,
