@@ -240,10 +240,8 @@ int pl_file_open(struct pl_comm *comm, const char *name, int amode, struct pl_in
 
 /* --- closing ------------------------------------------------------------------------------------------------------ */
 
-static int synchronize(struct pl_file *file)
+static int flush(const struct pl_file *file)
 {
-    if (!atomic_exchange(&file->dirty, false))
-        return MPI_SUCCESS;
     while (fsync(file->fd) != 0) {
         if (errno == EINVAL || errno == EROFS) /* nothing that could be synchronized: /dev/null */
             break;
@@ -251,6 +249,22 @@ static int synchronize(struct pl_file *file)
             return pl_file_fail(errno, "synchronize", file->name);
     }
     return MPI_SUCCESS;
+}
+
+/* All have written before anybody is told that it is done. Processes that share memory share what the system has of the
+ * file: one of them is enough. */
+static int synchronize(struct pl_file *file)
+{
+    struct pl_comm *comm = file->comm;
+    int dirty = atomic_exchange(&file->dirty, false), rc = MPI_SUCCESS;
+    if (!file->pointer.word)
+        return pl_file_agree(comm, dirty ? flush(file) : MPI_SUCCESS);
+    if (comm->size > 1)
+        rc = pl_allreduce(comm, MPI_IN_PLACE, &dirty, 1, pl_type_predefined((uintptr_t)MPI_INT),
+                          pl_op_predefined((uintptr_t)MPI_MAX));
+    if (rc || !dirty)
+        return rc;
+    return pl_file_tell(comm, comm->rank == 0 ? flush(file) : MPI_SUCCESS);
 }
 
 static void close_descriptor(struct pl_file *file)
@@ -371,10 +385,9 @@ int pl_file_get_size(const struct pl_file *file, MPI_Offset *size)
     return MPI_SUCCESS;
 }
 
-/* All have written before anybody is told that it is done. */
 int pl_file_sync(struct pl_file *file)
 {
-    return pl_file_agree(file->comm, synchronize(file));
+    return synchronize(file);
 }
 
 int pl_file_set_atomicity(struct pl_file *file, bool atomic)
