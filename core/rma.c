@@ -66,8 +66,9 @@ static inline int locate(const struct pl_rma *rma, int64_t *at)
     const struct pl_win *win = rma->win;
     const struct pl_win_target *target = &win->targets[rma->target];
     if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC) {
+        MPI_Count bytes;
         *at = rma->disp;
-        return MPI_SUCCESS;
+        return __builtin_mul_overflow(rma->count, rma->type->size, &bytes) ? fail_range(rma) : MPI_SUCCESS;
     }
     if (__builtin_mul_overflow((int64_t)rma->disp, (int64_t)target->disp_unit, at))
         return fail_range(rma);

@@ -258,6 +258,8 @@ static void flavors(MPI_Win fixed)
             failed = MPI_Wait(&request, MPI_STATUS_IGNORE);
         CHECK_CLASS(failed, MPI_ERR_RMA_RANGE);
     }
+    const MPI_Count huge = ((MPI_Count)1 << 62) + 1; /* times 4 it is 4 in 64 bits */
+    CHECK_CLASS(MPI_Put_c(&value, 1, MPI_INT, target, 64, huge, MPI_INT, dynamic), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(MPI_Put(memory, 50, MPI_CHAR, mtest_rank, at + 1, 50, MPI_CHAR, dynamic), MPI_ERR_RMA_RANGE);
     CHECK_OK(MPI_Win_unlock_all(dynamic));
     MPI_Barrier(MPI_COMM_WORLD);
