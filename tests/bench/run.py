@@ -22,7 +22,7 @@ import aims
 import plots
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = ('pair', 'collective', 'types', 'start', 'session', 'memory', 'threads')
+PROGRAMS = ('pair', 'collective', 'types', 'onesided', 'start', 'session', 'memory', 'threads')
 LIMITS = 'limits'
 BEGIN, END = '<!-- bench: begin -->', '<!-- bench: end -->'
 
@@ -31,7 +31,7 @@ Run = collections.namedtuple('Run', 'program ranks rounds quick but')
 # MPICH spins where there are more ranks than cores, and needs a thousand times as long; the aim there is Open MPI's.
 SPINS = ('MPICH',)
 RUNS = (
-    Run('pair', 2, 5, 2, ()), Run('types', 2, 5, 2, ()), Run('collective', 2, 5, 2, ()),
+    Run('pair', 2, 5, 2, ()), Run('types', 2, 5, 2, ()), Run('onesided', 2, 5, 2, ()), Run('collective', 2, 5, 2, ()),
     Run('collective', 4, 3, 1, SPINS), Run('collective', 8, 3, 1, SPINS), Run('collective', 16, 3, 1, SPINS),
     Run('session', 1, 5, 2, ()), Run('session', 2, 5, 2, ()), Run('session', 4, 5, 2, ()), Run('session', 8, 5, 2, ()),
     Run('start', 1, 9, 3, ()), Run('start', 8, 5, 2, ()), Run('start', 32, 3, 1, ()), Run('start', 64, 3, 1, ()),
