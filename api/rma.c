@@ -292,13 +292,14 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     return start(&call, &rma, false, NULL);
 }
 
-/* Integers, logicals and bytes of all languages. */
+/* Integers, logicals and bytes of all languages; and characters, as in reductions. */
 static bool is_comparable(const struct pl_type *type)
 {
     switch (type->basic) {
     case PL_I8: case PL_I16: case PL_I32: case PL_I64: case PL_I128:
     case PL_U8: case PL_U16: case PL_U32: case PL_U64:
     case PL_BOOL: case PL_L8: case PL_L16: case PL_L32: case PL_L64: case PL_L128: case PL_BYTE:
+    case PL_CHAR:
         return true;
     default:
         return false;

@@ -14,6 +14,7 @@ enum { COUNT = 5, ELEMENT = 32, INTEGER = 1, REAL = 2, COMPLEX = 4, LOGICAL = 8,
 
 /* Datatype, C type, class, and its bytes that mean something. */
 #define TYPES(X)                                                    \
+    X(MPI_CHAR, char, INTEGER, 1)                                   \
     X(MPI_SIGNED_CHAR, signed char, INTEGER, 1)                     \
     X(MPI_UNSIGNED_CHAR, unsigned char, INTEGER, 1)                 \
     X(MPI_SHORT, short, INTEGER, sizeof(short))                     \
