@@ -198,7 +198,8 @@ enum { PARTS_SPARE = 4096 };
 static void expect(struct reader *from, bool fits)
 {
     if (!fits && !from->err)
-        from->err = pl_fail(MPI_ERR_TYPE, "the bytes that came for a datatype are none: damaged, or of another version");
+        from->err =
+            pl_fail(MPI_ERR_TYPE, "the bytes that came for a datatype are none: damaged, or of another version");
 }
 
 static unsigned char get_byte(struct reader *from)

@@ -46,7 +46,7 @@ static struct pl_win_target *target_of(const struct pl_rma_entry *entry)
     return &entry->win->targets[entry->rank];
 }
 
-/* --- orders ------------------------------------------------------------------------------------------------------------------ */
+/* --- orders ------------------------------------------------------------------------------------------------------- */
 
 static bool wants_reply(const struct pl_rma_entry *entry)
 {
@@ -177,7 +177,7 @@ static void do_order(struct pl_rma_entry *entry)
         refuse(entry, rc);
 }
 
-/* --- entries -------------------------------------------------------------------------------------------------------------------- */
+/* --- entries ------------------------------------------------------------------------------------------------------ */
 
 static void advance(struct pl_win *win, int rank);
 
@@ -286,7 +286,7 @@ static enum done fetch_data(struct pl_rma_entry *entry)
     return STARTED;
 }
 
-/* --- the stream -------------------------------------------------------------------------------------------------------------------- */
+/* --- the stream --------------------------------------------------------------------------------------------------- */
 
 static void answer(struct pl_rma_entry *entry)
 {
@@ -417,7 +417,7 @@ static void advance(struct pl_win *win, int rank)
     }
 }
 
-/* --- arriving ---------------------------------------------------------------------------------------------------------------------- */
+/* --- arriving ----------------------------------------------------------------------------------------------------- */
 
 /* From where the transport has it. False: it has to be kept. */
 static bool do_now(struct pl_win *win, const struct pl_header *header, const void *data)

@@ -141,8 +141,8 @@ struct pl_win_spec {
 };
 int pl_win_create(struct pl_comm *comm, const struct pl_win_spec *spec, struct pl_win **win);
 
-/* Collective: waits for all. MPI_ERR_RMA_SYNC while an epoch is open. With any other error but of the user's callbacks the
- * window is freed nevertheless: somebody has died. */
+/* Collective: waits for all. MPI_ERR_RMA_SYNC while an epoch is open. With any other error but of the user's callbacks
+ * the window is freed nevertheless: somebody has died. */
 int pl_win_free(struct pl_win *win);
 
 /* The instance closes while the user still holds the window. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One of four processes of a pool is killed in the middle of one-sided communication, on windows whose memory is at hand
- * and on those that are reached by messages: nobody else hangs, who depends on it is told MPI_ERR_PROC_ABORTED, those
- * who are left can make a window of their own, and nothing stays in the pool's directory. Exit code 0: so it was.
+ * One of four processes of a pool is killed in the middle of one-sided communication, on windows whose memory is at
+ * hand and on those that are reached by messages: nobody else hangs, who depends on it is told MPI_ERR_PROC_ABORTED,
+ * those who are left can make a window of their own, and nothing stays in the pool's directory. Exit code 0: so it was.
  */
 #include <mpi-ext.h>
 #include <signal.h>
@@ -276,7 +276,8 @@ static int try(const char *flavor, const char *name, void (*run)(void))
         int good = i == VICTIM ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL : status == 0;
         if (!good)
             fprintf(stderr, "window %s, %s: rank %d ended with %s %d\n", flavor, name, i,
-                    WIFSIGNALED(status) ? "signal" : "code", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+                    WIFSIGNALED(status) ? "signal" : "code",
+                    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
         wrong |= !good;
     }
     return wrong;

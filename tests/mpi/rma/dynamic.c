@@ -67,21 +67,20 @@ static void pieces(void)
 static void neighbours(void)
 {
     static int array[100];
-    int out[30], next = (mtest_rank + 1) % mtest_size;
+    int out[30], next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
     MPI_Aint mine = address_of(array), there;
     for (int i = 0; i < 30; i++)
         out[i] = 1000 * mtest_rank + i;
     CHECK_OK(MPI_Win_attach(win, array + 50, 50 * sizeof(int)));
     CHECK_OK(MPI_Win_attach(win, array, 20 * sizeof(int)));
     CHECK_OK(MPI_Win_attach(win, array + 20, 30 * sizeof(int)));
-    CHECK_OK(MPI_Sendrecv(&mine, 1, MPI_AINT, (mtest_rank + mtest_size - 1) % mtest_size, 0, &there, 1, MPI_AINT, next, 0,
-                          MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    CHECK_OK(MPI_Sendrecv(&mine, 1, MPI_AINT, last, 0, &there, 1, MPI_AINT, next, 0, MPI_COMM_WORLD,
+                          MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Win_fence(0, win));
     CHECK_OK(MPI_Put(out, 10, MPI_INT, next, there, 10, MPI_INT, win));
     CHECK_OK(MPI_Put(out, 30, MPI_INT, next, MPI_Aint_add(there, 20 * sizeof(int)), 30, MPI_INT, win));
     CHECK_OK(MPI_Put(out, 1, MPI_INT, next, MPI_Aint_add(there, 99 * sizeof(int)), 1, MPI_INT, win));
     CHECK_OK(MPI_Win_fence(0, win));
-    int last = (mtest_rank + mtest_size - 1) % mtest_size;
     CHECK(array[9] == 1000 * last + 9 && array[20] == 1000 * last && array[49] == 1000 * last + 29);
     CHECK(array[99] == 1000 * last && array[50] == 0);
     CHECK_OK(MPI_Win_detach(win, array));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passive targets: what exclusive and shared locks promise while all ranks contend for them, several locks held at once,
- * MPI_Win_lock_all, and what is visible after a flush. */
+/* Passive targets: what exclusive and shared locks promise while all ranks contend for them, several locks held at
+ * once, MPI_Win_lock_all, and what is visible after a flush. */
 #include "rma.h"
 
 enum { WORDS = 50, ROUNDS = 25 };

@@ -58,7 +58,8 @@ static int goes(int round, int origin, int target)
 /* Some expose, some go, some do both, some neither. Everyone has a slot in everyone's window. */
 static void changing(const struct window *w)
 {
-    int *origins = malloc((size_t)mtest_size * sizeof *origins), *targets = malloc((size_t)mtest_size * sizeof *targets);
+    int *origins = malloc((size_t)mtest_size * sizeof *origins);
+    int *targets = malloc((size_t)mtest_size * sizeof *targets);
     int *sent = malloc((size_t)mtest_size * sizeof *sent);
     for (int round = 0; round < ROUNDS; round++) {
         int in = 0, out = 0;

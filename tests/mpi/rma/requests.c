@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations with requests: many at once, completed in all the ways in which requests are, beside messages; of all sizes; to MPI_PROC_NULL. */
+/* Operations with requests: many at once, completed in all the ways in which requests are, beside messages; of all
+ * sizes; to MPI_PROC_NULL. */
 #include <stdint.h>
 
 #include "pattern.h"
@@ -11,7 +12,8 @@ static void puts_and_gets(const struct window *w)
 {
     static unsigned char out[BYTES], in[BYTES];
     MPI_Request requests[MANY];
-    int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size, left, wrong = 0, done[MANY];
+    int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
+    int left, wrong = 0, done[MANY];
     MPI_Aint at = w->place[next];
     MPI_Status statuses[MANY];
     pattern_fill(out, BYTES, (uint64_t)mtest_rank);
