@@ -343,7 +343,7 @@ static int make_parts(const struct pl_rma *rma, int64_t at, bool wants_request, 
 
 static int do_by_messages(const struct pl_rma *rma, int64_t at, struct pl_request **request)
 {
-    struct parts parts = { NULL };
+    struct parts parts = { 0 };
     int rc = make_parts(rma, at, request != NULL, &parts);
     struct pl_request *user = parts.user;
     if (rc == MPI_SUCCESS)
