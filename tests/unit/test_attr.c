@@ -302,9 +302,12 @@ END_TEST
 START_TEST(predefined)
 {
     fake_returning_errors();
+    struct pl_instance *instance = fake_session();
     struct pl_comm *c = fake_comm("ocean", 0, 1);
     MPI_Comm comm = (MPI_Comm)c;
     int *value, flag, class;
+    c->instance = instance;
+    instance->world = true;
     const struct { int keyval, value; } expected[] = {
         { MPI_TAG_UB, INT_MAX }, { MPI_IO, MPI_ANY_SOURCE }, { MPI_HOST, MPI_PROC_NULL }, { MPI_WTIME_IS_GLOBAL, 0 },
         { MPI_LASTUSEDCODE, MPI_ERR_LASTCODE }, { MPI_APPNUM, 3 }, { MPI_UNIVERSE_SIZE, 17 } };
@@ -330,7 +333,14 @@ START_TEST(predefined)
     ck_assert(!flag);
     ck_assert_int_eq(MPI_Comm_get_attr(comm, MPI_UNIVERSE_SIZE, &value, &flag), MPI_SUCCESS);
     ck_assert(!flag);
+    instance->world = false;
+    ck_assert_int_eq(MPI_Comm_get_attr(comm, MPI_WTIME_IS_GLOBAL, &value, &flag), MPI_SUCCESS);
+    ck_assert(!flag);
+    ck_assert_int_eq(MPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &flag), MPI_SUCCESS);
+    ck_assert(flag && *value == INT_MAX);
+    c->instance = NULL;
     fake_comm_free(c);
+    fake_session_free(instance);
 }
 END_TEST
 
