@@ -53,7 +53,7 @@ static void arg_operation(struct pl_call *call, struct pl_rma *rma, MPI_Op op)
     const struct pl_type *here = rma->origin_type ? rma->origin_type : rma->result_type;
     if (!call->err && here->element != rma->type->element && here->size > 0 && rma->type->size > 0 &&
         (!here->element || here->element->basic != rma->type->element->basic))
-        pl_call_error(call, MPI_ERR_TYPE, "the elements of the origin's datatype are of another kind than the target's");
+        pl_call_error(call, MPI_ERR_TYPE, "the elements of the datatypes at origin and target are of different kinds");
 }
 
 /* `request` NULL: the form without one. */
@@ -270,7 +270,7 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                           true, request);
 }
 
-/* --- single elements ------------------------------------------------------------------------------------------------ */
+/* --- single elements ------------------------------------------------------------------------------------------ */
 
 static void arg_single(struct pl_call *call, const struct pl_type *type)
 {

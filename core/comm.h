@@ -136,7 +136,8 @@ void pl_comm_destroy(void *comm);
 /* Ends the members' processes, as far as the launcher can tell them from the rest of the job; else the job. */
 _Noreturn void pl_comm_abort(struct pl_comm *comm, int code, const char *message);
 
-/* "ocean", "MPI_COMM_WORLD", or "unnamed communicator" for messages; of a window's own, what names the window. Borrowed. */
+/* "ocean", "MPI_COMM_WORLD", or "unnamed communicator" for messages; of a window's own, what names the window.
+ * Borrowed. */
 const char *pl_comm_label(const struct pl_comm *comm);
 
 /* Tags in the collectives' queues. Blocking and nonblocking ones are counted apart: the standard wants all in one

@@ -29,7 +29,8 @@ MPI_Datatype pl_type_handle(const struct pl_type *type)
 void pl_type_destroy(void *object)
 {
     struct pl_type *type = object;
-    pl_attrs_discard(&type->attrs, pl_type_handle(type));
+    if (type->attrs) /* not with the engine's lock held, as for what targets decode */
+        pl_attrs_discard(&type->attrs, pl_type_handle(type));
     pl_layout_release(type->layout);
     pl_signature_release(type->signature);
     pl_envelope_free(type->envelope);

@@ -12,7 +12,7 @@
 #include "core/lock.h"
 #include "core/memory.h"
 
-static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
+static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_TYPES);
 
 /* The permanent types, in the order in which they were asked for. */
 static struct {

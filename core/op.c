@@ -62,6 +62,14 @@ static bool is_loc(const struct pl_op *op)
     return op->kernels == &pl_kernels_minloc || op->kernels == &pl_kernels_maxloc;
 }
 
+bool pl_op_fits(const struct pl_op *op, const struct pl_type *type)
+{
+    if (is_user(op) || !op->kernels || (!type->obj.predefined && !type->permanent))
+        return is_user(op);
+    return type->basic == PL_P_CUSTOM && is_loc(op) ? pl_op_loc_comparable(type)
+                                                    : op->kernels->loop[type->basic] != NULL;
+}
+
 int pl_op_check(const struct pl_op *op, const struct pl_type *type)
 {
     char label[MPI_MAX_OBJECT_NAME];

@@ -22,6 +22,9 @@ void pl_op_destroy(void *op);
 /* May this operation be applied to this type? MPI_ERR_OP with the detail when not. */
 int pl_op_check(const struct pl_op *op, const struct pl_type *type);
 
+/* The same without a word, and without a lock. */
+bool pl_op_fits(const struct pl_op *op, const struct pl_type *type);
+
 /* inout[i] = in[i] op inout[i] for `count` elements. User functions are called here: hold no lock. */
 void pl_op_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type);
 

@@ -13,7 +13,7 @@
 
 enum { INLINE_MOST = 8192 }; /* bytes of data that travel with their order: they are copied */
 
-/* --- may it be? --------------------------------------------------------------------------------------------------- */
+/* --- may it be? ----------------------------------------------------------------------------------------------- */
 
 static int __attribute__((cold)) fail_epoch(const struct pl_rma *rma)
 {
@@ -107,7 +107,7 @@ static inline int check_amount(const struct pl_rma *rma)
     return MPI_SUCCESS;
 }
 
-/* --- direct ------------------------------------------------------------------------------------------------------- */
+/* --- direct --------------------------------------------------------------------------------------------------- */
 
 static int check_attached(const struct pl_rma *rma, int64_t at)
 {
@@ -192,7 +192,7 @@ static int do_direct(const struct pl_rma *rma, int64_t at)
     return MPI_SUCCESS;
 }
 
-/* --- by messages -------------------------------------------------------------------------------------------------- */
+/* --- by messages ---------------------------------------------------------------------------------------------- */
 
 static struct pl_type *keep_type(const struct pl_type *type)
 {
@@ -355,7 +355,7 @@ static int do_by_messages(const struct pl_rma *rma, int64_t at, struct pl_reques
     return rc;
 }
 
-/* --- all of it ---------------------------------------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------------------------------------------ */
 
 static int give_done(struct pl_request **request)
 {

@@ -3,10 +3,10 @@
  * One-sided operations: what the origin is asked for, and the messages by which it reaches a target whose memory is not
  * mapped here. Arguments are checked by the caller, but for what only the window knows: epochs and bounds.
  *
- * A message of kind PL_MSG_RMA says in header.part which of enum pl_rma_part it is. Operations begin with an order, then
- * comes the target's datatype (core/datatype_wire.h), then the data, unless that is long: then it follows in a message
- * of its own, straight from the origin's memory, and the target takes it straight into the window.
- * Whatever wants an answer has a number, header.tag, which the answer repeats.
+ * A message of kind PL_MSG_RMA says in header.part which of enum pl_rma_part it is. Operations begin with an order,
+ * then comes the target's datatype (core/datatype_wire.h), then the data, unless that is long: then it follows in a
+ * message of its own, straight from the origin's memory, and the target takes it straight into the window. Whatever
+ * wants an answer has a number, header.tag, which the answer repeats.
  */
 #ifndef PLENUM_CORE_RMA_H
 #define PLENUM_CORE_RMA_H
@@ -48,7 +48,7 @@ int pl_rma_report(const struct pl_request *request, int error);
 /* --- at the memory: rma_apply.c --------------------------------------------------------------------------------- */
 
 /* An accumulate on memory at hand, under the guard. `data`: packed, [count * type->size] bytes, NULL for MPI_NO_OP.
- * `before`: NULL, or as many bytes for what was there. `compare`: NULL, or an element: only if that is what is there. */
+ * `before`: NULL, or as many bytes for what was there. `compare`: NULL, or an element: only if it is what is there. */
 struct pl_rma_change {
     char *at;
     MPI_Count count;
@@ -145,7 +145,8 @@ void pl_rma_drop(struct pl_win *win);
 /* Is that rank gone, or with PL_WIN_ALL anybody? MPI_ERR_PROC_ABORTED, recorded. Engine lock held. */
 int pl_win_find_lost(struct pl_win *win, int rank);
 
-/* Waits until `ready` says so, or for what is awaited; MPI_ERR_PROC_ABORTED when the rank, or with PL_WIN_ALL anybody, is gone. */
+/* Waits until `ready` says so, or for what is awaited; MPI_ERR_PROC_ABORTED when the rank, or with PL_WIN_ALL
+ * anybody, is gone. */
 int pl_win_await(struct pl_win *win, int rank, const struct pl_awaited *awaited,
                  bool (*ready)(struct pl_win *win, int rank));
 

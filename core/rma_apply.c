@@ -19,7 +19,7 @@ enum {
     CHUNK = 4096,      /* bytes of elements that are brought together at once */
 };
 
-/* --- the guard ---------------------------------------------------------------------------------------------------- */
+/* --- the guard ------------------------------------------------------------------------------------------------ */
 
 static bool is_dead(const struct pl_win *win, uint32_t holder)
 {
@@ -62,7 +62,7 @@ static inline void drop_guard(struct pl_win_cell *cell)
     atomic_store_explicit(&cell->guard, 0, memory_order_release);
 }
 
-/* --- what it means ------------------------------------------------------------------------------------------------ */
+/* --- what it means -------------------------------------------------------------------------------------------- */
 
 static bool is_op(const struct pl_op *op, MPI_Op constant)
 {

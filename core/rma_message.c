@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of windows: sending them, and what the origin does with answers. Engine lock held in all functions but the last. */
+/* Messages of windows: sending them, and what the origin does with answers. Engine lock held in all functions but
+ * the last. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ static void complete_user(struct pl_request *user, int error)
         pl_request_complete(user, error);
 }
 
-/* --- gets --------------------------------------------------------------------------------------------------------- */
+/* --- gets ----------------------------------------------------------------------------------------------------- */
 
 /* The operation is over. Its user is told, else the next call that synchronizes. */
 static void end_get(struct pl_rma_get *get, const struct pl_win_fault *fault)
@@ -53,7 +54,7 @@ static struct pl_rma_get *take_get(struct pl_win *win, int rank, int ask)
     return NULL;
 }
 
-/* --- sending ------------------------------------------------------------------------------------------------------ */
+/* --- sending -------------------------------------------------------------------------------------------------- */
 
 /* It has not gone out: nor does an answer come. */
 static void give_up(struct pl_rma_send *send, int error)
@@ -145,7 +146,7 @@ int pl_rma_ask(struct pl_win *win, int rank, enum pl_rma_part part, const void *
     return rc;
 }
 
-/* --- answers ------------------------------------------------------------------------------------------------------ */
+/* --- answers -------------------------------------------------------------------------------------------------- */
 
 void pl_rma_answered(struct pl_win *win, int rank, const struct pl_header *header, const void *data)
 {

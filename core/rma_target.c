@@ -1,183 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the target of messages does: applies them, in progress, in the order of each origin's stream. Engine lock held in
- * all functions.
+ * What the target of messages does: applies them, in progress, in the order of each origin's stream. Engine lock held
+ * in all functions.
  *
  * What can be done at once is done from the message where it lies. Else it is kept as an entry of the stream: while its
  * data is fetched, while a lock is not to be had, or while something before it is. Puts and gets go past puts whose
  * data is being fetched, since nothing orders them; everything else waits for what is before it.
- *
- * Nothing that comes from an origin is believed: orders are checked against the window before memory is touched.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/datatype_wire.h"
-#include "core/error.h"
 #include "core/instance.h"
 #include "core/memory.h"
-#include "core/rma.h"
-
-struct pl_rma_entry {
-    struct pl_list link;        /* in its stream */
-    struct pl_list queue;       /* of a lock: in win->lock_queue */
-    struct pl_request request;  /* fetches the message, or its data */
-    struct pl_win *win;
-    int rank, ask;
-    enum pl_rma_part part;
-    bool kept;                  /* allocated; else the message is still the transport's */
-    bool fetching;
-    bool has_data;              /* of an order: the message with its data has come */
-    struct pl_bulk *bulk;       /* the data that waits at the origin; NULL: none, or it is in `data` */
-    uint64_t data_bytes;
-    struct pl_type *type;       /* one reference, once the order is read */
-    struct pl_rma_order order;
-    const unsigned char *data;  /* the order's */
-    void *own_data;             /* the same, to be freed; NULL: it is part of the message */
-    const unsigned char *message;
-    size_t bytes;
-    unsigned char copy[];
-};
+#include "core/rma_entry.h"
 
 enum done { DONE, NOT_YET, STARTED }; /* the last: it may be gone already */
 
-static struct pl_win_target *target_of(const struct pl_rma_entry *entry)
-{
-    return &entry->win->targets[entry->rank];
-}
-
-/* --- orders ------------------------------------------------------------------------------------------------------- */
-
-static bool wants_reply(const struct pl_rma_entry *entry)
-{
-    int kind = entry->order.kind;
-    return kind == PL_RMA_GET || kind == PL_RMA_GET_ACCUMULATE || kind == PL_RMA_COMPARE_AND_SWAP;
-}
-
-static void refuse(struct pl_rma_entry *entry, int class)
-{
-    const struct pl_rma_order *order = &entry->order;
-    struct pl_win_fault fault = { .class = class, .at = order->at, .bytes = order->bytes };
-    MPI_Aint lowest;
-    if (entry->type)
-        fault.bytes = pl_type_span(entry->type, (MPI_Count)order->count, &lowest);
-    if (wants_reply(entry))
-        pl_rma_say(entry->win, entry->rank, PL_PART_REFUSED, entry->ask, &fault, sizeof fault);
-    else if (target_of(entry)->refused.class == MPI_SUCCESS)
-        target_of(entry)->refused = fault;
-}
-
-/* Takes the order apart. MPI_ERR_INTERN for one that no Plenum writes. */
-static int read_order(struct pl_rma_entry *entry)
-{
-    struct pl_rma_order *order = &entry->order;
-    if (entry->bytes < sizeof *order)
-        return MPI_ERR_INTERN;
-    memcpy(order, entry->message, sizeof *order);
-    size_t rest = entry->bytes - sizeof *order;
-    if (order->kind > PL_RMA_COMPARE_AND_SWAP || order->layout > rest || order->count > INT64_MAX)
-        return MPI_ERR_INTERN;
-    rest -= order->layout;
-    if (order->apart ? rest > 0 : rest != order->bytes)
-        return MPI_ERR_INTERN;
-    if (!order->apart)
-        entry->data = entry->message + sizeof *order + order->layout;
-    return pl_type_decode(entry->message + sizeof *order, order->layout, &entry->type);
-}
-
-/* Is there as much data as the operation needs? */
-static bool fits_data(const struct pl_rma_order *order, const struct pl_type *type, const struct pl_op *op)
-{
-    MPI_Count bytes;
-    if (__builtin_mul_overflow((MPI_Count)order->count, type->size, &bytes))
-        return false;
-    if (order->kind == PL_RMA_COMPARE_AND_SWAP)
-        return order->count == 1 && type->obj.predefined && order->bytes == 2 * (uint64_t)bytes;
-    bool none = order->kind == PL_RMA_GET || (op && (uintptr_t)op->obj.abi == (uintptr_t)MPI_NO_OP && order->bytes == 0);
-    return order->bytes == (none ? 0 : (uint64_t)bytes);
-}
-
-static int check_order(const struct pl_rma_entry *entry, const struct pl_op **op)
-{
-    const struct pl_rma_order *order = &entry->order;
-    const struct pl_win *win = entry->win;
-    if (order->apart && entry->data_bytes != order->bytes)
-        return MPI_ERR_INTERN;
-    if (order->bytes > 0 && !entry->data && !entry->bulk)
-        return MPI_ERR_NO_MEM;
-    bool changes = order->kind != PL_RMA_PUT && order->kind != PL_RMA_GET;
-    *op = changes ? pl_op_predefined(order->op) : NULL;
-    if ((changes && !*op) || !fits_data(order, entry->type, *op))
-        return MPI_ERR_INTERN;
-    int rc = changes ? pl_rma_check_op(*op, entry->type) : MPI_SUCCESS;
-    if (rc)
-        return rc;
-    MPI_Count count = (MPI_Count)order->count;
-    if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        return pl_rma_fits(order->at, count, entry->type, win->size) ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
-    MPI_Aint lowest;
-    size_t span = pl_type_span(entry->type, count, &lowest);
-    return span == 0 || pl_win_is_attached(win, (uintptr_t)order->at + (uintptr_t)lowest, span) ? MPI_SUCCESS
-                                                                                                : MPI_ERR_RMA_RANGE;
-}
-
-static char *memory_of(const struct pl_rma_entry *entry)
-{
-    bool dynamic = entry->win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
-    return pl_address(dynamic ? NULL : entry->win->base, (MPI_Aint)entry->order.at);
-}
-
-/* The reply to a get: straight from the window. */
-static int reply_memory(struct pl_rma_entry *entry)
-{
-    struct pl_rma_send *send = pl_rma_send_make(entry->win, entry->rank, 0);
-    if (!send)
-        return MPI_ERR_NO_MEM;
-    send->type = entry->type->obj.predefined ? NULL : pl_object_retain(entry->type);
-    pl_cursor_init(&send->request.out.data, memory_of(entry), (MPI_Count)entry->order.count, entry->type);
-    pl_rma_send(send, PL_PART_REPLY, entry->ask);
-    return MPI_SUCCESS;
-}
-
-static int change(struct pl_rma_entry *entry, const struct pl_op *op)
-{
-    struct pl_win *win = entry->win;
-    const struct pl_rma_order *order = &entry->order;
-    struct pl_rma_change wanted = {
-        .at = memory_of(entry), .count = (MPI_Count)order->count, .type = entry->type, .op = op, .data = entry->data
-    };
-    struct pl_rma_send *reply = NULL;
-    if (order->kind == PL_RMA_COMPARE_AND_SWAP)
-        wanted.compare = entry->data + entry->type->size;
-    if (wants_reply(entry)) {
-        reply = pl_rma_send_make(win, entry->rank, (size_t)order->count * (size_t)entry->type->size);
-        if (!reply)
-            return MPI_ERR_NO_MEM;
-        wanted.before = reply->data;
-    }
-    pl_rma_apply(win, win->targets[win->comm->rank].cell, &wanted);
-    if (reply)
-        pl_rma_send(reply, PL_PART_REPLY, entry->ask);
-    return MPI_SUCCESS;
-}
-
-/* All of it is here. */
-static void do_order(struct pl_rma_entry *entry)
-{
-    const struct pl_op *op;
-    int rc = check_order(entry, &op);
-    if (rc == MPI_SUCCESS && entry->order.kind == PL_RMA_PUT) {
-        struct pl_cursor memory;
-        pl_cursor_init(&memory, memory_of(entry), (MPI_Count)entry->order.count, entry->type);
-        pl_cursor_unpack(&memory, entry->data, memory.total);
-    } else if (rc == MPI_SUCCESS) {
-        rc = entry->order.kind == PL_RMA_GET ? reply_memory(entry) : change(entry, op);
-    }
-    if (rc)
-        refuse(entry, rc);
-}
-
-/* --- entries ------------------------------------------------------------------------------------------------------ */
+/* --- entries -------------------------------------------------------------------------------------------------- */
 
 static void advance(struct pl_win *win, int rank);
 
@@ -241,7 +80,7 @@ static void message_fetched(struct pl_request *request)
     int rank = entry->rank, error = request->outcome.error;
     win->moving--;
     entry->fetching = false;
-    if (error || (entry->part == PL_PART_ORDER && read_order(entry)))
+    if (error || (entry->part == PL_PART_ORDER && pl_rma_read_order(entry)))
         drop_entry(entry);
     advance(win, rank);
 }
@@ -255,9 +94,9 @@ static void data_fetched(struct pl_request *request)
     win->moving--;
     entry->fetching = false;
     if (error)
-        refuse(entry, error);
+        pl_rma_refuse(entry, error);
     else if (entry->order.kind != PL_RMA_PUT)
-        do_order(entry);
+        pl_rma_do_order(entry);
     drop_entry(entry);
     advance(win, rank);
 }
@@ -268,17 +107,17 @@ static enum done fetch_data(struct pl_rma_entry *entry)
     const struct pl_op *op;
     struct pl_cursor *cursor = &entry->request.in.data;
     struct pl_bulk *bulk = entry->bulk;
-    int rc = check_order(entry, &op);
+    int rc = pl_rma_check_order(entry, &op);
     if (rc == MPI_SUCCESS && entry->order.kind != PL_RMA_PUT) {
         entry->data = entry->own_data = entry->order.bytes < SIZE_MAX / 2 ? pl_malloc(entry->order.bytes) : NULL;
         rc = entry->data ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
     if (rc) {
-        refuse(entry, rc);
+        pl_rma_refuse(entry, rc);
         return DONE;
     }
     if (entry->order.kind == PL_RMA_PUT)
-        pl_cursor_init(cursor, memory_of(entry), (MPI_Count)entry->order.count, entry->type);
+        pl_cursor_init(cursor, pl_rma_memory_of(entry), (MPI_Count)entry->order.count, entry->type);
     else
         pl_cursor_init(cursor, entry->own_data, (MPI_Count)entry->order.bytes, PL_TYPE_BYTE);
     entry->bulk = NULL;
@@ -286,30 +125,25 @@ static enum done fetch_data(struct pl_rma_entry *entry)
     return STARTED;
 }
 
-/* --- the stream --------------------------------------------------------------------------------------------------- */
+/* --- the stream ----------------------------------------------------------------------------------------------- */
 
 static void answer(struct pl_rma_entry *entry)
 {
-    struct pl_win_target *target = target_of(entry);
+    struct pl_win_target *target = pl_rma_origin_of(entry);
     if (entry->ask == 0)
         return;
     pl_rma_say(entry->win, entry->rank, PL_PART_ANSWER, entry->ask, &target->refused, sizeof target->refused);
     target->refused.class = MPI_SUCCESS;
 }
 
-static struct pl_win_cell *own_cell(const struct pl_win *win)
-{
-    return win->targets[win->comm->rank].cell;
-}
-
 static bool try_lock(struct pl_rma_entry *entry)
 {
-    struct pl_win_target *target = target_of(entry);
+    struct pl_win_target *target = pl_rma_origin_of(entry);
     uint32_t type = 0;
     if (entry->bytes == sizeof type)
         memcpy(&type, entry->message, sizeof type);
     if ((type == MPI_LOCK_EXCLUSIVE || type == MPI_LOCK_SHARED) && !target->holds) {
-        if (!pl_win_try(own_cell(entry->win), (int)type))
+        if (!pl_win_try(pl_rma_own_cell(entry->win), (int)type))
             return false;
         target->holds = (uint8_t)(type - MPI_LOCK_EXCLUSIVE + 1);
     }
@@ -331,7 +165,7 @@ static int retry_locks(struct pl_hook *hook)
         events++;
     }
     pl_list_remove(&hook->link);
-    atomic_fetch_and(&own_cell(win)->waiting, ~pl_win_bit(win->comm->rank));
+    atomic_fetch_and(&pl_rma_own_cell(win)->waiting, ~pl_win_bit(win->comm->rank));
     return events;
 }
 
@@ -349,19 +183,19 @@ static enum done do_lock(struct pl_rma_entry *entry)
     if (pl_list_empty(&win->hook.link)) {
         win->hook.run = retry_locks;
         pl_list_append(&win->comm->instance->engine.hooks, &win->hook.link);
-        atomic_fetch_or(&own_cell(win)->waiting, pl_win_bit(win->comm->rank));
+        atomic_fetch_or(&pl_rma_own_cell(win)->waiting, pl_win_bit(win->comm->rank));
     }
     return NOT_YET;
 }
 
 static void do_unlock(struct pl_rma_entry *entry)
 {
-    struct pl_win_target *target = target_of(entry);
+    struct pl_win_target *target = pl_rma_origin_of(entry);
     int type = target->holds - 1 + MPI_LOCK_EXCLUSIVE;
     bool held = target->holds != 0;
     target->holds = 0;
-    if (held && pl_win_give(own_cell(entry->win), type))
-        pl_win_ring(entry->win, own_cell(entry->win));
+    if (held && pl_win_give(pl_rma_own_cell(entry->win), type))
+        pl_win_ring(entry->win, pl_rma_own_cell(entry->win));
     answer(entry);
 }
 
@@ -373,7 +207,7 @@ static enum done do_part(struct pl_rma_entry *entry)
             return NOT_YET;
         if (entry->order.apart && entry->bulk)
             return fetch_data(entry);
-        do_order(entry);
+        pl_rma_do_order(entry);
         return DONE;
     case PL_PART_LOCK:
         return do_lock(entry);
@@ -384,7 +218,7 @@ static enum done do_part(struct pl_rma_entry *entry)
         answer(entry);
         return DONE;
     default:
-        target_of(entry)->completes++;
+        pl_rma_origin_of(entry)->completes++;
         pl_rma_wake(entry->win);
         return DONE;
     }
@@ -417,7 +251,7 @@ static void advance(struct pl_win *win, int rank)
     }
 }
 
-/* --- arriving ----------------------------------------------------------------------------------------------------- */
+/* --- arriving ------------------------------------------------------------------------------------------------- */
 
 /* From where the transport has it. False: it has to be kept. */
 static bool do_now(struct pl_win *win, const struct pl_header *header, const void *data)
@@ -428,9 +262,9 @@ static bool do_now(struct pl_win *win, const struct pl_header *header, const voi
     entry.message = data;
     pl_list_init(&entry.link);
     pl_list_init(&entry.queue);
-    int rc = entry.part == PL_PART_ORDER ? read_order(&entry) : MPI_SUCCESS;
+    int rc = entry.part == PL_PART_ORDER ? pl_rma_read_order(&entry) : MPI_SUCCESS;
     if (rc)
-        refuse(&entry, rc);
+        pl_rma_refuse(&entry, rc);
     bool done = rc || do_part(&entry) != NOT_YET;
     clear_entry(&entry);
     return done;
@@ -466,9 +300,9 @@ static void part_arrived(struct pl_win *win, const struct pl_header *header, con
         start_fetch(entry, entry->bytes, bulk, message_fetched);
         return;
     }
-    int rc = entry->part == PL_PART_ORDER ? read_order(entry) : MPI_SUCCESS;
+    int rc = entry->part == PL_PART_ORDER ? pl_rma_read_order(entry) : MPI_SUCCESS;
     if (rc) {
-        refuse(entry, rc);
+        pl_rma_refuse(entry, rc);
         drop_entry(entry);
     }
     advance(win, header->source);
@@ -491,7 +325,7 @@ static void data_arrived(struct pl_win *win, const struct pl_header *header, con
     last->bulk = bulk;
     if (!bulk && stream->next == stream->prev && last->type) { /* its turn: from where the transport has it */
         last->data = data;
-        do_order(last);
+        pl_rma_do_order(last);
         drop_entry(last);
         return;
     }

@@ -3,8 +3,8 @@
  * Windows: memory that the members of a communicator open to each other's one-sided operations (MPI-5.0 chapter 12).
  *
  * There are two ways to a target's memory, and each origin knows which one it has to each target.
- * - Direct: the memory is mapped here. That is the own, and in windows for which the library allocates, that of the ranks
- *   on the same node (core/window_memory.c). The origin does everything itself; the target need not call MPI.
+ * - Direct: the memory is mapped here. That is the own, and in windows for which the library allocates, that of the
+ *   ranks on the same node (core/window_memory.c). The origin does everything itself; the target need not call MPI.
  * - Messages: everything else. The target does it when it makes progress (core/rma_target.c).
  *
  * Both meet in the target's *cell*, which lies in front of the memory and is mapped with it: its lock word is taken by
@@ -141,8 +141,8 @@ struct pl_win_spec {
 };
 int pl_win_create(struct pl_comm *comm, const struct pl_win_spec *spec, struct pl_win **win);
 
-/* Collective: waits for all. MPI_ERR_RMA_SYNC while an epoch is open. With any other error but of the user's callbacks
- * the window is freed nevertheless: somebody has died. */
+/* Collective: waits for all. MPI_ERR_RMA_SYNC while an epoch is open. With any other error but of the user's
+ * callbacks the window is freed nevertheless: somebody has died. */
 int pl_win_free(struct pl_win *win);
 
 /* The instance closes while the user still holds the window. */
@@ -194,7 +194,8 @@ int pl_win_flush(struct pl_win *win, int rank, bool local);
 /* Waits until all that went out by messages has been done at its targets. */
 int pl_win_finish(struct pl_win *win);
 
-/* A program that waits for what others do to its memory may call nothing but flush, unlock or sync: those make progress. */
+/* A program that waits for what others do to its memory may call nothing but flush, unlock or sync: those make
+ * progress. */
 void pl_win_poll(struct pl_win *win);
 
 /* The word of a lock: tries to take it; gives it back: true when somebody may wait for it, who is then to be woken

@@ -11,7 +11,7 @@
 #include "core/rma.h"
 #include "core/window.h"
 
-/* --- fences ------------------------------------------------------------------------------------------------------- */
+/* --- fences --------------------------------------------------------------------------------------------------- */
 
 int pl_win_fence(struct pl_win *win, int assertion)
 {
@@ -31,7 +31,7 @@ int pl_win_fence(struct pl_win *win, int assertion)
     return rc ? rc : fault;
 }
 
-/* --- some of the ranks -------------------------------------------------------------------------------------------- */
+/* --- some of the ranks ---------------------------------------------------------------------------------------- */
 
 static int rank_of(const struct pl_win *win, const struct pl_group *group, int i)
 {

@@ -8,7 +8,7 @@
 #include "core/rma.h"
 #include "core/window.h"
 
-/* --- the word ----------------------------------------------------------------------------------------------------- */
+/* --- the word ------------------------------------------------------------------------------------------------- */
 
 bool pl_win_try(struct pl_win_cell *cell, int type)
 {
@@ -75,7 +75,7 @@ static int take_direct(struct pl_win *win, int rank, int type)
     return rc;
 }
 
-/* --- by messages -------------------------------------------------------------------------------------------------- */
+/* --- by messages ---------------------------------------------------------------------------------------------- */
 
 static bool is_answered(struct pl_win *win, int rank)
 {
@@ -144,7 +144,7 @@ int pl_win_finish(struct pl_win *win)
     return end_all(win, false);
 }
 
-/* --- the calls ---------------------------------------------------------------------------------------------------- */
+/* --- the calls ------------------------------------------------------------------------------------------------ */
 
 /* The window is to be locked: may it be? Engine lock held. */
 static int check_lock(struct pl_win *win, int wanted)

@@ -2,9 +2,9 @@
 /*
  * The memory of windows: the own, and that of others which is mapped here.
  *
- * Where the library allocates, a rank's area is shared by the node transport: the cell, then the memory from the next page
- * on. In a window made by MPI_Win_allocate_shared the memory of all ranks lies in the first one's area, one after the
- * other, unless it may have gaps. Elsewhere the cell is the process's own, as all others come by messages.
+ * Where the library allocates, a rank's area is shared by the node transport: the cell, then the memory from the next
+ * page on. In a window made by MPI_Win_allocate_shared the memory of all ranks lies in the first one's area, one
+ * after the other, unless it may have gaps. Elsewhere the cell is the process's own, as all others come by messages.
  */
 #include <stdlib.h>
 #include <string.h>
