@@ -305,19 +305,19 @@ size_t pl_cursor_run(struct pl_cursor *cursor, size_t max, void **address)
         return 0;
     char *at = pl_cursor_direct(cursor);
     if (at) {
-        at += cursor->done;
+        at = pl_address(at, (MPI_Aint)cursor->done);
     } else {
         struct pl_type_layout elements = elements_of(cursor);
         const struct pl_type_layout *node = &elements;
         size_t offset = cursor->done;
         for (at = pl_address(cursor->base, cursor->type->true_lb); node;) {
             struct piece piece = piece_of(node, piece_at(node, offset));
-            at += piece.at;
+            at = pl_address(at, piece.at);
             offset -= piece.before;
             left = piece.size - offset;
             node = piece.layout;
         }
-        at += offset;
+        at = pl_address(at, (MPI_Aint)offset);
     }
     size_t bytes = left < max ? left : max;
     cursor->done += bytes;
