@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -378,14 +379,22 @@ void pl_follow_report(struct plenum_runtime *rt, const struct pl_keeper_report *
     }
 }
 
+/* A keeper may have ended before it could tell whom it had started; then the rank itself has, if it was in MPI. */
+static pid_t pid_of(const struct plenum_job *job, int rank)
+{
+    pid_t told = job->ranks[rank].pid;
+    return told > 0 || !job->segment ? told : (pid_t)abs(atomic_load(&job->segment->ranks[rank].owner));
+}
+
 /* What a rank holds it holds until the end of its death, which takes a while when there is much memory to free. */
 static void await_ends(const struct plenum_job *job)
 {
     int64_t until = pl_runtime_now() + 1000;
     for (int r = 0; r < job->size; r++) {
-        if (job->ranks[r].pid <= 0 || job->ranks[r].ended)
+        pid_t pid = pid_of(job, r);
+        if (pid <= 0 || job->ranks[r].ended)
             continue;
-        struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, job->ranks[r].pid, 0), .events = POLLIN };
+        struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
         int64_t left = until - pl_runtime_now();
         if (p.fd < 0)
             continue;
