@@ -118,28 +118,28 @@ def keep(figures, name, ranks, values):
 
 class Weather:
     """Whether the cores are as close to each other as they have been."""
-    WORSE, LOOKS, PAUSE = 1.5, 25, 0.2
+    WORSE, PAUSE, PATIENCE = 1.5, 0.2, 60
 
     def __init__(self, limits):
         self.program = limits and limits.program(LIMITS)
-        self.best, self.turns, self.bad = float('inf'), 0, 0
+        self.best, self.turns, self.bad, self.waited = float('inf'), 0, 0, 0
 
     def line(self):
         said = subprocess.run([self.program, 'line'], stdout=subprocess.PIPE, text=True, check=True).stdout
         return float(said.split('\t')[1])
 
     def wait(self):
-        """Returns when it is good, or after some seconds."""
+        """Returns when it is good, or when a minute has been spent on waiting in all."""
         if not self.program:
             return
         self.turns += 1
-        for _ in range(self.LOOKS):
-            line = self.line()
-            self.best = min(self.best, line)
-            if line <= self.WORSE * self.best:
-                return
+        start, line = time.monotonic(), self.line()
+        self.best = min(self.best, line)
+        while line > self.WORSE * self.best and self.waited + time.monotonic() - start < self.PATIENCE:
             time.sleep(self.PAUSE)
-        self.bad += 1
+            line = self.line()
+        self.waited += time.monotonic() - start
+        self.bad += line > self.WORSE * self.best
 
 
 def measure(mpis, limits, args):
