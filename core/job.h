@@ -21,7 +21,7 @@
 
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
-#define PL_JOB_VERSION 6u
+#define PL_JOB_VERSION 7u
 #define PL_CARD_MAX    472u                  /* bytes of one address card */
 
 enum pl_card_slot { PL_CARD_DOOR, PL_CARD_WORLD, PL_CARD_SLOTS };
@@ -90,6 +90,7 @@ struct pl_job {
     uint32_t table; /* offset of the struct pl_job_table (core/job_sets.h) of sets that are published; 0: none */
     int32_t bell;   /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
     uint64_t bell_inode;      /* changed; 0: there is none */
+    uint32_t goes_on;         /* 1: when one of its processes fails */
     uint32_t parent;          /* of spawned processes: offset of the name of a port of their parents'; 0: there are none */
     uint64_t pages;           /* offset of the ranks' pages (core/job_report.h); 0: none */
     _Atomic uint32_t report;  /* how often the runtime has asked the processes what they are in */

@@ -44,7 +44,7 @@ static long now_ms(void)
 static uint32_t deaths(int rank)
 {
     uint32_t before = pl_process_deaths(PL_PROC(0, rank));
-    return before + (pl_process_alive(PL_PROC(0, rank)) == MPI_ERR_PROC_ABORTED);
+    return before + pl_process_died(PL_PROC(0, rank));
 }
 
 static void end_receives(struct pl_comm *comm)

@@ -192,6 +192,13 @@ int pl_process_alive(uint64_t proc)
     return rc;
 }
 
+bool pl_process_died(uint64_t proc)
+{
+    if (PL_PROC_JOB(proc) != 0 || !pl_process.bootstrap->died)
+        return pl_process_alive(proc) == MPI_ERR_PROC_ABORTED;
+    return pl_process.bootstrap->died(PL_PROC_RANK(proc));
+}
+
 uint32_t pl_process_deaths(uint64_t proc)
 {
     if (PL_PROC_JOB(proc) != 0 || !pl_process.bootstrap->deaths)

@@ -28,6 +28,7 @@ struct pl_place {
     uint32_t generation;      /* how often this rank was claimed: peers of one World have the same */
     const char *local_ranks;  /* of this node, "0,1,4", when they are not all of the job; NULL: not known */
     const struct pl_job *job; /* the job segment when inherited, the pool's when attached, else NULL */
+    bool attached;            /* to a pool */
     bool watched; /* nobody ends this process when another of the job dies: the engines look (core/lost.h) */
 };
 
@@ -66,6 +67,8 @@ struct pl_bootstrap_ops {
     /* Says the process sets that the launcher defines, each with the ranks of its members; the names may be any text. A result
      * of `found` other than 0 ends it and is returned. Asks the own server only. Any thread, no lock. NULL: there are none. */
     int (*psets)(int (*found)(void *to, const char *name, const int *ranks, int count), void *to);
+    /* Has a rank's process ended while MPI was in use there? NULL: alive() tells. */
+    bool (*died)(int rank);
     /* How many processes have died as this rank and had their place taken by another since the job began. NULL: none has. */
     uint32_t (*deaths)(int rank);
     /* A name service of the launcher's, for core/services.h. May ask a server, without the process lock. PL_UNREACHABLE: it has
@@ -79,7 +82,7 @@ struct pl_bootstrap_ops {
  * bootstrap is open. False: nobody was told. */
 bool pl_inherited_abort_early(int code, const char *object, const char *message);
 
-enum { PL_BOOTSTRAP_ABI = 5 };
+enum { PL_BOOTSTRAP_ABI = 6 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 struct pl_process {
@@ -116,6 +119,9 @@ int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length);
 
 /* Does it live? MPI_ERR_PROC_ABORTED (not recorded): it has ended. PL_AGAIN: that is not known. */
 int pl_process_alive(uint64_t proc);
+
+/* Has it ended while MPI was in use there, and was not replaced? False as well when that is not known. */
+bool pl_process_died(uint64_t proc);
 
 /* How many have died as this process and were replaced. */
 uint32_t pl_process_deaths(uint64_t proc);

@@ -26,7 +26,7 @@ static uint64_t last_ticket;
 /* A process may have several runtimes; each has a pipe for notes (core/job_note.h). */
 static uint64_t own_runtime(void)
 {
-    const struct pl_job *job = pl_process.place.watched ? NULL : pl_process.place.job;
+    const struct pl_job *job = pl_process.place.attached ? NULL : pl_process.place.job;
     return !job ? 0 : job->bell_inode ? job->bell_inode : (uint64_t)job->runtime_pid << 32;
 }
 

@@ -245,7 +245,7 @@ static const char *hopeless(const void *context)
 static int check_launcher(void)
 {
     const struct pl_place *place = &pl_process.place;
-    if (place->job && place->job->bell_inode && !place->watched)
+    if (place->job && place->job->bell_inode && !place->attached)
         return MPI_SUCCESS;
     if (strcmp(pl_process.bootstrap->name, "singleton") == 0)
         return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -283,7 +283,7 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
 int pl_spawn_meet_parents(void)
 {
     const struct pl_place *place = &pl_process.place;
-    if (!place->job || place->watched || !place->job->parent || place->generation != 1)
+    if (!place->job || place->attached || !place->job->parent || place->generation != 1)
         return MPI_SUCCESS;
     const char *port = (const char *)place->job + place->job->parent;
     int rc = pl_port_connect(port, NULL, 0, pl_world_comm, &pl_parent_comm);

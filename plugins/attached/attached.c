@@ -28,7 +28,7 @@ static int attached_open(struct pl_place *place)
     place->slots = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 0;
     place->generation = 1;
     place->job = seat.job;
-    place->watched = true;
+    place->attached = place->watched = true;
     return MPI_SUCCESS;
 }
 

@@ -138,6 +138,7 @@ static int inherited_open(struct pl_place *place)
     place->slots = (int)job->slots;
     place->generation = generation;
     place->job = job;
+    place->watched = job->goes_on;
     return MPI_SUCCESS;
 }
 
@@ -179,6 +180,12 @@ static int inherited_alive(int rank)
     int32_t owner = atomic_load(&peer->owner);
     bool ended = atomic_load(&peer->gone) || (owner > 0 && kill(owner, 0) != 0 && errno == ESRCH);
     return ended ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+/* Who has let go of its rank did so in good order. */
+static bool inherited_died(int rank)
+{
+    return atomic_load(&job->ranks[rank].owner) > 0 && inherited_alive(rank) != MPI_SUCCESS;
 }
 
 /* Has another rank ended while it was at work? */
@@ -259,4 +266,5 @@ const struct pl_bootstrap_ops pl_bootstrap_inherited = {
     .condemn = inherited_condemn,
     .state = inherited_state,
     .alive = inherited_alive,
+    .died = inherited_died,
 };

@@ -128,6 +128,7 @@ int pl_segment_make(struct plenum_job *job, int slots, int *error)
         .cookie = job->cookie,
         .runtime_pid = getpid(),
         .universe = (uint32_t)job->option[PLENUM_JOB_UNIVERSE],
+        .goes_on = (uint32_t)job->option[PLENUM_JOB_KEEP_GOING],
         .slots = (uint32_t)slots,
     };
     int fd = -1;

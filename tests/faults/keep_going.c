@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Under mpiexec --keep-going: the last rank dies in the way that is asked for ("kill", "exit"), or ends in good order before
+ * the others ("early"). Whoever waits for the dead hears of it; those who live go on in a communicator without it.
+ */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int failed;
+
+static void expect(int condition, const char *what)
+{
+    if (condition)
+        return;
+    printf("%s\n", what);
+    failed = 1;
+}
+
+static int class_of(int code)
+{
+    int class;
+    MPI_Error_class(code, &class);
+    return class;
+}
+
+static void die(const char *how)
+{
+    if (strcmp(how, "kill") == 0)
+        raise(SIGKILL);
+    if (strcmp(how, "exit") == 0)
+        _exit(5);
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "kill";
+    int rank, size, value = 0, sum = 0;
+    MPI_Comm living;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_split(MPI_COMM_WORLD, rank < size - 1 ? 0 : MPI_UNDEFINED, 0, &living);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    expect(sum == size * (size - 1) / 2, "the sum of all before");
+    int dies = strcmp(how, "early") != 0;
+    if (rank == size - 1) {
+        die(how);
+        MPI_Finalize();
+        return 0;
+    }
+    if (dies) { /* one waits for the dead, one for somebody who lives, the others for all */
+        int rc = rank == 0   ? MPI_Recv(&value, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+                 : rank == 1 ? MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+                             : MPI_Barrier(MPI_COMM_WORLD);
+        expect(class_of(rc) == MPI_ERR_PROC_ABORTED, "who waits hears of the death");
+    } else { /* who has ended in good order is no death: what is under way among the others stays so */
+        usleep(100000);
+        int other = rank ^ 1;
+        if (other < size - 1)
+            expect(MPI_Sendrecv(&rank, 1, MPI_INT, other, 1, &value, 1, MPI_INT, other, 1, MPI_COMM_WORLD,
+                                MPI_STATUS_IGNORE) == MPI_SUCCESS && value == other, "those who live go on");
+    }
+    for (int i = 0; i < 100; i++) {
+        value = rank + i;
+        MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, living);
+        expect(sum == (size - 1) * (size - 2) / 2 + i * (size - 1), "the sum of the living");
+    }
+    MPI_Comm_free(&living);
+    MPI_Finalize();
+    if (rank == 0 && !failed)
+        printf("went on\n");
+    return failed;
+}
