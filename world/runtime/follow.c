@@ -403,14 +403,19 @@ static void await_ends(const struct plenum_job *job)
     }
 }
 
+/* A process that executes another program just now has no environment for a moment, by which it would be found. */
+enum { QUIET_SWEEPS = 5 };
+
 /* Without the keeper the ranks are dead or dying (PR_SET_PDEATHSIG), but what they have started is not. */
 static void kill_remains(const struct plenum_job *job)
 {
     for (int r = 0; r < job->size; r++)
         if (job->ranks[r].pid > 0 && !job->ranks[r].ended)
             kill(-job->ranks[r].pid, SIGKILL);
-    for (int tries = 0; tries < 1000 && pl_sweep_machine(job->cookie) > 0; tries++)
+    for (int tries = 0, none = 0; tries < 1000 && none < QUIET_SWEEPS; tries++) {
+        none = pl_sweep_machine(job->cookie) > 0 ? 0 : none + 1;
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    }
     await_ends(job);
     pl_litter_sweep();
 }
