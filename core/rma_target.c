@@ -63,6 +63,12 @@ static void drop_entry(struct pl_rma_entry *entry)
     free(entry);
 }
 
+static void refuse_entry(struct pl_rma_entry *entry, int class)
+{
+    pl_rma_refuse(entry, class);
+    drop_entry(entry);
+}
+
 static void start_fetch(struct pl_rma_entry *entry, uint64_t size, struct pl_bulk *bulk,
                         void (*completed)(struct pl_request *request))
 {
@@ -77,11 +83,13 @@ static void message_fetched(struct pl_request *request)
 {
     struct pl_rma_entry *entry = PL_CONTAINER(request, struct pl_rma_entry, request);
     struct pl_win *win = entry->win;
-    int rank = entry->rank, error = request->outcome.error;
+    int rank = entry->rank, rc = request->outcome.error;
     win->moving--;
     entry->fetching = false;
-    if (error || (entry->part == PL_PART_ORDER && pl_rma_read_order(entry)))
-        drop_entry(entry);
+    if (rc == MPI_SUCCESS && entry->part == PL_PART_ORDER)
+        rc = pl_rma_read_order(entry);
+    if (rc)
+        refuse_entry(entry, rc);
     advance(win, rank);
 }
 
@@ -301,10 +309,8 @@ static void part_arrived(struct pl_win *win, const struct pl_header *header, con
         return;
     }
     int rc = entry->part == PL_PART_ORDER ? pl_rma_read_order(entry) : MPI_SUCCESS;
-    if (rc) {
-        pl_rma_refuse(entry, rc);
-        drop_entry(entry);
-    }
+    if (rc)
+        refuse_entry(entry, rc);
     advance(win, header->source);
 }
 
