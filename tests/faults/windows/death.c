@@ -291,7 +291,7 @@ int main(int argc, char **argv)
             if ((argc > 1 && strcmp(argv[1], "all") != 0 && strcmp(argv[1], flavors[f]) != 0) ||
                 (argc > 2 && strcmp(argv[2], situations[s].name) != 0))
                 continue;
-            snprintf(directory, sizeof directory, "/tmp/test-windows.XXXXXX");
+            snprintf(directory, sizeof directory, "pool.XXXXXX");
             if (!mkdtemp(directory))
                 return 1;
             wrong |= try(flavors[f], situations[s].name, situations[s].run);

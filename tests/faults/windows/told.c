@@ -134,7 +134,7 @@ int main(void)
 {
     void (*const deaths[])(MPI_Win, int) = { die_locked, die_before_fence, die_in_exposure };
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    snprintf(directory, sizeof directory, "/tmp/test-windows.XXXXXX");
+    snprintf(directory, sizeof directory, "pool.XXXXXX");
     if (shared == MAP_FAILED || !mkdtemp(directory))
         return 1;
     unsetenv("PLENUM_JOB");
