@@ -51,7 +51,7 @@ static void end_receives(struct pl_comm *comm)
 {
     struct pl_list *node;
     pl_match_index_drop(comm);
-    for (int i = PL_MSG_P2P; i <= PL_MSG_COLL; i++)
+    for (int i = 0; i < PL_QUEUES; i++)
         while ((node = pl_list_pop(&comm->queues[i].posted)) != NULL)
             pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_lost_class(comm));
 }

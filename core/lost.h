@@ -3,7 +3,7 @@
  * Processes that die where no launcher ends the others: in a pool, and in a job that goes on (pl_place.watched), each
  * engine looks now and then who lives; of another job the transport tells. It breaks the communicators that had a
  * member that died. What waits in a broken communicator ends with MPI_ERR_PROC_ABORTED, whoever it waits for: those who
- * live would soon wait for one that has given up. Partitioned receives are not ended.
+ * live would soon wait for one that has given up.
  *
  * In a pool the last byte of an engine's id, with which its card begins, says how many had died as that rank when it
  * came: so a process that has died is told from the one that has taken its place. Engine lock held in all functions

@@ -262,7 +262,7 @@ void pl_match_post(struct pl_request *request)
         pl_match_deliver(request, unexpected);
         return;
     }
-    if (__builtin_expect(comm->lost && request->context <= PL_MSG_COLL, 0)) {
+    if (__builtin_expect(comm->lost, 0)) {
         pl_request_complete(request, pl_lost_class(comm));
         return;
     }
@@ -277,13 +277,10 @@ static struct pl_unexpected *find_token(struct pl_engine *engine, const struct p
                                         const struct pl_header *header)
 {
     struct pl_comm *comm = find_comm(engine, header);
-    struct pl_list *queues[] = { &engine->orphans, comm ? &comm->queues[PL_MSG_P2P].unexpected : NULL,
-                                 comm ? &comm->queues[PL_MSG_COLL].unexpected : NULL };
-    for (int i = 0; i < 3; i++)
-        if (queues[i])
-            PL_LIST_EACH(unexpected, queues[i], struct pl_unexpected, link)
-                if (unexpected->header.token == header->token && unexpected->from->engine == from->engine)
-                    return unexpected;
+    for (int i = -1; i < (comm ? PL_QUEUES : 0); i++)
+        PL_LIST_EACH(unexpected, i < 0 ? &engine->orphans : &comm->queues[i].unexpected, struct pl_unexpected, link)
+            if (unexpected->header.token == header->token && unexpected->from->engine == from->engine)
+                return unexpected;
     return NULL;
 }
 

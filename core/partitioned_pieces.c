@@ -8,6 +8,7 @@
 #include "core/datatype.h"
 #include "core/engine.h"
 #include "core/error.h"
+#include "core/lost.h"
 #include "core/match.h"
 #include "core/memory.h"
 #include "core/p2p.h"
@@ -138,6 +139,18 @@ static int piece_of(const struct pl_channel *channel, const struct pl_header *he
     return own && channel->pieces[number].tag == header->tag ? (int)number : -1;
 }
 
+/* A piece that has not come. In a broken communicator it never will. */
+static void await(struct pl_request *piece)
+{
+    struct pl_comm *comm = piece->comm;
+    if (atomic_load(&comm->lost)) {
+        pl_request_complete(piece, pl_lost_class(comm));
+        return;
+    }
+    piece->state = PL_STATE_POSTED;
+    pl_list_append(&comm->queues[PL_MSG_PARTITIONED].posted, &piece->link);
+}
+
 /* `active`: it has not come yet. */
 void pl_channel_receive(struct pl_channel *channel)
 {
@@ -162,10 +175,8 @@ void pl_channel_receive(struct pl_channel *channel)
         pl_match_deliver(&channel->pieces[number], unexpected);
     }
     for (int i = 0; i < channel->terms.pieces; i++)
-        if (channel->pieces[i].active) {
-            channel->pieces[i].state = PL_STATE_POSTED;
-            pl_list_append(&queues->posted, &channel->pieces[i].link);
-        }
+        if (channel->pieces[i].active)
+            await(&channel->pieces[i]);
 }
 
 struct pl_request *pl_partitioned_take(struct pl_comm *comm, const struct pl_header *header)

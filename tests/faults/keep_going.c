@@ -35,6 +35,43 @@ static void die(const char *how)
         _exit(5);
 }
 
+/* Parts of messages that will never be whole: of one that the dead had begun, of one that somebody who lives never
+ * announces, and of one that nobody receives. */
+enum { PARTS = 4, LONG = 1 << 20 };
+static char parts[3][PARTS * LONG];
+static MPI_Request partitioned[3];
+
+static void begin_parts(int rank, int size)
+{
+    if (rank == size - 1) {
+        MPI_Psend_init(parts[0], PARTS, 10, MPI_CHAR, 0, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &partitioned[0]);
+        MPI_Start(&partitioned[0]);
+        MPI_Pready(1, partitioned[0]);
+    }
+    if (rank > 0)
+        return;
+    MPI_Precv_init(parts[0], PARTS, 10, MPI_CHAR, size - 1, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &partitioned[0]);
+    MPI_Precv_init(parts[1], PARTS, 10, MPI_CHAR, 1, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &partitioned[1]);
+    MPI_Psend_init(parts[2], PARTS, LONG, MPI_CHAR, 1, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &partitioned[2]);
+    MPI_Startall(3, partitioned);
+    MPI_Pready_range(0, PARTS - 1, partitioned[2]);
+}
+
+static void end_parts(void)
+{
+    for (int time = 0; time < 2; time++) {
+        for (int i = 0; i < 3; i++)
+            expect(class_of(MPI_Wait(&partitioned[i], MPI_STATUS_IGNORE)) == MPI_ERR_PROC_ABORTED,
+                   "who waits for parts hears of the death");
+        MPI_Startall(3, partitioned);
+        MPI_Pready_range(0, PARTS - 1, partitioned[2]);
+    }
+    for (int i = 0; i < 3; i++) {
+        MPI_Wait(&partitioned[i], MPI_STATUS_IGNORE);
+        MPI_Request_free(&partitioned[i]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "kill";
@@ -48,6 +85,8 @@ int main(int argc, char **argv)
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     expect(sum == size * (size - 1) / 2, "the sum of all before");
     int dies = strcmp(how, "early") != 0;
+    if (dies)
+        begin_parts(rank, size);
     if (rank == size - 1) {
         die(how);
         MPI_Finalize();
@@ -58,6 +97,8 @@ int main(int argc, char **argv)
                  : rank == 1 ? MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
                              : MPI_Barrier(MPI_COMM_WORLD);
         expect(class_of(rc) == MPI_ERR_PROC_ABORTED, "who waits hears of the death");
+        if (rank == 0)
+            end_parts();
     } else { /* who has ended in good order is no death: what is under way among the others stays so */
         usleep(100000);
         int other = rank ^ 1;

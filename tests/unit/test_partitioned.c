@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Partitioned communication from one end: what it sends, and what it makes of announcements and pieces that come in any
- * order, before it is started or after, with sizes that do not fit or that nobody can believe; without memory.
+ * order, before it is started or after, with sizes that do not fit or that nobody can believe; without memory; in a communicator that is broken.
  */
 #include "wire.h"
 
 #include "core/datatype.h"
 #include "core/error.h"
+#include "core/lost.h"
 #include "core/memory.h"
 #include "core/partitioned.h"
 
@@ -289,4 +290,109 @@ START_TEST(no_memory)
 }
 END_TEST
 
-UNIT_MAIN("partitioned", what_is_sent, any_order, ragged_pieces, announcements_that_do_not_fit, freed, no_memory)
+static void break_comm(void)
+{
+    struct pl_header header = header_of(PL_MSG_P2P, comms[0], 1, 0, 0);
+    pl_engine_enter(engine);
+    pl_lost_starve(engine, comms[0], &header);
+    pl_engine_leave(engine);
+}
+
+static void check_ended(struct pl_request *request)
+{
+    ck_assert(pl_request_done(request));
+    ck_assert_int_eq(request->outcome.error, MPI_ERR_NO_MEM);
+    for (int i = 0; i < pl_partitions(request); i++)
+        ck_assert(pl_parrived(request, i));
+    request->active = false;
+}
+
+/* Nothing comes in a broken communicator but what has come before. */
+START_TEST(broken_receives)
+{
+    set_up();
+    struct pl_request *partly = receive(4), *there = receive(4), *later = receive(4), *unannounced = receive(4), *fresh;
+    for (int i = 0; i < 3; i++)
+        announce(6, 4, 10 * i);
+    start(partly);
+    start(unannounced);
+    send_piece(2, 6, 0);
+    send_piece(20, 6, 0);
+    for (int i = 0; i < 4; i++)
+        send_piece(10 + i, 6, 6 * i);
+    break_comm();
+    check_ended(partly);
+    check_ended(unannounced);
+    start(there);
+    check_done(there, MPI_SUCCESS, BYTES);
+    check_data();
+    for (int time = 0; time < 2; time++) {
+        start(there);
+        check_ended(there);
+        start(later); /* the first time one of its pieces is there */
+        check_ended(later);
+        start(unannounced);
+        check_ended(unannounced);
+    }
+    fresh = receive(2);
+    start(fresh);
+    check_ended(fresh);
+    struct pl_request *all[] = { partly, there, later, unannounced, fresh };
+    for (int i = 0; i < 5; i++)
+        pl_request_let_go(all[i]);
+    tear_down();
+}
+END_TEST
+
+/* A long piece waits here for its receiver, which may have given up the communicator: it is asked to give it back. */
+START_TEST(broken_sends)
+{
+    set_up();
+    struct pl_request *request;
+    ck_assert_int_eq(pl_psend_create(comms[0], data, 2, 12, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request),
+                     MPI_SUCCESS);
+    start(request);
+    wire.result = PL_PENDING;
+    ck_assert_int_eq(pl_pready(request, 0, 1), MPI_SUCCESS);
+    struct pl_header answers[] = { wire.header[1], wire.header[2] };
+    wire.sent = 0;
+    wire.result = MPI_SUCCESS;
+    break_comm();
+    ck_assert_int_eq(wire.sent, 2);
+    wire.withdraws = true;
+    for (int i = 0; i < 2; i++) {
+        ck_assert(wire.header[i].kind == PL_MSG_CANCEL && wire.header[i].token == answers[i].token);
+        ck_assert(!pl_request_done(request));
+        answers[i].kind = PL_MSG_CANCELLED;
+        answers[i].tag = 1;
+        arrive(&answers[i], NULL, NULL);
+    }
+    check_done(request, MPI_ERR_NO_MEM, 0);
+    pl_request_let_go(request);
+    tear_down();
+}
+END_TEST
+
+/* ... and gives it back, if it has not received it. */
+START_TEST(asked_back)
+{
+    struct pl_bulk bulk = { .ops = &wire_ops };
+    set_up();
+    struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, INT32_MIN + 3, BYTES);
+    header.token = 17;
+    arrive(&header, NULL, &bulk);
+    header.kind = PL_MSG_CANCEL;
+    for (int there = 1; there >= 0; there--) {
+        wire.sent = 0;
+        arrive(&header, NULL, NULL);
+        ck_assert_int_eq(wire.sent, 1);
+        ck_assert(wire.header[0].kind == PL_MSG_CANCELLED && wire.header[0].token == 17);
+        ck_assert_int_eq(wire.header[0].tag, there);
+        ck_assert_int_eq(wire.cancelled, 1);
+    }
+    tear_down();
+}
+END_TEST
+
+UNIT_MAIN("partitioned", what_is_sent, any_order, ragged_pieces, announcements_that_do_not_fit, freed, no_memory,
+          broken_receives, broken_sends, asked_back)
