@@ -15,6 +15,8 @@
 #include "core/p2p.h"
 #include "core/request.h"
 
+enum { AHEAD_MOST = 128 /* messages of collectives to one peer before it has asked for them, as many as on a board */ };
+
 static void queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
 {
     if (pl_list_empty(&peer->link)) /* it is in there already, also when what it had queued was cancelled */
@@ -33,15 +35,14 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
     if (sync)
         pl_list_append(&engine->awaiting, &request->link);
     int rc = endpoint->ops->send(endpoint, &request->out);
-    if (rc == PL_PENDING) {
-        if (!sync)
+    bool awaits = rc == MPI_SUCCESS && sync && !request->acked;
+    if (rc == PL_PENDING || awaits) {
+        if (awaits)
+            request->state = PL_STATE_AWAITING;
+        else if (!sync)
             pl_list_append(&engine->moving, &request->link);
         if (request->comm && __builtin_expect(atomic_load(&request->comm->lost), 0))
             pl_send_ask_back(request); /* the receiver may have given up the communicator, and never look for it */
-        return MPI_SUCCESS;
-    }
-    if (rc == MPI_SUCCESS && sync && !request->acked) {
-        request->state = PL_STATE_AWAITING;
         return MPI_SUCCESS;
     }
     pl_list_remove(&request->link);
@@ -50,9 +51,21 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
     return rc == PL_AGAIN ? PL_AGAIN : MPI_SUCCESS;
 }
 
+/* Who only sends, as the root of a bcast or the first of a scan, must not run away from who receives: what comes early
+ * takes memory there, and each search goes through it. So one in so many is not done until it has been matched. */
+static inline void hold_back(struct pl_peer *peer, struct pl_request *request)
+{
+    if (++peer->ahead < AHEAD_MOST)
+        return;
+    peer->ahead = 0;
+    request->out.header.flags |= PL_FLAG_SYNC;
+}
+
 int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
 {
     request->peer = peer;
+    if (request->out.header.kind == PL_MSG_COLL)
+        hold_back(peer, request);
     if (__builtin_expect(peer->error, 0)) {
         pl_request_complete(request, peer->error);
         return MPI_SUCCESS;

@@ -31,6 +31,7 @@ struct pl_peer {
     int error;                     /* MPI error class once it has failed, for good */
     bool closed;                   /* it has closed its engine, as everybody may: what is sent to it vanishes */
     uint32_t settings;             /* what it has configured for collectives (core/collectives/table.h) */
+    unsigned ahead;                /* messages of collectives since the last one that was awaited to be matched */
     struct pl_peer *next;          /* in its bucket */
 };
 
