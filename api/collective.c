@@ -1,35 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocking collectives (MPI-5.0 chapter 6). Arguments and work: coll_move.c, coll_reduce.c. */
-#include "api/coll.h"
+/*
+ * Blocking collectives (MPI-5.0 chapter 6). Arguments and work: coll_move.c, coll_reduce.c; but most calls are short and
+ * have the usual arguments, which a few comparisons find right, and go to the board at once: coll_usual.h.
+ */
+#include "api/coll_usual.h"
 #include "api/pmpi.h"
+
+/* Such a call is wrong, or rare: its worker has to look. */
+#define WORK(worker, ...) worker(&(struct pl_call){ .function = function }, __VA_ARGS__, PL_RUN)
+
+/* --- barrier, broadcast ------------------------------------------------------------------------------------------ */
 
 int MPI_Barrier(MPI_Comm comm)
 {
-    return pl_do_barrier(&(struct pl_call)PL_CALL(MPI_Barrier), comm, PL_RUN);
+    const char *function = __func__;
+    struct pl_coll coll;
+    if (pl_usual_comm(&coll, PL_COLL_BARRIER, 0, comm))
+        return pl_usual_run(function, &coll, 0);
+    return WORK(pl_do_barrier, comm);
+}
+
+static inline int bcast(const char *function, void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                        MPI_Comm comm)
+{
+    struct pl_coll coll;
+    size_t bytes;
+    if (pl_usual_comm(&coll, PL_COLL_BCAST, root, comm) && pl_usual_received(&coll, buffer, count, datatype, &bytes))
+        return pl_usual_run(function, &coll, bytes);
+    return WORK(pl_do_bcast, buffer, count, datatype, root, comm);
 }
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    return pl_do_bcast(&(struct pl_call)PL_CALL(MPI_Bcast), buffer, count, datatype, root, comm, PL_RUN);
+    return bcast(__func__, buffer, count, datatype, root, comm);
 }
 
 int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    return pl_do_bcast(&(struct pl_call)PL_CALL(MPI_Bcast_c), buffer, count, datatype, root, comm, PL_RUN);
+    return bcast(__func__, buffer, count, datatype, root, comm);
+}
+
+/* --- gather and scatter ------------------------------------------------------------------------------------------- */
+
+static inline int gather(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    struct pl_coll coll;
+    size_t bytes, room;
+    if (pl_usual_comm(&coll, PL_COLL_GATHER, root, comm) &&
+        pl_usual_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
+        (root != coll.comm->rank ||
+         (pl_usual_received(&coll, recvbuf, recvcount, recvtype, &room) && room == bytes &&
+          pl_usual_apart(sendbuf, bytes, recvbuf, bytes * (size_t)coll.comm->size))))
+        return pl_usual_run(function, &coll, bytes);
+    return WORK(pl_do_gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return pl_do_gather(&(struct pl_call)PL_CALL(MPI_Gather), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                        recvtype, root, comm, PL_RUN);
+    return gather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                  MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return pl_do_gather(&(struct pl_call)PL_CALL(MPI_Gather_c), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                        recvtype, root, comm, PL_RUN);
+    return gather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
@@ -46,18 +82,30 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
                          PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs), recvtype, root, comm, PL_RUN);
 }
 
+static inline int scatter(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    struct pl_coll coll;
+    size_t bytes, sent;
+    if (pl_usual_comm(&coll, PL_COLL_SCATTER, root, comm) &&
+        pl_usual_received(&coll, recvbuf, recvcount, recvtype, &bytes) &&
+        (root != coll.comm->rank ||
+         (pl_usual_sent(&coll, sendbuf, sendcount, sendtype, &sent) && sent == bytes &&
+          pl_usual_apart(sendbuf, bytes * (size_t)coll.comm->size, recvbuf, bytes))))
+        return pl_usual_run(function, &coll, bytes);
+    return WORK(pl_do_scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
 int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                 MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return pl_do_scatter(&(struct pl_call)PL_CALL(MPI_Scatter), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                         recvtype, root, comm, PL_RUN);
+    return scatter(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                   MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return pl_do_scatter(&(struct pl_call)PL_CALL(MPI_Scatter_c), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                         recvtype, root, comm, PL_RUN);
+    return scatter(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
@@ -74,18 +122,40 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
                           PL_DISPLS_C(displs), sendtype, recvbuf, recvcount, recvtype, root, comm, PL_RUN);
 }
 
+/* --- all to all --------------------------------------------------------------------------------------------------- */
+
+/* Each sends so many blocks; all get one from each. */
+static inline bool usual_exchange(struct pl_coll *coll, const void *sendbuf, MPI_Count sendcount,
+                                  MPI_Datatype sendtype, bool to_each, void *recvbuf, MPI_Count recvcount,
+                                  MPI_Datatype recvtype, size_t *bytes)
+{
+    size_t sent, size = (size_t)coll->comm->size;
+    return pl_usual_received(coll, recvbuf, recvcount, recvtype, bytes) &&
+           pl_usual_sent(coll, sendbuf, sendcount, sendtype, &sent) && sent == *bytes &&
+           pl_usual_apart(sendbuf, to_each ? sent * size : sent, recvbuf, sent * size);
+}
+
+static inline int allgather(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct pl_coll coll;
+    size_t bytes;
+    if (pl_usual_comm(&coll, PL_COLL_ALLGATHER, 0, comm) &&
+        usual_exchange(&coll, sendbuf, sendcount, sendtype, false, recvbuf, recvcount, recvtype, &bytes))
+        return pl_usual_run(function, &coll, bytes);
+    return WORK(pl_do_allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
 int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                   MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return pl_do_allgather(&(struct pl_call)PL_CALL(MPI_Allgather), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                           recvtype, comm, PL_RUN);
+    return allgather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return pl_do_allgather(&(struct pl_call)PL_CALL(MPI_Allgather_c), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                           recvtype, comm, PL_RUN);
+    return allgather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
@@ -102,18 +172,27 @@ int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
                             PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs), recvtype, comm, PL_RUN);
 }
 
+static inline int alltoall(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct pl_coll coll;
+    size_t bytes;
+    if (pl_usual_comm(&coll, PL_COLL_ALLTOALL, 0, comm) &&
+        usual_exchange(&coll, sendbuf, sendcount, sendtype, true, recvbuf, recvcount, recvtype, &bytes))
+        return pl_usual_run(function, &coll, bytes);
+    return WORK(pl_do_alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                  MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return pl_do_alltoall(&(struct pl_call)PL_CALL(MPI_Alltoall), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                          recvtype, comm, PL_RUN);
+    return alltoall(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                    MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return pl_do_alltoall(&(struct pl_call)PL_CALL(MPI_Alltoall_c), sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                          recvtype, comm, PL_RUN);
+    return alltoall(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
@@ -149,82 +228,130 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
                            recvtypes, comm, PL_RUN);
 }
 
+/* --- reductions --------------------------------------------------------------------------------------------------- */
+
+static inline int reduce(const char *function, const void *sendbuf, void *recvbuf, MPI_Count count,
+                         MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
+{
+    struct pl_coll coll;
+    size_t bytes;
+    if (pl_usual_comm(&coll, PL_COLL_REDUCE, root, comm) && pl_usual_elements(&coll, count, datatype, op, &bytes) &&
+        (root == coll.comm->rank ? pl_usual_vectors(&coll, sendbuf, bytes, recvbuf, bytes)
+                                 : pl_usual_buffer(coll.sendbuf = sendbuf)))
+        return pl_usual_run(function, &coll, bytes);
+    return WORK(pl_do_reduce, sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
 int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
-    return pl_do_reduce(&(struct pl_call)PL_CALL(MPI_Reduce), sendbuf, recvbuf, count, datatype, op, root, comm,
-                        PL_RUN);
+    return reduce(__func__, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
                  MPI_Comm comm)
 {
-    return pl_do_reduce(&(struct pl_call)PL_CALL(MPI_Reduce_c), sendbuf, recvbuf, count, datatype, op, root, comm,
-                        PL_RUN);
+    return reduce(__func__, sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+/* allreduce, scan and exscan, by kind. */
+static inline int reduction(const char *function, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf,
+                            MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    struct pl_coll coll;
+    size_t bytes;
+    if (pl_usual_comm(&coll, kind, 0, comm) && pl_usual_elements(&coll, count, datatype, op, &bytes) &&
+        pl_usual_vectors(&coll, sendbuf, bytes, recvbuf, bytes))
+        return pl_usual_run(function, &coll, bytes);
+    return WORK(pl_do_reduction, kind, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Allreduce), PL_COLL_ALLREDUCE, sendbuf, recvbuf, count,
-                           datatype, op, comm, PL_RUN);
+    return reduction(__func__, PL_COLL_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                     MPI_Comm comm)
 {
-    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Allreduce_c), PL_COLL_ALLREDUCE, sendbuf, recvbuf, count,
-                           datatype, op, comm, PL_RUN);
+    return reduction(__func__, PL_COLL_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return reduction(__func__, PL_COLL_SCAN, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return reduction(__func__, PL_COLL_SCAN, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return reduction(__func__, PL_COLL_EXSCAN, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return reduction(__func__, PL_COLL_EXSCAN, sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+static inline int reduce_scatter_block(const char *function, const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    struct pl_coll coll;
+    size_t bytes;
+    if (pl_usual_comm(&coll, PL_COLL_REDUCE_SCATTER_BLOCK, 0, comm) &&
+        pl_usual_elements(&coll, recvcount, datatype, op, &bytes) &&
+        pl_usual_vectors(&coll, sendbuf, bytes * (size_t)coll.comm->size, recvbuf, bytes))
+        return pl_usual_run(function, &coll, bytes);
+    return WORK(pl_do_reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
 int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
                              MPI_Comm comm)
 {
-    return pl_do_reduce_scatter_block(&(struct pl_call)PL_CALL(MPI_Reduce_scatter_block), sendbuf, recvbuf, recvcount,
-                                      datatype, op, comm, PL_RUN);
+    return reduce_scatter_block(__func__, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
 int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
                                MPI_Op op, MPI_Comm comm)
 {
-    return pl_do_reduce_scatter_block(&(struct pl_call)PL_CALL(MPI_Reduce_scatter_block_c), sendbuf, recvbuf, recvcount,
-                                      datatype, op, comm, PL_RUN);
+    return reduce_scatter_block(__func__, sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+/* Usual are blocks of one length. */
+static inline bool usual_counts(struct pl_coll *coll, struct pl_counts counts)
+{
+    bool alike = counts.narrow || counts.wide;
+    coll->recvcounts = counts;
+    for (int i = 1; alike && i < coll->comm->size; i++)
+        alike = pl_count_at(counts, i) == pl_count_at(counts, 0);
+    return alike;
+}
+
+static inline int reduce_scatter(const char *function, const void *sendbuf, void *recvbuf, struct pl_counts recvcounts,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    struct pl_coll coll;
+    size_t bytes;
+    if (pl_usual_comm(&coll, PL_COLL_REDUCE_SCATTER, 0, comm) && usual_counts(&coll, recvcounts) &&
+        pl_usual_elements(&coll, pl_count_at(recvcounts, 0), datatype, op, &bytes) &&
+        pl_usual_vectors(&coll, sendbuf, bytes * (size_t)coll.comm->size, recvbuf, bytes))
+        return pl_usual_run(function, &coll, bytes);
+    return WORK(pl_do_reduce_scatter, sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 
 int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
                        MPI_Comm comm)
 {
-    return pl_do_reduce_scatter(&(struct pl_call)PL_CALL(MPI_Reduce_scatter), sendbuf, recvbuf, PL_COUNTS(recvcounts),
-                                datatype, op, comm, PL_RUN);
+    return reduce_scatter(__func__, sendbuf, recvbuf, PL_COUNTS(recvcounts), datatype, op, comm);
 }
 
 int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
                          MPI_Op op, MPI_Comm comm)
 {
-    return pl_do_reduce_scatter(&(struct pl_call)PL_CALL(MPI_Reduce_scatter_c), sendbuf, recvbuf,
-                                PL_COUNTS_C(recvcounts), datatype, op, comm, PL_RUN);
-}
-
-int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Scan), PL_COLL_SCAN, sendbuf, recvbuf, count, datatype, op,
-                           comm, PL_RUN);
-}
-
-int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Scan_c), PL_COLL_SCAN, sendbuf, recvbuf, count, datatype, op,
-                           comm, PL_RUN);
-}
-
-int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Exscan), PL_COLL_EXSCAN, sendbuf, recvbuf, count, datatype, op,
-                           comm, PL_RUN);
-}
-
-int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-    return pl_do_reduction(&(struct pl_call)PL_CALL(MPI_Exscan_c), PL_COLL_EXSCAN, sendbuf, recvbuf, count, datatype,
-                           op, comm, PL_RUN);
+    return reduce_scatter(__func__, sendbuf, recvbuf, PL_COUNTS_C(recvcounts), datatype, op, comm);
 }
 
 PL_NAMES_COLLECTIVE(PL_PMPI)

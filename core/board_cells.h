@@ -61,9 +61,8 @@ struct pl_board {
     struct pl_engine *engine;
     const struct pl_transport_ops *ops;
     int size, rank;
-    uint32_t kinds; /* of collectives that go by it: a bit each (core/collectives/board.c) */
-    uint32_t next;  /* number of the next operation, or of the one under way */
-    uint32_t seen;  /* all ranks have completed those before this one */
+    uint32_t next; /* number of the next operation, or of the one under way */
+    uint32_t seen; /* all ranks have completed those before this one */
     struct pl_board_sheet *sheet;
     struct pl_board_line *cells; /* [size] of the operation `next` */
     unsigned char *ring[2];      /* those of all ranks: short, long */

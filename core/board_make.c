@@ -166,6 +166,7 @@ void pl_board_release(struct pl_comm *comm)
 {
     struct pl_board *board = comm->board;
     comm->board = NULL;
+    comm->by_board = 0;
     comm->boardless = true;
     if (board)
         let_go(board);

@@ -13,7 +13,7 @@
 
 int pl_coll_check(const struct pl_comm *comm)
 {
-    if (__builtin_expect(!comm->unlike && !comm->lost, 1))
+    if (pl_coll_can(comm))
         return MPI_SUCCESS;
     if (comm->lost)
         return pl_lost_fail(comm);

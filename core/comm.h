@@ -65,6 +65,7 @@ struct pl_comm {
     struct pl_comm *next;      /* in the engine's bucket */
     struct pl_list siblings;   /* in the instance's list of communicators */
     struct pl_board *board;    /* for blocking collectives; NULL: none, or not yet */
+    uint32_t by_board;         /* which kinds of them go by it: a bit each (core/collectives/board.c) */
     bool boardless;            /* there will be none */
     int board_waited;          /* collectives that would have used it so far */
     unsigned boarded;          /* collectives that went by the board */

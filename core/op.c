@@ -6,19 +6,16 @@
 #include <limits.h>
 
 #include "core/error.h"
-#include "core/op_kernels.h"
 
 /* An int function gets at most so many elements at once. */
 static const MPI_Count CHUNK = INT_MAX;
 
 #define OPERATION(number, name_, kernels_) \
-    [number - FIRST] = { .obj = PL_OBJECT_PREDEFINED(PL_OP, number), \
+    [number - PL_OP_FIRST] = { .obj = PL_OBJECT_PREDEFINED(PL_OP, number), \
                          .commute = true, .kernels = kernels_, .name = #name_ }
 
-enum { FIRST = 0x20, NUMBERS = 0x20 };
-
 /* By the handle's number. */
-static struct pl_op ops[NUMBERS] = {
+struct pl_op pl_ops[PL_OP_NUMBERS] = {
     OPERATION(0x21, MPI_SUM, &pl_kernels_sum),
     OPERATION(0x22, MPI_MIN, &pl_kernels_min),
     OPERATION(0x23, MPI_MAX, &pl_kernels_max),
@@ -43,7 +40,7 @@ static bool is_op(const struct pl_op *op, MPI_Op constant)
 
 void *pl_op_predefined(uintptr_t constant)
 {
-    struct pl_op *op = constant >= FIRST && constant < FIRST + NUMBERS ? &ops[constant - FIRST] : NULL;
+    struct pl_op *op = pl_op_basic(constant);
     return op && op->name ? op : NULL;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/datatype.h"
 #include "core/object.h"
+#include "core/op_kernels.h"
 #include "mpi.h"
 
 struct pl_op {
@@ -17,6 +18,21 @@ struct pl_op {
 };
 
 void *pl_op_predefined(uintptr_t constant);
+
+/* The same where it must be fast. A number that is no operation's has no loops. */
+enum { PL_OP_FIRST = 0x20, PL_OP_NUMBERS = 0x20 };
+extern struct pl_op pl_ops[PL_OP_NUMBERS];
+static inline struct pl_op *pl_op_basic(uintptr_t constant)
+{
+    return constant - PL_OP_FIRST < PL_OP_NUMBERS ? &pl_ops[constant - PL_OP_FIRST] : NULL;
+}
+
+/* The loop of a predefined operation for a type; NULL: none, and pl_op_apply() does it where it can be done. */
+static inline pl_op_kernel *pl_op_loop(const struct pl_op *op, const struct pl_type *type)
+{
+    return op->kernels ? op->kernels->loop[type->basic] : NULL;
+}
+
 void pl_op_destroy(void *op);
 
 /* May this operation be applied to this type? MPI_ERR_OP with the detail when not. */

@@ -56,24 +56,31 @@ static size_t bytes_of(const struct pl_coll *coll)
     return ours ? (size_t)count * (size_t)coll->recvtype->size : SIZE_MAX;
 }
 
-/* How a piece is done, and how long pieces are. */
+/* How a piece is done, when all data is short. */
+static pl_board_piece *const ways[PL_COLL_KINDS] = {
+    [PL_COLL_BARRIER] = pl_board_barrier,
+    [PL_COLL_BCAST] = pl_board_bcast,
+    [PL_COLL_GATHER] = pl_board_gather,
+    [PL_COLL_SCATTER] = pl_board_scatter,
+    [PL_COLL_ALLGATHER] = pl_board_allgather,
+    [PL_COLL_ALLTOALL] = pl_board_alltoall,
+    [PL_COLL_REDUCE] = pl_board_reduce,
+    [PL_COLL_ALLREDUCE] = pl_board_allreduce,
+    [PL_COLL_REDUCE_SCATTER_BLOCK] = pl_board_reduce_scatter,
+    [PL_COLL_REDUCE_SCATTER] = pl_board_reduce_scatter,
+    [PL_COLL_SCAN] = pl_board_chain,
+    [PL_COLL_EXSCAN] = pl_board_chain,
+};
+
+/* The same of any length, and how long pieces are. */
 static pl_board_piece *way_of(const struct pl_board_call *call)
 {
-    switch (call->coll->kind) {
-    case PL_COLL_BARRIER: return pl_board_barrier;
-    case PL_COLL_BCAST: return pl_board_bcast;
-    case PL_COLL_GATHER: return pl_board_gather;
-    case PL_COLL_SCATTER: return pl_board_scatter;
-    case PL_COLL_ALLGATHER: return pl_board_allgather;
-    case PL_COLL_ALLTOALL: return pl_board_alltoall;
-    case PL_COLL_REDUCE_SCATTER:
-    case PL_COLL_REDUCE_SCATTER_BLOCK: return pl_board_reduce_scatter;
-    case PL_COLL_REDUCE: return call->bytes <= PL_BOARD_SHORT ? pl_board_reduce : pl_board_chain;
-    case PL_COLL_ALLREDUCE:
-        return call->size == 2 || call->bytes * (size_t)call->size <= SHARED ? pl_board_allreduce
-                                                                             : pl_board_allreduce_in_parts;
-    default: return pl_board_chain;
-    }
+    enum pl_coll_kind kind = call->coll->kind;
+    if (kind == PL_COLL_REDUCE && call->bytes > PL_BOARD_SHORT)
+        return pl_board_chain;
+    if (kind == PL_COLL_ALLREDUCE && call->size > 2 && call->bytes * (size_t)call->size > SHARED)
+        return pl_board_allreduce_in_parts;
+    return ways[kind];
 }
 
 static size_t piece_of(const struct pl_board_call *call)
@@ -127,39 +134,48 @@ static struct pl_board *find_board(const struct pl_coll *coll, int *rc)
         return NULL;
     *rc = pl_board_of(comm, is_reduction(coll->kind), &board);
     if (board)
-        board->kinds = kinds_by_board();
+        comm->by_board = kinds_by_board();
     return board;
 }
 
-static void __attribute__((noinline)) do_pieces(struct pl_board_call *call, int *rc)
+static int __attribute__((noinline)) do_pieces(struct pl_board_call *call)
 {
     size_t most = piece_of(call), at = 0;
+    int rc;
     pl_board_piece *piece = way_of(call);
     call->much = is_much(call);
     do {
         size_t some = pl_least(most, call->bytes - at);
-        *rc = piece(call, at, some);
+        rc = piece(call, at, some);
         pl_board_end(call->board);
         at += some;
-    } while (*rc == MPI_SUCCESS && (at < call->bytes || call->last > 0));
+    } while (rc == MPI_SUCCESS && (at < call->bytes || call->last > 0));
+    return rc;
+}
+
+int pl_coll_on_board(const struct pl_coll *coll, size_t bytes)
+{
+    struct pl_comm *comm = coll->comm;
+    struct pl_board_call call = { comm->board, coll, comm->rank, comm->size, coll->root, bytes, 0, false };
+    int rc;
+    if (__builtin_expect(bytes <= PL_BOARD_SHORT / PL_BOARD_RANKS, 1)) {
+        rc = ways[coll->kind](&call, 0, bytes);
+        pl_board_end(call.board);
+    } else {
+        rc = do_pieces(&call);
+    }
+    comm->boarded++;
+    return rc;
 }
 
 bool pl_coll_by_board(const struct pl_coll *coll, int *rc)
 {
     struct pl_comm *comm = coll->comm;
-    struct pl_board *board = comm->board;
-    if (__builtin_expect(!board, 0) && !(board = find_board(coll, rc)))
+    if (__builtin_expect(!comm->board, 0) && !find_board(coll, rc))
         return *rc != MPI_SUCCESS;
-    size_t bytes = board->kinds >> coll->kind & 1 ? bytes_of(coll) : SIZE_MAX;
+    size_t bytes = comm->by_board >> coll->kind & 1 ? bytes_of(coll) : SIZE_MAX;
     if (__builtin_expect(bytes > PL_BOARD_SHORT, 0) && (bytes == SIZE_MAX || has_rules(coll->kind)))
         return false;
-    struct pl_board_call call = { board, coll, comm->rank, comm->size, coll->root, bytes, 0, false };
-    if (bytes <= PL_BOARD_SHORT / PL_BOARD_RANKS) {
-        *rc = way_of(&call)(&call, 0, bytes);
-        pl_board_end(board);
-    } else {
-        do_pieces(&call, rc);
-    }
-    comm->boarded++;
+    *rc = pl_coll_on_board(coll, bytes);
     return true;
 }

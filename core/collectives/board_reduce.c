@@ -17,36 +17,58 @@ static inline char *output(const struct pl_board_call *call, size_t at)
     return pl_address(call->coll->recvbuf, (MPI_Aint)at);
 }
 
-/* to = operand[0] op operand[1] op ..., and a copy of it into `also` unless that is NULL. The first one may be `to`. */
-static inline __attribute__((always_inline)) void combine(const struct pl_board_call *call, int n,
-                                                          const char *const operand[], char *to, char *also,
-                                                          size_t bytes)
+/* How much is combined at once. */
+static inline size_t tile_of(const struct pl_board_call *call, size_t bytes)
+{
+    size_t each = (size_t)call->coll->recvtype->size;
+    return __builtin_expect(bytes <= TILE, 1) ? bytes : TILE / each * each;
+}
+
+/* to = operand op to. */
+static inline void apply(const struct pl_board_call *call, const char *operand, char *to, size_t bytes)
 {
     const struct pl_type *type = call->coll->recvtype;
-    const struct pl_op *op = call->coll->op;
-    size_t each = (size_t)type->size, tile = bytes <= TILE ? bytes : TILE / each * each;
+    pl_op_kernel *loop = pl_op_loop(call->coll->op, type);
+    size_t each = (size_t)type->size, count = bytes == each ? 1 : bytes / each;
+    if (__builtin_expect(loop != NULL, 1))
+        loop(operand, to, count);
+    else
+        pl_op_apply(call->coll->op, operand, to, (MPI_Count)count, type);
+}
+
+/* to = own op next, where `next` may be NULL, and `own` be `to`; and a copy of it into `also` unless that is NULL. */
+static inline void combine(const struct pl_board_call *call, const char *own, const char *next, char *to, char *also,
+                           size_t bytes)
+{
+    size_t tile = tile_of(call, bytes);
     for (size_t at = 0; at < bytes; at += tile) {
         size_t some = pl_least(tile, bytes - at);
-        MPI_Count count = some == each ? 1 : (MPI_Count)(some / each);
-        if (to != operand[0])
-            pl_copy_bytes(to + at, operand[0] + at, some);
-        for (int i = 1; i < n; i++)
-            pl_op_apply(op, operand[i] + at, to + at, count, type);
+        if (to != own)
+            pl_copy_bytes(to + at, own + at, some);
+        if (next)
+            apply(call, next + at, to + at, some);
         if (also)
             pl_copy_bytes(also + at, to + at, some);
     }
 }
 
-/* The same of all ranks' cells, from their `from`-th byte on. What this rank has itself is taken from where it was,
- * unless the result goes there. */
+/* to = what all ranks have in their cells, from the `from`-th byte on, in the order of the ranks. What this rank has
+ * itself is taken from where it was, unless the result goes there. */
 static inline void combine_all(const struct pl_board_call *call, size_t cell_bytes, size_t from, const char *own,
                                char *to, size_t bytes)
 {
-    const char *operand[PL_BOARD_RANKS];
+    size_t tile = tile_of(call, bytes);
     int given = pl_coll_in_place(call->coll) ? -1 : call->rank;
-    for (int i = 0; i < call->size; i++)
-        operand[i] = i == given ? own : (const char *)pl_board_read(call->board, i, cell_bytes) + from;
-    combine(call, call->size, operand, to, NULL, bytes);
+    for (size_t at = 0; at < bytes; at += tile) {
+        size_t some = pl_least(tile, bytes - at);
+        for (int i = 0; i < call->size; i++) {
+            const char *cell = pl_board_read(call->board, i, cell_bytes), *operand = i == given ? own : cell + from;
+            if (i == 0)
+                pl_copy_bytes(to + at, operand + at, some);
+            else
+                apply(call, operand + at, to + at, some);
+        }
+    }
 }
 
 /* --- reductions --------------------------------------------------------------------------------------------------- */
@@ -136,15 +158,19 @@ int pl_board_reduce_scatter(struct pl_board_call *call, size_t at, size_t bytes)
     return rc;
 }
 
+/* The root shows nobody anything: a cell of its own only keeps what it has in place while the result comes there. */
 int pl_board_reduce(struct pl_board_call *call, size_t at, size_t bytes)
 {
+    bool gives = call->rank != call->root;
     const void *theirs = NULL;
     void *cell;
-    int rc = pl_board_put(call->board, bytes, &cell);
-    if (rc)
-        return rc;
-    pl_copy_bytes(cell, input(call, at), bytes);
-    if (call->rank != call->root) {
+    int rc = MPI_SUCCESS;
+    if (gives || pl_coll_in_place(call->coll)) {
+        if ((rc = pl_board_put(call->board, bytes, &cell)) != MPI_SUCCESS)
+            return rc;
+        pl_copy_bytes(cell, input(call, at), bytes);
+    }
+    if (gives) {
         pl_board_show(call->board, call->root);
         return rc;
     }
@@ -162,24 +188,24 @@ int pl_board_reduce(struct pl_board_call *call, size_t at, size_t bytes)
 int pl_board_chain(struct pl_board_call *call, size_t at, size_t bytes)
 {
     enum pl_coll_kind kind = call->coll->kind;
-    int end = kind == PL_COLL_REDUCE ? call->root : call->size - 1;
-    bool first = call->rank == (end + 1) % call->size, last = call->rank == end;
+    int rank = call->rank, to_rank = rank + 1 < call->size ? rank + 1 : 0,
+        from_rank = (rank > 0 ? rank : call->size) - 1, end = kind == PL_COLL_REDUCE ? call->root : call->size - 1;
+    bool first = from_rank == end, last = rank == end;
     const void *before = NULL;
     char *to = output(call, at);
     size_t said = bytes;
     void *cell = NULL;
     int rc = last ? MPI_SUCCESS : pl_board_put(call->board, bytes, &cell);
     if (rc == MPI_SUCCESS && !first)
-        rc = pl_board_wait(call->board, (call->rank - 1 + call->size) % call->size, &said, &before);
+        rc = pl_board_wait(call->board, from_rank, &said, &before);
     if (rc)
         return rc;
-    const char *const operands[] = { input(call, at), before };
     if (kind == PL_COLL_SCAN || (kind == PL_COLL_REDUCE && last))
-        combine(call, first ? 1 : 2, operands, to, cell, said);
+        combine(call, input(call, at), before, to, cell, said);
     else if (!last)
-        combine(call, first ? 1 : 2, operands, cell, NULL, said);
+        combine(call, input(call, at), before, cell, NULL, said);
     if (!last)
-        pl_board_show(call->board, (call->rank + 1) % call->size);
+        pl_board_show(call->board, to_rank);
     if (kind == PL_COLL_EXSCAN && !first)
         pl_copy_bytes(to, before, said);
     return rc;
