@@ -3,8 +3,12 @@
  * Memory that is shared: the own segment, and parts of others'.
  *
  * A segment is an anonymous memory file: no name that could be left behind, and not limited by the size of /dev/shm.
- * It grows at its end; what is given back is handed out again to whoever wants as much. Its size can never shrink
+ * It is used from the front; what is given back is handed out again to whoever wants as much. Its size can never shrink
  * (it is sealed), so that memory which a peer has mapped stays readable whatever becomes of its owner.
+ *
+ * It gets its size at once, since a size alone costs nothing: a limit that the program sets to the size of its files
+ * later (RLIMIT_FSIZE) does not take from one rank the memory that the others wait for, and where the limit is too low
+ * from the start all ranks see it before they communicate.
  *
  * Others find it as /proc/<pid>/fd/<fd>. A pid and a descriptor number are soon used again for something else, so the
  * link is read before it is opened (opening a device or a pipe could have effects), and what was opened is checked.
@@ -26,7 +30,11 @@
 #define MEMFD_NAME "plenum"
 #define MEMFD_LINK "/memfd:" MEMFD_NAME
 
-enum { PATH_ROOM = 64 };
+enum {
+    PATH_ROOM = 64,
+    RESERVED = 1 << 30, /* bytes of size from the start ... */
+    LEAST = 64 << 20,   /* ... or as many as the limit allows, but so many: rings to the ranks of a node, boards */
+};
 
 /* 4 KiB, or what else the kernel has: the same for all processes that share memory. */
 static size_t page(void)
@@ -37,6 +45,25 @@ static size_t page(void)
 static size_t whole_pages(size_t bytes)
 {
     return (bytes + page() - 1) & ~(page() - 1);
+}
+
+/* Bytes in the longest file that this process may make. One that is longer would bring SIGXFSZ, which ends it. */
+static uint64_t longest(void)
+{
+    struct rlimit limit;
+    bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return limited ? limit.rlim_cur & ~(uint64_t)(page() - 1) : UINT64_MAX;
+}
+
+/* errno, or 0. */
+static int set_size(struct pl_shm_segment *segment, uint64_t size)
+{
+    if (size > longest())
+        return EFBIG;
+    if (ftruncate(segment->fd, (off_t)size) != 0)
+        return errno;
+    segment->size = size;
+    return 0;
 }
 
 int pl_shm_segment_open(struct pl_shm_segment *segment, const struct pl_host *host)
@@ -54,6 +81,13 @@ int pl_shm_segment_open(struct pl_shm_segment *segment, const struct pl_host *ho
         return host->fail(PL_UNREACHABLE, "transport shm: anonymous memory cannot be sealed: %s", strerror(error));
     }
     segment->fd = fd;
+    uint64_t most = longest();
+    int error = most < LEAST ? EFBIG : set_size(segment, most < RESERVED ? most : RESERVED);
+    if (error) {
+        pl_shm_segment_close(segment);
+        return host->fail(PL_UNREACHABLE, "transport shm: no anonymous memory of %d MiB: %s%s", LEAST >> 20,
+                          strerror(error), error == EFBIG ? " (ulimit -f)" : "");
+    }
     return MPI_SUCCESS;
 }
 
@@ -88,28 +122,19 @@ static void make_vacant(struct pl_shm_segment *segment, const struct pl_shm_area
     segment->vacant[segment->vacancies++] = (struct pl_shm_area){ .offset = area->offset, .bytes = area->bytes };
 }
 
-/* A file beyond the limit would bring SIGXFSZ, which ends the process. */
-static int grow(int fd, uint64_t size)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
-        return EFBIG;
-    return ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
-}
-
 int pl_shm_area_create(struct pl_shm_segment *segment, const struct pl_host *host, size_t bytes,
                        struct pl_shm_area *area)
 {
     bytes = whole_pages(bytes);
     uint64_t offset = take_vacant(segment, bytes);
     if (offset == UINT64_MAX) {
-        offset = segment->size;
-        int error = grow(segment->fd, offset + bytes);
+        offset = segment->used;
+        int error = offset + bytes > segment->size ? set_size(segment, offset + bytes) : 0;
         if (error)
             return host->fail(MPI_ERR_NO_MEM, "shared memory cannot grow to %llu bytes: %s%s",
                               (unsigned long long)(offset + bytes), strerror(error),
                               error == EFBIG ? " (ulimit -f)" : "");
-        segment->size = offset + bytes;
+        segment->used = offset + bytes;
     }
     *area = (struct pl_shm_area){ .offset = offset, .bytes = bytes };
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, (off_t)offset);

@@ -44,7 +44,7 @@ struct pl_shm_area {
 
 struct pl_shm_segment {
     int fd;
-    uint64_t size;
+    uint64_t size, used;
     struct pl_shm_area *vacant; /* [vacancies], not mapped, all zeroes */
     size_t vacancies, vacancies_room;
 };

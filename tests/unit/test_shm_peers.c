@@ -382,6 +382,36 @@ START_TEST(no_memfd)
 }
 END_TEST
 
+/* How long files may be: too short from the start, then long enough for some memory. */
+START_TEST(short_files)
+{
+    struct rlimit before, limit;
+    struct pl_shared shared;
+    struct node *node = calloc(1, sizeof *node);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 1 << 20;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    ck_assert_int_eq(ops->open((struct pl_engine *)node, &node_host, &node->self), PL_UNREACHABLE);
+    ck_assert_ptr_nonnull(strstr(node_detail, "ulimit -f"));
+    free(node);
+    limit.rlim_cur = 100 << 20;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    struct node *x = node_new(1), *y = node_new(2);
+    limit.rlim_cur = 4096; /* what is opened has its size */
+    setrlimit(RLIMIT_FSIZE, &limit);
+    ck_assert_int_eq(ops->share(x->self, 80 << 20, &shared), MPI_SUCCESS);
+    ((char *)shared.memory)[(80 << 20) - 1] = 1;
+    exchange_one(x, join(x, y), y, LARGE, 1);
+    ck_assert_int_eq(ops->share(x->self, 80 << 20, &shared), MPI_ERR_NO_MEM);
+    ck_assert_ptr_nonnull(strstr(node_detail, "ulimit -f"));
+    setrlimit(RLIMIT_FSIZE, &before);
+    ck_assert_int_eq(ops->share(x->self, 80 << 20, &shared), MPI_SUCCESS);
+    node_close(x);
+    node_close(y);
+}
+END_TEST
+
 /* The receiver cannot open the caller's memory: the caller gets to know. */
 START_TEST(refused)
 {
@@ -401,4 +431,4 @@ END_TEST
 
 UNIT_MAIN("shm peers", forty_peers, three_hundred_peers, lanes_go_around, to_itself, opened_and_closed_again_and_again,
           closed_peer, killed_peer, zombie_peer, killed_in_between, last_words, wrong_addresses, not_dumpable, no_memfd,
-          refused)
+          short_files, refused)
