@@ -78,7 +78,7 @@ static inline void pl_shm_publish(struct pl_shm_out *out, struct pl_shm_record *
  * takes as long as a message does. Whoever has sent a record of some lines and waits for the answer has time for it:
  * `ahead` says how many. None for long records, which are written by an instruction that does it by itself.
  */
-enum { PL_SHM_AHEAD_MAX = 33 };
+enum { PL_SHM_AHEAD_MAX = 49 };
 void pl_shm_get_hold_ahead(struct pl_shm_out *out);
 
 /* Was there no room, and has the reader gone on since? */

@@ -167,6 +167,18 @@ static inline void fill(struct pl_shm_record *record, const struct pl_header *he
     record->header.size = size;
 }
 
+/* What the lines were got hold of for is moved through registers: memcpy() may use an instruction for longer data that
+ * gets hold of lines by itself, and first waits until everything before it is done, also the reading of an answer. */
+static inline void copy_in(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    enum { PIECE = 1024 };
+    size_t step = bytes < PL_SHM_AHEAD_MAX * PL_SHM_LINE ? PIECE : bytes;
+    for (; bytes > step; bytes -= step, to += step, from += step)
+        memcpy(to, from, step);
+    memcpy(to, from, bytes);
+}
+
+/* The head comes last: the reader looks at its line all the time, and would take it away while the data is written. */
 static __attribute__((noinline)) bool send_lines(struct pl_shm_peer *peer, const struct pl_header *header, int tag,
                                                  size_t size, const void *data)
 {
@@ -174,8 +186,8 @@ static __attribute__((noinline)) bool send_lines(struct pl_shm_peer *peer, const
     struct pl_shm_record *record = size <= peer->shm->eager ? pl_shm_reserve(&peer->out, size) : NULL;
     if (!record)
         return false;
+    copy_in(pl_shm_data_of(record, size), data, size);
     fill(record, header, tag, size);
-    memcpy(pl_shm_data_of(record, size), data, size);
     pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
     pl_shm_notify(peer);
     peer->out.ahead = lines <= PL_SHM_AHEAD_MAX ? lines : 0;
@@ -216,8 +228,8 @@ static int send_eager(struct pl_shm_peer *peer, struct pl_outgoing *message)
     struct pl_shm_record *record = pl_shm_reserve(&peer->out, size);
     if (pl_shm_unlikely(!record))
         return PL_AGAIN;
-    record->header = message->header;
     pl_shm_put(peer->shm->host, &message->data, pl_shm_data_of(record, size), size);
+    record->header = message->header;
     pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
     pl_shm_notify(peer);
     return MPI_SUCCESS;
