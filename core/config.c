@@ -235,6 +235,8 @@ static int take_entry_locked(const char *entry, struct setting *settings)
         environment_name(&pl_config_table[i], name);
         if (strlen(name) != length || strncmp(entry, name, length) != 0)
             continue;
+        if (!equals[1] && pl_config_table[i].standard[0])
+            return MPI_SUCCESS; /* as if it were not set */
         if (!pl_config_parse(&pl_config_table[i], equals + 1, &settings[i].number, allowed))
             return pl_fail(MPI_ERR_ARG, "%s is \"%.80s\": it must be %s", name, equals + 1, allowed);
         return set_locked(&settings[i], equals + 1, "environment");

@@ -3,6 +3,7 @@
 #include "unit.h"
 #include "wrong_file.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -140,9 +141,6 @@ START_TEST(bad_values)
                  "PLENUM_INITIAL_ERRHANDLER is \"mpi_errors\": it must be "
                  "mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log, plenum://backtrace, "
                  "plenum://callback or plugin://NAME");
-    expect_error("PLENUM_INITIAL_ERRHANDLER", "",
-                 "PLENUM_INITIAL_ERRHANDLER is \"\": it must be mpi_errors_are_fatal, mpi_errors_abort, "
-                 "mpi_errors_return, plenum://log, plenum://backtrace, plenum://callback or plugin://NAME");
     expect_error("PLENUM_TRANSPORT", "shm,tcp",
                  "PLENUM_TRANSPORT is \"shm,tcp\": it must be a list, with commas, of auto|self|shm|ucx");
     expect_error("PLENUM_LOG", "match:loud",
@@ -300,6 +298,32 @@ START_TEST(from_file)
 }
 END_TEST
 
+/* Set and empty: not set. Only a text that may be empty is, whatever the file says. */
+START_TEST(empty_in_environment)
+{
+    clean();
+    for (size_t i = 0; i < pl_config_count; i++) {
+        char name[64] = "PLENUM_";
+        for (size_t c = 0; pl_config_table[i].name[c]; c++)
+            name[7 + c] = (char)toupper((unsigned char)pl_config_table[i].name[c]);
+        setenv(name, "", 1);
+    }
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    for (size_t i = 0; i < pl_config_count; i++) {
+        const struct pl_config *v = &pl_config_table[i];
+        ck_assert_str_eq(pl_config_text(v->name), v->standard);
+        ck_assert_str_eq(pl_config_origin(v->name), *v->standard ? "default" : "environment");
+    }
+    make_file("{ \"transport\": \"shm\", \"shm_ring\": 8192, \"strict\": true, \"log\": \"error\" }");
+    setenv("PLENUM_CONFIG", file, 1);
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_str_eq(pl_config_text("transport"), "shm");
+    ck_assert_int_eq(pl_config_long("shm_ring"), 8192);
+    ck_assert(pl_config_bool("strict"));
+    ck_assert_str_eq(pl_config_text("log"), "");
+}
+END_TEST
+
 /* Without a name: in the directory for configuration, in .config at home. */
 START_TEST(default_files)
 {
@@ -451,5 +475,5 @@ START_TEST(documented)
 END_TEST
 
 UNIT_MAIN("config", table, set_at_run_time, from_environment, unknown_names, bad_values, broken_at_first_use,
-          initial_errhandler, log_filters, log_lines, log_long, from_file, default_files, wrong_files, long_values,
-          documented)
+          initial_errhandler, log_filters, log_lines, log_long, from_file, empty_in_environment, default_files, wrong_files,
+          long_values, documented)
