@@ -90,7 +90,7 @@ check-ucx: deps-tests all $(call programs,$(MPI_TESTS))
 # Without UCX, which keeps memory of its own until the process ends.
 check-valgrind: deps-tests all $(call programs,$(UNIT_SRC))
 	$(Q)$(RUN) --slow 10 --wrap 'valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
-	  $(filter-out tests/unit/test_ucx.c,$(UNIT_SRC))
+	  $(filter-out tests/unit/test_ucx%.c,$(UNIT_SRC))
 
 # The sanitizers: a build of their own each, the unit tests, and the MPI programs with few ranks.
 .PHONY: check-asan check-ubsan check-tsan check-sanitized

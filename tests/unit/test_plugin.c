@@ -75,7 +75,7 @@ START_TEST(test_real_ones)
     } all[] = { { "ucx", PL_TRANSPORT_SYMBOL }, { "pmix", PL_BOOTSTRAP_SYMBOL }, { "hwloc", PL_TOPOLOGY_SYMBOL } };
     struct sigaction before[32], after;
 #ifdef __SANITIZE_THREAD__
-    setenv("UCX_MEM_EVENTS", "n", 0); /* test_ucx.c says why */
+    setenv("UCX_MEM_EVENTS", "n", 0); /* ucx_node.h says why */
 #endif
     find_built();
     look_in(built);

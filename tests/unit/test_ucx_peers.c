@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The UCX transport and its peers: who leaves, wrong addresses, sleep, cycles; two processes, of which one may be killed. */
+#include "ucx_node.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+/* A sender that flushes and closes loses nothing, though the receiver looks only afterwards; the receiver sees a good end. */
+START_TEST(test_flush_and_leave)
+{
+    enum { MESSAGES = 500 };
+    struct message *messages[MESSAGES];
+    open_pair(_i);
+    for (unsigned n = 0; n < MESSAGES; n++)
+        messages[n] = message_send(a, ab, n, size_of(n) % 60000, &node_solid);
+    ck_assert(!a->ops->flushed(a->self));
+    NODE_UNTIL(a, b, a->ops->flushed(a->self));
+    for (unsigned n = 0; n < MESSAGES; n++) {
+        ck_assert(message_done(messages[n]));
+        message_free(messages[n]);
+        struct pl_header header = node_take(b, NULL, room, LARGEST, &node_solid);
+        ck_assert_int_eq(header.tag, (int)n);
+        ck_assert(node_intact(room, size_of(n) % 60000, 1, n));
+    }
+    ops->disconnect(ab);
+    node_close(a);
+    for (int i = 0;
+         i < 100000 && ops->send(ba, &(struct pl_outgoing){ .data = { .type = &node_solid } }) == MPI_SUCCESS; i++)
+        b->ops->progress(b->self);
+    ck_assert_int_eq(ops->send(ba, &(struct pl_outgoing){ .data = { .type = &node_solid } }), MPI_ERR_PROC_ABORTED);
+    ck_assert_uint_eq(b->lost, 0);
+    ck_assert(b->ops->flushed(b->self));
+    ops->disconnect(ba);
+    node_close(b);
+    free(room);
+}
+END_TEST
+
+/* Addresses that are damaged are refused; one that outlived its owner delivers nothing to the new one. */
+START_TEST(test_bad_address)
+{
+    open_pair(_i);
+    unsigned char card[PL_CARD_MAX];
+    struct pl_endpoint *endpoint;
+    memcpy(card, b->card, b->card_length);
+    ck_assert_int_eq(ops->connect(a->self, card, 0, NULL, &endpoint), PL_UNREACHABLE);
+    ck_assert_int_eq(ops->connect(a->self, card, 16, NULL, &endpoint), PL_UNREACHABLE);
+    ck_assert_int_eq(ops->connect(a->self, card, sizeof card, NULL, &endpoint), PL_UNREACHABLE);
+    card[0] ^= 1;
+    endpoint = node_connect(a, card, b->card_length);
+    struct message *stray = message_send(a, endpoint, 1, 8, &node_solid);
+    NODE_UNTIL(a, b, node_logged > 0);
+    for (unsigned n = 1; n <= 1000; n++)
+        one_message(n, n, &node_solid, &node_solid);
+    ck_assert_uint_eq(b->arrived, 1000);
+    node_close(a);
+    node_close(b);
+    message_free(stray);
+    free(room);
+}
+END_TEST
+
+/* --- sleep ----------------------------------------------------------------------------------------------------- */
+
+static void *wake_later(void *argument)
+{
+    struct node *node = argument;
+    usleep(20000);
+    node->ops->wake(node->self);
+    return NULL;
+}
+
+static void *send_later(void *argument)
+{
+    usleep(20000);
+    message_free(message_send(argument, ab, 1, 8, &node_solid));
+    return NULL;
+}
+
+static void arm(struct node *node)
+{
+    while (!ops->arm(node->self)) {
+        ops->disarm(node->self);
+        ops->progress(node->self);
+    }
+}
+
+START_TEST(test_sleep)
+{
+    pthread_t thread;
+    open_pair(_i);
+    one_message(8, 1, &node_solid, &node_solid);
+    for (int i = 0; i < 3; i++) { /* woken, by the call, by a message, by the time */
+        arm(b);
+        ck_assert_int_eq(pthread_create(&thread, NULL, i ? send_later : wake_later, i ? a : b), 0);
+        ops->sleep(b->self, 60000000);
+        ops->disarm(b->self);
+        pthread_join(thread, NULL);
+        if (i)
+            node_take(b, a, room, 8, &node_solid);
+        arm(b);
+        ops->sleep(b->self, 1000);
+        ops->disarm(b->self);
+    }
+    close_pair();
+}
+END_TEST
+
+/* --- cycles ---------------------------------------------------------------------------------------------------- */
+
+START_TEST(test_cycles)
+{
+    int descriptors = 0, threads = 0, shared = 0;
+    for (int cycle = 0; cycle < 100; cycle++) {
+        open_pair(_i);
+        one_message(100, 1, &node_solid, &node_solid);
+        one_message(100000, 1, &node_solid, &node_solid);
+        close_pair();
+        if (cycle == 1) {
+            descriptors = entries("/proc/self/fd");
+            threads = entries("/proc/self/task");
+            shared = entries("/dev/shm");
+        }
+    }
+    ck_assert_int_le(entries("/proc/self/fd"), descriptors);
+    ck_assert_int_le(entries("/proc/self/task"), threads);
+    ck_assert_int_le(entries("/dev/shm"), shared + 8); /* others run beside us */
+}
+END_TEST
+
+/* --- two processes --------------------------------------------------------------------------------------------- */
+
+static void write_all(int fd, const void *data, size_t bytes)
+{
+    ck_assert_int_eq(write(fd, data, bytes), (ssize_t)bytes);
+}
+
+static void swap_cards(int in, int out, const struct node *node, unsigned char *card, size_t *length)
+{
+    write_all(out, &node->card_length, sizeof node->card_length);
+    write_all(out, node->card, node->card_length);
+    ck_assert_int_eq(read(in, length, sizeof *length), sizeof *length);
+    ck_assert_int_eq(read(in, card, *length), (ssize_t)*length);
+}
+
+/* Sends and checks `rounds` messages of growing size against the other process, which does the same. */
+static void exchange(struct node *node, struct pl_endpoint *endpoint, int rounds)
+{
+    unsigned char *data = malloc(2 * LARGEST);
+    for (int n = 0; n < rounds; n++) {
+        size_t bytes = size_of((unsigned long)n);
+        struct message *message = message_send(node, endpoint, (unsigned)n, bytes, n & 1 ? &node_holes : &node_solid);
+        struct pl_header header = node_take(node, NULL, data, bytes, n & 2 ? &node_holes : &node_solid);
+        ck_assert_uint_eq(header.size, bytes);
+        ck_assert_int_eq(header.tag, n);
+        ck_assert(node_intact(data, bytes, n & 2 ? 2 : 1, (unsigned)n));
+        NODE_UNTIL(node, NULL, message_done(message));
+        message_free(message);
+    }
+    free(data);
+}
+
+/* Forks; both sides come back with a node each and an endpoint to the other. */
+static pid_t fork_pair(struct node **node, struct pl_endpoint **endpoint)
+{
+    int down[2], up[2];
+    unsigned char card[PL_CARD_MAX];
+    size_t length;
+    ck_assert_int_eq(pipe(down), 0);
+    ck_assert_int_eq(pipe(up), 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    *node = node_open(ops, child ? 0xaa : 0xbb);
+    swap_cards(child ? up[0] : down[0], child ? down[1] : up[1], *node, card, &length);
+    *endpoint = node_connect(*node, card, length);
+    return child;
+}
+
+START_TEST(test_processes)
+{
+    struct node *node;
+    struct pl_endpoint *endpoint;
+    choose(_i);
+    pid_t child = fork_pair(&node, &endpoint);
+    exchange(node, endpoint, 1000);
+    NODE_UNTIL(node, NULL, ops->flushed(node->self));
+    unsigned long lost = node->lost;
+    ops->disconnect(endpoint);
+    node_close(node);
+    if (child == 0)
+        _exit(lost != 0);
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    ck_assert_uint_eq(lost, 0);
+}
+END_TEST
+
+/* Over TCP a killed peer is noticed: what is under way ends with an error, later sends are refused, close() ends. */
+START_TEST(test_killed_peer)
+{
+    struct node *node;
+    struct pl_endpoint *endpoint;
+    choose(1);
+    pid_t child = fork_pair(&node, &endpoint);
+    exchange(node, endpoint, 10);
+    if (child == 0)
+        for (;;)
+            ops->progress(node->self);
+
+    struct message *bulk = message_send(node, endpoint, 1, 500000, _i ? &node_holes : &node_solid);
+    for (int i = 0; i < 1000; i++)
+        ops->progress(node->self);
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    NODE_UNTIL(node, NULL, node->lost);
+    ck_assert_uint_eq(node->lost, 1);
+    ck_assert(message_done(bulk));
+    ck_assert_int_eq(node->last_error, MPI_ERR_PROC_ABORTED);
+    message_free(bulk);
+    ck_assert_int_eq(ops->send(endpoint, &(struct pl_outgoing){ .data = { .type = &node_solid } }),
+                     MPI_ERR_PROC_ABORTED);
+    ck_assert(ops->flushed(node->self));
+    ops->disconnect(endpoint);
+    node_close(node);
+}
+END_TEST
+
+/* Another process with a node that does nothing. */
+static pid_t fork_silent(unsigned char *card, size_t *length)
+{
+    int up[2];
+    ck_assert_int_eq(pipe(up), 0);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        struct node *node = node_open(ops, 0xbb);
+        write_all(up[1], &node->card_length, sizeof node->card_length);
+        write_all(up[1], node->card, node->card_length);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(read(up[0], length, sizeof *length), sizeof *length);
+    ck_assert_int_eq(read(up[0], card, *length), (ssize_t)*length);
+    close(up[0]);
+    close(up[1]);
+    return child;
+}
+
+/* Over shared memory of UCX's: a peer that ended before it had answered. Whoever waits for it is told, and the worker
+ * that still has something for it goes with its engine. */
+START_TEST(test_silent_peer)
+{
+    unsigned char card[PL_CARD_MAX];
+    size_t length;
+    choose(0);
+    pid_t child = fork_silent(card, &length);
+    node_close(node_open(ops, 0xcc)); /* what UCX opens once */
+    int descriptors = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+    struct node *node = node_open(ops, 0xaa);
+    struct pl_endpoint *endpoint = node_connect(node, card, length);
+    struct message *message = message_send(node, endpoint, 1, 10, &node_solid);
+    for (int i = 0; i < 1000; i++)
+        ck_assert(!ops->flushed(node->self) && ops->progress(node->self) >= 0);
+    ck_assert_uint_eq(node->lost, 0);
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    if (_i == 0) {
+        NODE_UNTIL(node, NULL, ops->flushed(node->self));
+        ck_assert_uint_eq(node->lost, 1);
+        ck_assert(message_done(message));
+        ck_assert_int_eq(node->last_error, MPI_ERR_PROC_ABORTED);
+    }
+    ops->disconnect(endpoint);
+    node_close(node);
+    message_free(message);
+    ck_assert_int_eq(entries("/proc/self/fd"), descriptors);
+    ck_assert_int_eq(entries("/proc/self/task"), threads);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_of("ucx peers");
+    add(suite, "test_flush_and_leave", test_flush_and_leave, CHOICES);
+    add(suite, "test_bad_address", test_bad_address, CHOICES);
+    add(suite, "test_sleep", test_sleep, CHOICES);
+    add(suite, "test_cycles", test_cycles, CHOICES);
+    add(suite, "test_processes", test_processes, CHOICES);
+    add(suite, "test_killed_peer", test_killed_peer, 2);
+    add(suite, "test_silent_peer", test_silent_peer, 2);
+    return unit_end(suite);
+}
