@@ -81,22 +81,35 @@ int pl_spawn_soft(const char *text, int maxprocs, int *number)
                               "maxprocs, which is %d", text, maxprocs);
 }
 
-/* Tells all how many processes are asked for, and which of them are not. */
+/* What the root tells: how many processes of some commands are started, and how many were asked for. */
+enum { TOLD = 32 };
+struct told {
+    int count; /* commands that are still to come, these included */
+    int number[TOLD], maxprocs[TOLD];
+};
+
+/* Tells all how many processes are asked for, and which of them are not: at once, unless there are very many commands. */
 static int tell_codes(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *codes,
                       int *processes)
 {
-    int rc = pl_bcast(comm, &count, sizeof count, PL_TYPE_BYTE, root);
+    struct told told = { .count = count };
     *processes = 0;
-    for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
-        int part[2] = { 0, 0 };
-        if (comm->rank == root)
-            memcpy(part, (int[]){ commands[i].number, commands[i].maxprocs }, sizeof part);
-        rc = pl_bcast(comm, part, sizeof part, PL_TYPE_BYTE, root);
-        for (int process = 0; codes && process < part[1]; process++)
-            codes[*processes + process] = process < part[0] ? MPI_SUCCESS : MPI_ERR_SPAWN;
-        *processes += part[1];
-    }
-    return rc;
+    do {
+        for (int i = 0; comm->rank == root && i < told.count && i < TOLD; i++, commands++) {
+            told.number[i] = commands->number;
+            told.maxprocs[i] = commands->maxprocs;
+        }
+        int rc = pl_bcast(comm, &told, sizeof told, PL_TYPE_BYTE, root);
+        if (rc)
+            return rc;
+        for (int i = 0; i < told.count && i < TOLD; i++) {
+            for (int process = 0; codes && process < told.maxprocs[i]; process++)
+                codes[*processes + process] = process < told.number[i] ? MPI_SUCCESS : MPI_ERR_SPAWN;
+            *processes += told.maxprocs[i];
+        }
+        told.count -= TOLD;
+    } while (told.count > 0);
+    return MPI_SUCCESS;
 }
 
 /* --- the description ---------------------------------------------------------------------------------------------- */

@@ -99,6 +99,27 @@ static void check_soft(char *command, char *word)
         MPI_Info_free(&infos[i]);
 }
 
+/* More commands than are told of at once; one of them cannot be started. */
+static void check_many(char *command)
+{
+    enum { COMMANDS = 70 };
+    MPI_Comm inter;
+    MPI_Info infos[COMMANDS];
+    char *commands[COMMANDS];
+    int maxprocs[COMMANDS], codes[2 * COMMANDS + 1], root = mtest_size - 1;
+    for (int i = 0; i < COMMANDS; i++) {
+        commands[i] = i == COMMANDS - 1 ? "./there is no such program" : command;
+        maxprocs[i] = 1 + i % 2;
+        infos[i] = MPI_INFO_NULL;
+    }
+    memset(codes, 0x77, sizeof codes);
+    CHECK_CLASS(MPI_Comm_spawn_multiple(COMMANDS, commands, MPI_ARGVS_NULL, maxprocs, infos, root, MPI_COMM_WORLD,
+                                        &inter, codes), MPI_ERR_SPAWN);
+    CHECK(inter == MPI_COMM_NULL);
+    for (int i = 0; i <= 2 * COMMANDS; i++)
+        CHECK(codes[i] == (i < 3 * COMMANDS / 2 ? MPI_ERR_SPAWN : 0x77777777));
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm parent, inter;
@@ -136,6 +157,7 @@ int main(int argc, char **argv)
 
     check_failure("./there is no such program", MPI_ERR_SPAWN);
     check_failure("/etc/passwd", MPI_ERR_SPAWN);
+    check_many(argv[0]);
     check_failure("true", MPI_ERR_SPAWN); /* ends without MPI */
     CHECK_CLASS(MPI_Comm_spawn(argv[0], first, -1, MPI_INFO_NULL, root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
                 mtest_rank == root ? MPI_ERR_ARG : MPI_ERR_SPAWN);
