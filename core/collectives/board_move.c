@@ -32,25 +32,34 @@ static inline void pack(struct pl_block block, size_t at, void *to, size_t bytes
         walk(block, at, to, bytes, true);
 }
 
+static inline void take(const struct pl_board_call *call, void *to, const void *from, size_t bytes)
+{
+    if (call->much)
+        pl_stream(to, from, bytes);
+    else
+        pl_copy_bytes(to, from, bytes);
+}
+
 static inline void unpack(const struct pl_board_call *call, const void *from, size_t bytes, struct pl_block block,
                           size_t at)
 {
     char *direct = direct_of(block);
-    if (!direct)
-        walk(block, at, (void *)from, bytes, false);
-    else if (call->much)
-        pl_stream(direct + at, from, bytes);
+    if (direct)
+        take(call, direct + at, from, bytes);
     else
-        pl_copy_bytes(direct + at, from, bytes);
+        walk(block, at, (void *)from, bytes, false);
 }
 
-static inline void copy(struct pl_block from, struct pl_block to)
+/* The own part of what comes in: a piece at a time, which memcpy() does twice as fast as a megabyte at once. */
+static inline void keep(const struct pl_board_call *call, struct pl_block from, struct pl_block to, size_t at,
+                        size_t bytes)
 {
     const char *source = direct_of(from);
     char *target = direct_of(to);
+    size_t end = pl_least(pl_block_size(from), pl_block_size(to));
     if (source && target)
-        pl_copy_bytes(target, source, pl_least(pl_block_size(from), pl_block_size(to)));
-    else
+        take(call, target + at, source + at, at < end ? pl_least(bytes, end - at) : 0);
+    else if (at == 0)
         pl_type_copy(from.buf, from.count, from.type, to.buf, to.count, to.type);
 }
 
@@ -102,8 +111,8 @@ int pl_board_scatter(struct pl_board_call *call, size_t at, size_t bytes)
         if (i != call->rank)
             pack(sent_to(coll, i), at, (char *)cell + (size_t)i * bytes, bytes);
     pl_board_show(call->board, -1);
-    if (at == 0 && coll->recvbuf != MPI_IN_PLACE)
-        copy(sent_to(coll, call->rank), pl_coll_received(coll));
+    if (coll->recvbuf != MPI_IN_PLACE)
+        keep(call, sent_to(coll, call->rank), pl_coll_received(coll), at, bytes);
     return rc;
 }
 
@@ -120,8 +129,8 @@ int pl_board_gather(struct pl_board_call *call, size_t at, size_t bytes)
         }
         return rc;
     }
-    if (at == 0 && !pl_coll_in_place(coll))
-        copy(pl_coll_sent(coll), received_from(coll, call->rank));
+    if (!pl_coll_in_place(coll))
+        keep(call, pl_coll_sent(coll), received_from(coll, call->rank), at, bytes);
     for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
         size_t said = bytes;
         if (i != call->rank && (rc = pl_board_wait(call->board, i, &said, &theirs)) == MPI_SUCCESS)
@@ -154,8 +163,8 @@ int pl_board_allgather(struct pl_board_call *call, size_t at, size_t bytes)
         return rc;
     pack(own, at, cell, bytes);
     pl_board_show(call->board, -1);
-    if (at == 0 && !in_place)
-        copy(own, place);
+    if (!in_place)
+        keep(call, own, place, at, bytes);
     if ((rc = pl_board_wait_all(call->board, bytes)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; i < call->size; i++)
@@ -178,8 +187,8 @@ int pl_board_alltoall(struct pl_board_call *call, size_t at, size_t bytes)
             pack(in_place ? received_from(coll, i) : sent_to(coll, i), at, (char *)cell + (size_t)i * bytes,
                  bytes);
     pl_board_show(call->board, -1);
-    if (at == 0 && !in_place)
-        copy(sent_to(coll, call->rank), received_from(coll, call->rank));
+    if (!in_place)
+        keep(call, sent_to(coll, call->rank), received_from(coll, call->rank), at, bytes);
     if ((rc = pl_board_wait_all(call->board, all)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; i < call->size; i++)
