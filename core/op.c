@@ -112,7 +112,7 @@ void pl_op_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count 
     else if (type->basic == PL_P_CUSTOM && is_loc(op))
         pl_op_loc_pairs(type, op->kernels == &pl_kernels_minloc ? 1 : -1, in, inout, (size_t)count);
     else if (op->kernels)
-        op->kernels->loop[type->basic](in, inout, (size_t)count);
+        op->kernels->loop[type->basic](in, inout, inout, (size_t)count);
     else if (is_op(op, MPI_REPLACE))
         pl_type_copy(in, count, type, inout, count, type);
 }

@@ -72,16 +72,24 @@
     X(P_F32F32, float, float)           \
     X(P_F64F64, double, double)
 
+/* Before a loop: what it writes it reads again at most in the same round. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed" /* some types have no vectors */
+#define APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define APART _Pragma("GCC ivdep")
+#endif
+
 /* A loop in which `a` is the element that comes in and `b` the one that it is combined with. */
-#define LOOP(name, basic, type, result)                                               \
-    static void name##_##basic(const void *in, void *inout, size_t count)             \
-    {                                                                                 \
-        const type *restrict from = in;                                               \
-        type *restrict to = inout;                                                    \
-        for (size_t i = 0; i < count; i++) {                                          \
-            type a = from[i], b = to[i];                                              \
-            to[i] = (type)(result);                                                   \
-        }                                                                             \
+#define LOOP(name, basic, type, result)                                                        \
+    static void name##_##basic(const void *in, const void *with, void *to, size_t count)       \
+    {                                                                                          \
+        const type *x = in, *y = with;                                                         \
+        type *z = to;                                                                          \
+        APART for (size_t i = 0; i < count; i++) {                                             \
+            type a = x[i], b = y[i];                                                           \
+            z[i] = (type)(result);                                                             \
+        }                                                                                      \
     }
 
 #define INTEGER_LOOPS(basic, type, wide)                     \
@@ -102,19 +110,19 @@ INTEGERS(INTEGER_LOOPS)
     LOOP(prod, basic, type, a * b)                                              \
     LOOP(min, basic, type, a < b ? a : b)                                       \
     LOOP(max, basic, type, a > b ? a : b)                                       \
-    static void sum_##complex(const void *in, void *inout, size_t count)        \
-    {                                                                           \
-        sum_##basic(in, inout, 2 * count);                                      \
-    }                                                                           \
-    static void prod_##complex(const void *in, void *inout, size_t count)       \
-    {                                                                           \
-        const type *restrict from = in;                                         \
-        type *restrict to = inout;                                              \
-        for (size_t i = 0; i < 2 * count; i += 2) {                             \
-            type real = from[i] * to[i] - from[i + 1] * to[i + 1];              \
-            to[i + 1] = from[i] * to[i + 1] + from[i + 1] * to[i];              \
-            to[i] = real;                                                       \
-        }                                                                       \
+    static void sum_##complex(const void *in, const void *with, void *to, size_t count)        \
+    {                                                                                          \
+        sum_##basic(in, with, to, 2 * count);                                                  \
+    }                                                                                          \
+    static void prod_##complex(const void *in, const void *with, void *to, size_t count)       \
+    {                                                                                          \
+        const type *x = in, *y = with;                                                         \
+        type *z = to;                                                                          \
+        APART for (size_t i = 0; i < 2 * count; i += 2) {                                      \
+            type real = x[i] * y[i] - x[i + 1] * y[i + 1];                                     \
+            z[i + 1] = x[i] * y[i + 1] + x[i + 1] * y[i];                                      \
+            z[i] = real;                                                                       \
+        }                                                                                      \
     }
 REALS(REAL_LOOPS)
 
@@ -129,18 +137,16 @@ LOOP(bor, BYTE, uint8_t, a | b)
 LOOP(bxor, BYTE, uint8_t, a ^ b)
 
 /* The better value wins; of equal ones the lower index. */
-#define PAIR_LOOP(name, basic, better)                                                \
-    static void name##_##basic(const void *in, void *inout, size_t count)             \
-    {                                                                                 \
-        const struct pair_##basic *restrict a = in;                                   \
-        struct pair_##basic *restrict b = inout;                                      \
-        for (size_t i = 0; i < count; i++)                                            \
-            if (a[i].value better b[i].value) {                                       \
-                b[i].value = a[i].value;                                              \
-                b[i].index = a[i].index;                                              \
-            } else if (a[i].value == b[i].value && a[i].index < b[i].index) {         \
-                b[i].index = a[i].index;                                              \
-            }                                                                         \
+#define PAIR_LOOP(name, basic, better)                                                         \
+    static void name##_##basic(const void *in, const void *with, void *to, size_t count)       \
+    {                                                                                          \
+        const struct pair_##basic *x = in, *y = with;                                          \
+        struct pair_##basic *z = to;                                                           \
+        APART for (size_t i = 0; i < count; i++) {                                             \
+            struct pair_##basic a = x[i], b = y[i];                                            \
+            bool first = a.value better b.value || (a.value == b.value && a.index < b.index);  \
+            z[i] = first ? a : b;                                                              \
+        }                                                                                      \
     }
 
 #define PAIR_LOOPS(basic, value_type, index_type)                                     \

@@ -5,8 +5,9 @@
 
 #include "core/datatype.h"
 
-/* inout[i] = in[i] op inout[i] for `count` elements; the arrays do not overlap and are aligned for their elements. */
-typedef void pl_op_kernel(const void *in, void *inout, size_t count);
+/* to[i] = in[i] op with[i] for `count` elements. The arrays are aligned for these; `to` may be `with`, and overlaps
+ * neither otherwise. */
+typedef void pl_op_kernel(const void *in, const void *with, void *to, size_t count);
 
 /* A NULL: the standard has no such combination, or this compiler no such arithmetic. */
 struct pl_op_kernels {

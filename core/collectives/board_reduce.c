@@ -24,50 +24,57 @@ static inline size_t tile_of(const struct pl_board_call *call, size_t bytes)
     return __builtin_expect(bytes <= TILE, 1) ? bytes : TILE / each * each;
 }
 
-/* to = operand op to. */
-static inline void apply(const struct pl_board_call *call, const char *operand, char *to, size_t bytes)
+/* to = operand op with; `to` may be `with`. */
+static inline void apply(const struct pl_board_call *call, const char *operand, const char *with, char *to,
+                         size_t bytes)
 {
     const struct pl_type *type = call->coll->recvtype;
     pl_op_kernel *loop = pl_op_loop(call->coll->op, type);
     size_t each = (size_t)type->size, count = bytes == each ? 1 : bytes / each;
-    if (__builtin_expect(loop != NULL, 1))
-        loop(operand, to, count);
-    else
-        pl_op_apply(call->coll->op, operand, to, (MPI_Count)count, type);
+    if (__builtin_expect(loop != NULL, 1)) {
+        loop(operand, with, to, count);
+        return;
+    }
+    if (to != with)
+        pl_copy_bytes(to, with, bytes);
+    pl_op_apply(call->coll->op, operand, to, (MPI_Count)count, type);
 }
 
-/* to = own op next, where `next` may be NULL, and `own` be `to`; and a copy of it into `also` unless that is NULL. */
+/* to = next op own, where `next` may be NULL, and `own` be `to`; and a copy of it into `also` unless that is NULL. */
 static inline void combine(const struct pl_board_call *call, const char *own, const char *next, char *to, char *also,
                            size_t bytes)
 {
-    size_t tile = tile_of(call, bytes);
+    size_t tile = also ? tile_of(call, bytes) : bytes;
     for (size_t at = 0; at < bytes; at += tile) {
         size_t some = pl_least(tile, bytes - at);
-        if (to != own)
-            pl_copy_bytes(to + at, own + at, some);
         if (next)
-            apply(call, next + at, to + at, some);
+            apply(call, next + at, own + at, to + at, some);
+        else if (to != own)
+            pl_copy_bytes(to + at, own + at, some);
         if (also)
             pl_copy_bytes(also + at, to + at, some);
     }
 }
 
-/* to = what all ranks have in their cells, from the `from`-th byte on, in the order of the ranks. What this rank has
- * itself is taken from where it was, unless the result goes there. */
+/* What rank i says, from the `from`-th byte of its cell on. What this rank has itself is taken from where it was,
+ * unless the result goes there. */
+static inline const char *operand_of(const struct pl_board_call *call, int i, size_t cell_bytes, size_t from,
+                                     const char *own)
+{
+    bool given = i == call->rank && !pl_coll_in_place(call->coll);
+    return given ? own : (const char *)pl_board_read(call->board, i, cell_bytes) + from;
+}
+
+/* to = what all ranks say, in the order of the ranks. */
 static inline void combine_all(const struct pl_board_call *call, size_t cell_bytes, size_t from, const char *own,
                                char *to, size_t bytes)
 {
     size_t tile = tile_of(call, bytes);
-    int given = pl_coll_in_place(call->coll) ? -1 : call->rank;
     for (size_t at = 0; at < bytes; at += tile) {
-        size_t some = pl_least(tile, bytes - at);
-        for (int i = 0; i < call->size; i++) {
-            const char *cell = pl_board_read(call->board, i, cell_bytes), *operand = i == given ? own : cell + from;
-            if (i == 0)
-                pl_copy_bytes(to + at, operand + at, some);
-            else
-                apply(call, operand + at, to + at, some);
-        }
+        const char *with = operand_of(call, 0, cell_bytes, from + at, own + at);
+        for (int i = 1; i < call->size; i++, with = to + at)
+            apply(call, operand_of(call, i, cell_bytes, from + at, own + at), with, to + at,
+                  pl_least(tile, bytes - at));
     }
 }
 
