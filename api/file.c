@@ -11,13 +11,14 @@ int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,
 {
     struct pl_call call = { .function = "MPI_File_open", .kind = PL_FILE };
     struct pl_comm *c = pl_arg_intracomm(&call, comm);
+    bool alone = call.err; /* else the others wait for this process, also when it has found a mistake */
     pl_arg_output(&call, filename, "filename");
     pl_arg_output(&call, fh, "fh");
     struct pl_info *i = pl_arg_info_or_null(&call, info);
     struct pl_errhandler *chosen = pl_arg_info_errhandler(&call, i);
     struct pl_file *file = NULL;
-    if (!call.err)
-        call.err = pl_file_open(c, filename, amode, i, &file);
+    if (!alone)
+        call.err = pl_file_open(c, call.err, filename, amode, i, &file);
     if (!call.err && chosen)
         pl_errhandler_attach(PL_FILE, file, chosen);
     if (!call.err)
@@ -111,8 +112,8 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info)
     struct pl_call call = PL_CALL(MPI_File_set_info);
     struct pl_file *file = pl_arg_file(&call, fh);
     struct pl_info *i = pl_arg_info_or_null(&call, info);
-    if (!call.err)
-        call.err = pl_file_hints_set(file, i);
+    int rc = file ? pl_file_hints_set(file, i) : MPI_SUCCESS; /* the others wait for this process */
+    call.err = call.err ? call.err : rc;
     return pl_call_leave(&call);
 }
 

@@ -73,14 +73,15 @@ int pl_do_file(struct pl_call *call, MPI_File fh, struct pl_file_io io, MPI_Data
     if (io.collective)
         check_split(call, file);
     struct pl_request *request = NULL;
-    if (!call->err && form.kind == PL_FILE_START) {
+    if (form.kind == PL_FILE_START)
         io.collective = false;
+    if (!call->err && form.kind == PL_FILE_START) {
         request = pl_request_create(PL_REQ_COMPLETE, NULL, NULL, false);
         call->err = request ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
     MPI_Count bytes = 0;
-    if (!call->err)
-        call->err = pl_file_access(file, &io, &bytes);
+    if (!call->err || (file && io.collective)) /* the others may wait for this process */
+        call->err = pl_file_access(file, &io, call->err, &bytes);
     if (!call->err)
         give(file, &io, &form, request, bytes);
     else if (request)

@@ -15,8 +15,8 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     struct pl_type *e = pl_arg_type(&call, etype), *f = pl_arg_type(&call, filetype);
     pl_arg_output(&call, datarep, "datarep");
     struct pl_info *i = pl_arg_info_or_null(&call, info);
-    if (!call.err)
-        call.err = pl_file_set_view(file, disp, e, f, datarep, i);
+    if (file) /* the others wait for this process, also when it has found a mistake */
+        call.err = pl_file_set_view(file, call.err, disp, e, f, datarep, i);
     return pl_call_leave(&call);
 }
 

@@ -41,29 +41,26 @@ int pl_file_fail(int error, const char *what, const char *name)
     return pl_fail_errno(class_of(error), "cannot %s %s", what, name);
 }
 
-int pl_file_same(struct pl_comm *comm, MPI_Offset value, const char *what)
+int pl_file_same(struct pl_comm *comm, int error, MPI_Offset value, const char *what)
 {
-    int64_t range[2] = { value, ~value }; /* the least, and the greatest upside down */
+    int64_t range[] = { value, ~value, ~(int64_t)error }; /* the least, and the greatest upside down */
     if (comm->size == 1)
-        return MPI_SUCCESS;
-    int rc = pl_allreduce(comm, MPI_IN_PLACE, range, 2, pl_type_predefined((uintptr_t)MPI_INT64_T),
+        return error;
+    int rc = pl_allreduce(comm, MPI_IN_PLACE, range, 3, pl_type_predefined((uintptr_t)MPI_INT64_T),
                           pl_op_predefined((uintptr_t)MPI_MIN));
-    if (rc || range[0] == ~range[1])
-        return rc;
+    if (rc || error)
+        return error ? error : rc;
+    if (~range[2])
+        return pl_fail((int)~range[2], "another process has failed, and says why");
+    if (range[0] == ~range[1])
+        return MPI_SUCCESS;
     return pl_fail(MPI_ERR_NOT_SAME, "%s is %lld here, and between %lld and %lld on the other processes; it must be "
                    "the same", what, (long long)value, (long long)range[0], (long long)~range[1]);
 }
 
 int pl_file_agree(struct pl_comm *comm, int error)
 {
-    int worst = error;
-    if (comm->size == 1)
-        return error;
-    int rc = pl_allreduce(comm, MPI_IN_PLACE, &worst, 1, pl_type_predefined((uintptr_t)MPI_INT),
-                          pl_op_predefined((uintptr_t)MPI_MAX));
-    if (rc || error)
-        return error ? error : rc;
-    return worst ? pl_fail(worst, "another process has failed, and says why") : MPI_SUCCESS;
+    return pl_file_same(comm, error, 0, "");
 }
 
 int pl_file_tell(struct pl_comm *comm, int error)
@@ -213,10 +210,11 @@ static int prepare(const char *name, int amode, struct pl_file **file)
     return rc;
 }
 
-int pl_file_open(struct pl_comm *comm, const char *name, int amode, struct pl_info *info, struct pl_file **file)
+int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, struct pl_info *info,
+                 struct pl_file **file)
 {
     struct pl_file *made = NULL;
-    int rc = pl_file_same(comm, amode, "amode");
+    int rc = pl_file_same(comm, error, amode, "amode");
     if (rc == MPI_SUCCESS)
         rc = check_amode(amode);
     if (rc)
@@ -340,7 +338,7 @@ static int check_resize(const struct pl_file *file, MPI_Offset size)
 
 static int resize(struct pl_file *file, MPI_Offset size, int (*change)(const struct pl_file *file, MPI_Offset size))
 {
-    int rc = pl_file_same(file->comm, size, "size");
+    int rc = pl_file_same(file->comm, MPI_SUCCESS, size, "size");
     if (rc == MPI_SUCCESS)
         rc = check_resize(file, size);
     if (rc)
@@ -392,7 +390,7 @@ int pl_file_sync(struct pl_file *file)
 
 int pl_file_set_atomicity(struct pl_file *file, bool atomic)
 {
-    int rc = pl_file_same(file->comm, atomic, "flag");
+    int rc = pl_file_same(file->comm, MPI_SUCCESS, atomic, "flag");
     if (rc == MPI_SUCCESS)
         file->atomic = atomic;
     return rc;

@@ -82,9 +82,11 @@ struct pl_file {
     struct pl_file_hints hints;
 };
 
-/* Collective, as all that follow unless said. The arguments need not be valid: all processes learn that together.
- * MPI_ERR_NOT_SAME, MPI_ERR_AMODE, and what pl_file_fail() says. */
-int pl_file_open(struct pl_comm *comm, const char *name, int amode, struct pl_info *info, struct pl_file **file);
+/* Collective, as all that follow unless said. The arguments need not be valid: all processes learn that together. What
+ * the caller has found wrong with others is `error` (recorded): this process then takes part for the others' sake only,
+ * and nothing else is looked at. MPI_ERR_NOT_SAME, MPI_ERR_AMODE, and what pl_file_fail() says. */
+int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, struct pl_info *info,
+                 struct pl_file **file);
 
 /* Synchronizes and closes; the object stays until its handle goes. */
 int pl_file_close(struct pl_file *file);
@@ -100,7 +102,7 @@ int pl_file_preallocate(struct pl_file *file, MPI_Offset size);
 int pl_file_get_size(const struct pl_file *file, MPI_Offset *size); /* not collective */
 int pl_file_sync(struct pl_file *file);
 int pl_file_set_atomicity(struct pl_file *file, bool atomic);
-int pl_file_set_view(struct pl_file *file, MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype,
+int pl_file_set_view(struct pl_file *file, int error, MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype,
                      const char *datarep, struct pl_info *info);
 
 /* The individual pointer, not collective; and the shared one. `whence`: MPI_SEEK_*. MPI_ERR_ARG. */
@@ -113,9 +115,9 @@ int pl_file_check_random(const struct pl_file *file);
 /* The class of an error of the system, with its text, about `what` ("open", "write to") and the file's name. */
 int pl_file_fail(int error, const char *what, const char *name) __attribute__((cold));
 
-/* Agreements. Has every process the same value? MPI_ERR_NOT_SAME on all when not. Has one an error? Then all have: the
- * own one, or else the highest class. */
-int pl_file_same(struct pl_comm *comm, MPI_Offset value, const char *what);
+/* Agreements. Has one an error? Then all have: the own one, or else the highest class. Has every process the same value?
+ * MPI_ERR_NOT_SAME on all when not. */
+int pl_file_same(struct pl_comm *comm, int error, MPI_Offset value, const char *what);
 int pl_file_agree(struct pl_comm *comm, int error);
 int pl_file_tell(struct pl_comm *comm, int error); /* the first process's error, or none, on all */
 

@@ -241,11 +241,11 @@ static int access_converted(struct pl_file *file, const struct pl_file_io *io, s
     return rc;
 }
 
-int pl_file_access(struct pl_file *file, const struct pl_file_io *io, MPI_Count *bytes)
+int pl_file_access(struct pl_file *file, const struct pl_file_io *io, int error, MPI_Count *bytes)
 {
     struct pl_access access = { .write = io->write };
     MPI_Offset etypes = 0, offset = 0;
-    int rc = count_etypes(file, io, &etypes);
+    int rc = error ? error : count_etypes(file, io, &etypes);
     int placed = rc && !io->collective ? rc : place(file, io, etypes, &offset);
     rc = rc ? rc : placed;
     if (rc == MPI_SUCCESS)
@@ -253,7 +253,7 @@ int pl_file_access(struct pl_file *file, const struct pl_file_io *io, MPI_Count 
     *bytes = 0;
     if (pl_datarep_converts(file->view.datarep, io->write))
         return access_converted(file, io, &access, rc, bytes);
-    pl_cursor_init(&access.memory, io->buf, rc ? 0 : io->count, io->type);
+    pl_cursor_init(&access.memory, io->buf, rc ? 0 : io->count, rc ? PL_TYPE_BYTE : io->type);
     size_t moved = 0;
     rc = carry_out(file, io, &access, rc, &moved);
     *bytes = (MPI_Count)moved;

@@ -40,13 +40,13 @@ static int64_t digest(const char *name)
 }
 
 /* What is wrong on one process is wrong on all, and the old view stays. */
-int pl_file_set_view(struct pl_file *file, MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype,
+int pl_file_set_view(struct pl_file *file, int error, MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype,
                      const char *datarep, struct pl_info *info)
 {
     struct pl_view view = { 0 };
     bool sequential = file->amode & MPI_MODE_SEQUENTIAL;
-    int rc = MPI_SUCCESS, placed = MPI_SUCCESS;
-    if (sequential && disp != MPI_DISPLACEMENT_CURRENT)
+    int rc = error, placed = MPI_SUCCESS;
+    if (!rc && sequential && disp != MPI_DISPLACEMENT_CURRENT)
         rc = pl_fail(MPI_ERR_ARG, "disp is %lld; for a file with MPI_MODE_SEQUENTIAL it must be "
                      "MPI_DISPLACEMENT_CURRENT", (long long)disp);
     if (sequential)
@@ -54,11 +54,9 @@ int pl_file_set_view(struct pl_file *file, MPI_Offset disp, struct pl_type *etyp
     rc = rc ? rc : placed;
     if (rc == MPI_SUCCESS)
         rc = make_view(file, disp, etype, filetype, datarep, &view);
-    rc = pl_file_agree(file->comm, rc);
+    rc = pl_file_same(file->comm, rc, rc ? 0 : digest(datarep), "datarep, as a digest,");
     if (rc == MPI_SUCCESS)
-        rc = pl_file_same(file->comm, digest(datarep), "datarep, as a digest,");
-    if (rc == MPI_SUCCESS)
-        rc = pl_file_same(file->comm, view.file_etype->extent, "the extent of etype");
+        rc = pl_file_same(file->comm, MPI_SUCCESS, view.file_etype->extent, "the extent of etype");
     if (rc == MPI_SUCCESS)
         rc = pl_file_tell(file->comm, file->comm->rank == 0 ? pl_pointer_set(file, 0) : MPI_SUCCESS);
     if (rc == MPI_SUCCESS)
@@ -115,9 +113,9 @@ int pl_file_seek_shared(struct pl_file *file, MPI_Offset offset, int whence)
 {
     int rc = pl_file_check_random(file);
     if (rc == MPI_SUCCESS)
-        rc = pl_file_same(file->comm, offset, "offset");
+        rc = pl_file_same(file->comm, MPI_SUCCESS, offset, "offset");
     if (rc == MPI_SUCCESS)
-        rc = pl_file_same(file->comm, whence, "whence");
+        rc = pl_file_same(file->comm, MPI_SUCCESS, whence, "whence");
     if (rc)
         return rc;
     if (file->comm->rank == 0) {
