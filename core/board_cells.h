@@ -16,10 +16,10 @@
 enum {
     PL_BOARD_LINE = 64,
     PL_BOARD_SMALL = 48,            /* bytes of data that travel with their number */
-    PL_BOARD_SETS = 128,            /* of cells: operations that may be under way at once */
+    PL_BOARD_SETS = 512,            /* of cells: operations that may be under way at once */
     PL_BOARD_SHORT_RING = 32 << 10, /* bytes in turns of which a rank puts longer data, up to PL_BOARD_SHORT ... */
     PL_BOARD_LONG_RING = 512 << 10, /* ... and beyond */
-    PL_BOARD_RENEWAL = 1 << 16,     /* operations */
+    PL_BOARD_RENEWAL = 1 << 17,     /* operations */
 };
 
 /* Everything that one rank writes and others poll has a line of its own. */

@@ -6,7 +6,7 @@
 /* ranks: 2 3 7 */
 #include "mtest.h"
 
-enum { MANY = 70000, SOME = 300 };
+enum { MANY = 140000, SOME = 300 };
 
 static int size, rank;
 
