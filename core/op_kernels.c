@@ -80,9 +80,17 @@
 #define APART _Pragma("GCC ivdep")
 #endif
 
+/* A loop for vectors as wide as the processor has, chosen when the library is loaded; sanitizers are not ready then.
+ * Such a loop must not multiply and add: there would be one rounding on some processors and two on others. */
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(NDEBUG)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
 /* A loop in which `a` is the element that comes in and `b` the one that it is combined with. */
 #define LOOP(name, basic, type, result)                                                        \
-    static void name##_##basic(const void *in, const void *with, void *to, size_t count)       \
+    static WIDE void name##_##basic(const void *in, const void *with, void *to, size_t count)       \
     {                                                                                          \
         const type *x = in, *y = with;                                                         \
         type *z = to;                                                                          \
