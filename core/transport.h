@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "core/datatype.h"
 
@@ -25,7 +26,7 @@ struct pl_engine;
 struct pl_peer;
 struct pl_request;
 
-enum { PL_TRANSPORT_ABI = 5 };
+enum { PL_TRANSPORT_ABI = 6 };
 
 /* Goes in front of every message. 40 bytes, in the byte order of the machine. */
 struct pl_header {
@@ -76,6 +77,16 @@ struct pl_shared {
     uint64_t place;
     size_t bytes;
     void *memory;
+};
+
+/* Memory here and in the peer, piece by piece; both have as many bytes, at most PL_REACH_BYTES. */
+enum { PL_REACH_BYTES = 1 << 30 };
+struct pl_reach {
+    struct iovec *here, *there;
+    int here_count, there_count; /* at most IOV_MAX */
+    size_t bytes;
+    bool write;                  /* from here to there */
+    size_t moved;                /* out: bytes that were copied */
 };
 
 /* Bulk data that waits at the sender. A transport's own begins with this. Made by the transport, given to the engine
@@ -196,6 +207,11 @@ struct pl_transport_ops {
     int (*attach)(struct pl_endpoint *owner, uint64_t place, size_t bytes, void **memory);
     void (*detach)(void *memory, size_t bytes);
     void (*ring)(struct pl_endpoint *peer);
+
+    /* Copies from or to any memory of the peer, which does nothing for it. Called by any thread, WITHOUT the lock.
+     * MPI_ERR_PROC_ABORTED: the peer is gone. MPI_ERR_RMA_RANGE: behind `moved` bytes there is no memory, here or there.
+     * MPI_ERR_NO_MEM. PL_UNREACHABLE: it is not allowed. None of them is recorded. NULL: the transport cannot. */
+    int (*reach)(struct pl_endpoint *peer, struct pl_reach *reach);
 
     /* True when all that was sent has been taken by its receivers, or they are gone: nothing is lost by close(). */
     bool (*flushed)(void *self);

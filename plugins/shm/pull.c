@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading a long message straight from the sender's memory, by a copy that the kernel makes (process_vm_readv).
+ * Copies that the kernel makes from and to a peer's memory (process_vm_readv, process_vm_writev): of a long message, and
+ * of what one-sided operations are about.
  *
- * One copy instead of two, and the sender need not run; but the kernel looks up every page, so that where both run at
- * the same time a lane is faster. Many a sandbox forbids it: then the first try says so, and a lane serves this peer.
+ * One copy instead of two, and the peer need not run; but the kernel looks up every page, so that where both run at the
+ * same time a lane is faster. Many a sandbox forbids it: then the first try says so, a lane serves this peer, and windows
+ * go by messages.
  */
 #include <errno.h>
 #include <sys/uio.h>
@@ -13,6 +15,7 @@
 enum {
     RUNS = 64,              /* pieces of the destination in one call */
     SLICE = 1 << 20,        /* bytes before others have their turn */
+    LOOK_NS = 200000000,    /* between looks at whether the number is still that process's */
 };
 
 bool pl_shm_pull_possible(const struct pl_shm_bulk *bulk)
@@ -55,4 +58,37 @@ enum pl_shm_pulled pl_shm_pull(struct pl_shm_bulk *bulk)
     }
     bulk->done += (size_t)got;
     return bulk->done == bulk->wanted ? PL_SHM_PULL_ALL : PL_SHM_PULL_MORE;
+}
+
+/* The number of a process that has died may be another's some time later. */
+static bool is_there(struct pl_shm_peer *peer)
+{
+    uint64_t now = pl_shm_now();
+    if (now - atomic_load_explicit(&peer->seen, memory_order_relaxed) < LOOK_NS)
+        return true;
+    if (!pl_shm_alive(&peer->address, peer->inode))
+        return false;
+    atomic_store_explicit(&peer->seen, now, memory_order_relaxed);
+    return true;
+}
+
+int pl_shm_reach(struct pl_endpoint *endpoint, struct pl_reach *reach)
+{
+    struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
+    unsigned long here = (unsigned long)reach->here_count, there = (unsigned long)reach->there_count;
+    pid_t pid = peer->address.pid;
+    reach->moved = 0;
+    if (peer->shm->bulk == PL_SHM_BULK_COPY)
+        return PL_UNREACHABLE;
+    if (!is_there(peer))
+        return MPI_ERR_PROC_ABORTED;
+    ssize_t moved = reach->write ? process_vm_writev(pid, reach->here, here, reach->there, there, 0)
+                                 : process_vm_readv(pid, reach->here, here, reach->there, there, 0);
+    int error = moved < 0 ? errno : EFAULT;
+    reach->moved = moved < 0 ? 0 : (size_t)moved;
+    if (reach->moved == reach->bytes)
+        return MPI_SUCCESS;
+    if (error == ESRCH || !pl_shm_alive(&peer->address, peer->inode))
+        return MPI_ERR_PROC_ABORTED;
+    return error == EFAULT ? MPI_ERR_RMA_RANGE : error == ENOMEM ? MPI_ERR_NO_MEM : PL_UNREACHABLE;
 }

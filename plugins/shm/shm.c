@@ -356,6 +356,7 @@ const struct pl_transport_ops pl_transport_shm = {
     .attach     = shm_attach,
     .detach     = pl_shm_unmap,
     .ring       = shm_ring,
+    .reach      = pl_shm_reach,
     .flushed    = shm_flushed,
     .arm        = pl_shm_arm,
     .sleep      = pl_shm_sleep,

@@ -157,6 +157,7 @@ struct pl_shm_peer {
     struct pl_shm_lane *in_lane;     /* mapped; NULL: none */
     uint64_t in_lane_offset;
     bool no_cma;                     /* the kernel refuses */
+    _Atomic uint64_t seen;           /* when it was last found alive before it was reached, ns; without the lock */
 
     struct pl_shm_address address;
     ino_t inode;
@@ -228,6 +229,9 @@ bool pl_shm_request_post(struct pl_shm_peer *peer);
 int pl_shm_request_follow(struct pl_shm_peer *peer);
 int pl_shm_requests_take(struct pl_shm *shm);
 void pl_shm_inbox_clean(struct pl_shm *shm);
+
+/* pull.c */
+int pl_shm_reach(struct pl_endpoint *endpoint, struct pl_reach *reach);
 
 /* read.c */
 int pl_shm_read(struct pl_shm_peer *peer);
