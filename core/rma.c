@@ -111,13 +111,20 @@ static inline int check_amount(const struct pl_rma *rma)
 
 static int check_attached(const struct pl_rma *rma, int64_t at)
 {
-    struct pl_engine *engine = &rma->win->comm->instance->engine;
+    struct pl_win *win = rma->win;
+    struct pl_engine *engine = &win->comm->instance->engine;
     MPI_Aint lowest;
     size_t span = pl_type_span(rma->type, rma->count, &lowest);
-    pl_engine_enter(engine);
-    bool attached = span == 0 || pl_win_is_attached(rma->win, (uintptr_t)at + (uintptr_t)lowest, span);
-    pl_engine_leave(engine);
-    return attached ? MPI_SUCCESS : fail_range(rma);
+    uintptr_t address = (uintptr_t)at + (uintptr_t)lowest;
+    int rc = MPI_SUCCESS;
+    if (span > 0 && win->targets[rma->target].reach) {
+        rc = pl_reach_attached(win, rma->target, address, span);
+    } else if (span > 0) {
+        pl_engine_enter(engine);
+        rc = pl_win_is_attached(&win->regions, address, span) ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+        pl_engine_leave(engine);
+    }
+    return rc == MPI_ERR_RMA_RANGE ? fail_range(rma) : rc;
 }
 
 /* The data packed: where it is, if it is one run, else in memory that the caller frees (`copy`). */
@@ -153,11 +160,13 @@ static int accumulate_direct(const struct pl_rma *rma, char *memory)
             rc = before ? MPI_SUCCESS : pl_fail_memory("the result of a one-sided operation");
         }
     }
-    if (rc == MPI_SUCCESS) {
-        pl_rma_apply(rma->win, rma->win->targets[rma->target].cell, &change);
-        if (before)
-            pl_cursor_unpack(&result, before, result.total);
-    }
+    const struct pl_win_target *target = &rma->win->targets[rma->target];
+    if (rc == MPI_SUCCESS && target->reach)
+        rc = pl_reach_apply(rma->win, rma->target, &change);
+    else if (rc == MPI_SUCCESS)
+        pl_rma_apply(rma->win, target->cell, &change);
+    if (rc == MPI_SUCCESS && before)
+        pl_cursor_unpack(&result, before, result.total);
     free(copy);
     free(before);
     return rc;
@@ -175,14 +184,16 @@ static inline void move(const void *from, MPI_Count from_count, const struct pl_
     }
 }
 
-static int do_direct(const struct pl_rma *rma, int64_t at)
+static int do_direct(const struct pl_rma *rma, int64_t at, bool at_once)
 {
-    const struct pl_win *win = rma->win;
-    bool dynamic = win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
-    char *memory = dynamic ? pl_address(NULL, (MPI_Aint)at) : win->targets[rma->target].memory + at;
+    const struct pl_win_target *target = &rma->win->targets[rma->target];
+    bool dynamic = rma->win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    char *memory = pl_address(dynamic ? NULL : target->memory, (MPI_Aint)at);
     int rc = dynamic ? check_attached(rma, at) : MPI_SUCCESS;
     if (rc)
         return rc;
+    if (target->reach && rma->kind <= PL_RMA_GET)
+        return pl_reach_move(rma, memory, at_once);
     if (rma->kind == PL_RMA_PUT)
         move(rma->origin, rma->origin_count, rma->origin_type, memory, rma->count, rma->type);
     else if (rma->kind == PL_RMA_GET)
@@ -378,7 +389,7 @@ int pl_rma_start(const struct pl_rma *rma, struct pl_request **request)
     if (rc)
         return rc;
     if (__builtin_expect(rma->win->targets[rma->target].cell != NULL, 1))
-        rc = do_direct(rma, at);
+        rc = do_direct(rma, at, request != NULL);
     else if (bytes_of(rma->count, rma->type) > 0)
         rc = do_by_messages(rma, at, request);
     return rc ? rc : give_done(request);

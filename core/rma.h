@@ -59,8 +59,32 @@ struct pl_rma_change {
 };
 void pl_rma_apply(struct pl_win *win, struct pl_win_cell *cell, const struct pl_rma_change *change);
 
+/* Its parts. The change says whether there was one; a guard is held by who does nothing but accumulate meanwhile. */
+bool pl_rma_change(const struct pl_rma_change *change);
+void pl_rma_take_guard(struct pl_win *win, struct pl_win_cell *cell);
+void pl_rma_drop_guard(struct pl_win_cell *cell);
+
+/* Has another rank's process ended? */
+bool pl_rma_is_dead(const struct pl_win *win, uint32_t rank);
+
 /* Does an access stay in a window (or region) of `size` bytes? `at`: bytes from its start. */
 bool pl_rma_fits(int64_t at, MPI_Count count, const struct pl_type *type, MPI_Aint size);
+
+/* --- at memory that the kernel copies: rma_reach.c, for targets with `reach` -------------------------------------- */
+
+/* A put or a get; `memory` is the target's address. Unless it is wanted at once it may wait for others until
+ * pl_reach_finish(), which tells what has become of it. Buffers are in use until then. */
+int pl_reach_copy(const struct pl_win *win, int rank, struct pl_reach *reach);
+int pl_reach_layouts(const struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
+                     size_t bytes);
+int pl_reach_move(const struct pl_rma *rma, char *memory, bool at_once);
+int pl_reach_finish(struct pl_win *win, int rank);
+
+/* An accumulate whose `at` is the target's address. */
+int pl_reach_apply(struct pl_win *win, int rank, const struct pl_rma_change *change);
+
+/* Is this attached at a rank of a dynamic window? MPI_ERR_RMA_RANGE: no, which is not recorded; other errors are. */
+int pl_reach_attached(struct pl_win *win, int rank, uintptr_t address, size_t bytes);
 
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 

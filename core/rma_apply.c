@@ -21,9 +21,8 @@ enum {
 
 /* --- the guard ------------------------------------------------------------------------------------------------ */
 
-static bool is_dead(const struct pl_win *win, uint32_t holder)
+bool pl_rma_is_dead(const struct pl_win *win, uint32_t rank)
 {
-    uint32_t rank = holder - 1;
     return rank < (uint32_t)win->comm->size && rank != (uint32_t)win->comm->rank &&
            pl_process_alive(pl_group_proc(win->comm->group, (int)rank)) == MPI_ERR_PROC_ABORTED;
 }
@@ -42,14 +41,14 @@ static void __attribute__((noinline, cold)) wait_for_guard(struct pl_win *win, s
         }
         sched_yield();
         holder = atomic_load_explicit(&cell->guard, memory_order_relaxed);
-        if (round % YIELDS_LOOK == 0 && holder != 0 && is_dead(win, holder) &&
+        if (round % YIELDS_LOOK == 0 && holder != 0 && pl_rma_is_dead(win, holder - 1) &&
             atomic_compare_exchange_strong_explicit(&cell->guard, &holder, own, memory_order_acquire,
                                                     memory_order_relaxed))
             return;
     }
 }
 
-static inline void take_guard(struct pl_win *win, struct pl_win_cell *cell)
+void pl_rma_take_guard(struct pl_win *win, struct pl_win_cell *cell)
 {
     uint32_t nobody = 0, own = (uint32_t)win->comm->rank + 1;
     if (!atomic_compare_exchange_strong_explicit(&cell->guard, &nobody, own, memory_order_acquire,
@@ -57,7 +56,7 @@ static inline void take_guard(struct pl_win *win, struct pl_win_cell *cell)
         wait_for_guard(win, cell, own);
 }
 
-static inline void drop_guard(struct pl_win_cell *cell)
+void pl_rma_drop_guard(struct pl_win_cell *cell)
 {
     atomic_store_explicit(&cell->guard, 0, memory_order_release);
 }
@@ -143,22 +142,24 @@ static bool is_equal(const struct pl_rma_change *change)
     return memcmp(there, change->compare, bytes) == 0;
 }
 
-static void change_guarded(const struct pl_rma_change *change)
+bool pl_rma_change(const struct pl_rma_change *change)
 {
     if (change->before) {
         struct pl_cursor memory;
         pl_cursor_init(&memory, change->at, change->count, change->type);
         pl_cursor_pack(&memory, change->before, memory.total);
     }
-    if (!is_op(change->op, MPI_NO_OP) && (!change->compare || is_equal(change)))
+    bool changes = !is_op(change->op, MPI_NO_OP) && (!change->compare || is_equal(change));
+    if (changes)
         combine(change);
+    return changes;
 }
 
 void pl_rma_apply(struct pl_win *win, struct pl_win_cell *cell, const struct pl_rma_change *change)
 {
     if (change->count == 0 || change->type->size == 0)
         return;
-    take_guard(win, cell);
-    change_guarded(change);
-    drop_guard(cell);
+    pl_rma_take_guard(win, cell);
+    pl_rma_change(change);
+    pl_rma_drop_guard(cell);
 }

@@ -83,8 +83,9 @@ int pl_rma_check_order(const struct pl_rma_entry *entry, const struct pl_op **op
         return pl_rma_fits(order->at, count, entry->type, win->size) ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
     MPI_Aint lowest;
     size_t span = pl_type_span(entry->type, count, &lowest);
-    return span == 0 || pl_win_is_attached(win, (uintptr_t)order->at + (uintptr_t)lowest, span) ? MPI_SUCCESS
-                                                                                                : MPI_ERR_RMA_RANGE;
+    return span == 0 || pl_win_is_attached(&win->regions, (uintptr_t)order->at + (uintptr_t)lowest, span)
+               ? MPI_SUCCESS
+               : MPI_ERR_RMA_RANGE;
 }
 
 char *pl_rma_memory_of(const struct pl_rma_entry *entry)

@@ -14,7 +14,7 @@
 #include "core/lost.h"
 #include "core/memory.h"
 #include "core/report.h"
-#include "core/rma.h"
+#include "core/rma_offer.h"
 
 const char *pl_win_label(const struct pl_win *win)
 {
@@ -64,13 +64,18 @@ static int exchange(struct pl_win *win, const struct pl_win_card *own, struct pl
     return MPI_SUCCESS;
 }
 
-/* All or nobody; and nobody goes on before all can be reached. */
+/* All or nobody, and how; and nobody goes on before all can be reached. */
 static int agree(struct pl_win *win, int rc)
 {
-    int good = rc == MPI_SUCCESS, all = 0;
-    int failed = pl_allreduce(win->comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
+    int own[2] = { rc == MPI_SUCCESS, win->reaches }, all[2] = { 0, 0 };
+    int failed = pl_allreduce(win->comm, own, all, 2, pl_type_predefined((uintptr_t)MPI_INT),
                               pl_op_predefined((uintptr_t)MPI_MIN));
-    if (failed || rc || all)
+    bool own_memory = win->flavor == MPI_WIN_FLAVOR_CREATE || win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    if (own_memory && !all[1])
+        pl_win_reach_none(win);
+    for (int i = 0; i < win->comm->size; i++)
+        win->by_messages = win->by_messages || !win->targets[i].cell;
+    if (failed || rc || all[0])
         return failed ? failed : rc;
     return pl_fail(MPI_ERR_RMA_SHARED, "another process could not map the window's memory");
 }
@@ -92,12 +97,15 @@ static int fill(struct pl_win *win, struct pl_comm *parent, const struct pl_win_
     rc = exchange(win, &own, cards);
     if (rc == MPI_SUCCESS) {
         rc = pl_win_memory_map(win, cards);
-        for (int i = 0; i < parent->size; i++)
-            win->by_messages = win->by_messages || !win->targets[i].cell;
         pl_engine_enter(&parent->instance->engine);
         win->comm->win = win;
         pl_engine_leave(&parent->instance->engine);
         rc = agree(win, rc);
+    }
+    if (rc == MPI_SUCCESS && win->reaches) {
+        pl_engine_enter(&parent->instance->engine);
+        pl_offer_open(win);
+        pl_engine_leave(&parent->instance->engine);
     }
     free(cards);
     return rc;
@@ -111,6 +119,8 @@ int pl_win_create(struct pl_comm *comm, const struct pl_win_spec *spec, struct p
     pl_list_init(&made->replies);
     pl_list_init(&made->lock_queue);
     pl_list_init(&made->hook.link);
+    pl_list_init(&made->offers.link);
+    pl_lock_init(&made->reaching, PL_RANK_OBJECT, comm->instance->engine.lock.real);
     made->flavor = spec->flavor;
     made->base = spec->base;
     made->size = spec->size;
@@ -132,6 +142,7 @@ static void take_out(struct pl_win *win)
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_engine_enter(engine);
     win->comm->win = NULL;
+    pl_offer_close(win);
     pl_rma_drop(win);
     pl_engine_leave(engine);
 }
@@ -145,10 +156,16 @@ void pl_win_destroy(void *object)
         pl_win_memory_release(win, false);
         pl_handle_drop(win->comm);
     }
+    for (int i = 0; win->targets && i < win->comm->size; i++) {
+        free(win->targets[i].batch[0]);
+        free(win->targets[i].batch[1]);
+        free(win->targets[i].regions.list);
+    }
     free(win->targets);
     free(win->maps);
     free(win->map_bytes);
-    free(win->regions);
+    free(win->regions.list);
+    pl_lock_fini(&win->reaching);
     pl_object_release(win->started);
     pl_object_release(win->exposed);
     pl_object_release(win->errhandler);

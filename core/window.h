@@ -2,13 +2,16 @@
 /*
  * Windows: memory that the members of a communicator open to each other's one-sided operations (MPI-5.0 chapter 12).
  *
- * There are two ways to a target's memory, and each origin knows which one it has to each target.
+ * There are three ways to a target's memory, and each origin knows which one it has to each target.
  * - Direct: the memory is mapped here. That is the own, and in windows for which the library allocates, that of the
  *   ranks on the same node (core/window_memory.c). The origin does everything itself; the target need not call MPI.
+ * - Reach: the user's own memory, in windows whose ranks are all on one node where the kernel lets each copy from and to
+ *   the others' memory (core/rma_reach.c). The origin does everything itself, too, unless the target is there to help
+ *   (core/rma_offer.c).
  * - Messages: everything else. The target does it when it makes progress (core/rma_target.c).
  *
- * Both meet in the target's *cell*, which lies in front of the memory and is mapped with it: its lock word is taken by
- * direct origins themselves and by the target on behalf of the others; its guard is held by whoever accumulates. So
+ * All meet in the target's *cell*, in memory that is shared where there is any: its lock word is taken by those who have
+ * the cell mapped themselves and by the target on behalf of the others; its guard is held by whoever accumulates. So
  * locks exclude each other and accumulates are atomic whichever way each of them takes.
  *
  * Messages of a window go by a communicator of its own (`comm`, PL_MSG_RMA), in the order in which they were sent. What
@@ -16,8 +19,8 @@
  * flush waits for what came before. That gives the ordering of accumulates, and makes an answer to a flush say that all
  * before it was applied.
  *
- * Locking: name, error handler and hints by comm->lock; attributes by their own; streams, queues and counts by the
- * engine's lock. What says which epochs are open is atomic, since direct operations look at it without a lock; the
+ * Locking: name, error handler and hints by comm->lock; attributes by their own; what is kept for reaching others by
+ * `reaching`; streams, queues and counts by the engine's lock. What says which epochs are open is atomic, since direct operations look at it without a lock; the
  * calls that open and close epochs are ordered with the operations in them by the user.
  */
 #ifndef PLENUM_CORE_WINDOW_H
@@ -39,6 +42,9 @@ struct pl_win_cell {
     _Atomic uint32_t releases;                  /* counted up whenever it is given back: waiters wait for the next */
     _Atomic uint64_t waiting;                   /* those who may sleep meanwhile: a bit for rank % 64 */
     alignas(PL_WIN_LINE) _Atomic uint32_t guard; /* who accumulates: rank + 1; 0: nobody */
+    alignas(PL_WIN_LINE) _Atomic uint32_t version; /* of what is attached to a dynamic window: odd while it changes */
+    _Atomic uint64_t regions, region_count;        /* where its owner has the list of that */
+    alignas(PL_WIN_LINE) _Atomic uint64_t offers;  /* who has left some for its owner (rma_offer.h): a bit for rank % 64 */
 };
 #define PL_WIN_EXCLUSIVE UINT32_C(0x80000000)
 
@@ -52,11 +58,22 @@ struct pl_win_fault {
     uint64_t bytes;
 };
 
+/* Pieces of memory that are attached to a dynamic window, by address. */
+struct pl_win_region {
+    char *base;
+    size_t bytes;
+};
+struct pl_win_regions {
+    struct pl_win_region *list;
+    size_t count, room;
+};
+
 /* What is known about a rank as a target, and what has come from it as an origin. */
 struct pl_win_target {
     MPI_Aint size, disp_unit;
-    char *memory;             /* where it is mapped here, if there is a cell */
+    char *memory;             /* where it is mapped here, if there is a cell; with `reach`, where it is there */
     struct pl_win_cell *cell; /* NULL: by messages */
+    struct pl_endpoint *reach; /* by which the kernel copies from and to it; NULL: it is mapped, or goes by messages */
     _Atomic uint8_t open;     /* enum pl_win_open: for this rank alone */
 
     /* As the target of messages. */
@@ -66,17 +83,17 @@ struct pl_win_target {
     uint32_t asked, answered; /* questions: flushes, locks, unlocks */
     struct pl_win_fault fault;
 
+    /* As one that is reached: `reaching`. */
+    struct pl_rma_batch *batch[2];  /* gets and puts that have not been done; NULL: there were none yet */
+    struct pl_win_regions regions;  /* what was attached in this version */
+    uint32_t version;
+    uint8_t shy, missed;            /* so many times nothing is offered to it (rma_offer.c); and the last time it was not there */
+
     /* As an origin. */
     struct pl_list stream;    /* of struct pl_rma_entry.link: what could not be done at once (rma_target.c) */
     uint8_t holds;            /* the lock that it holds here through messages: as `locked` */
     uint32_t posts, completes; /* how often it has said so, less what was waited for */
     struct pl_win_fault refused; /* the first of its operations that could not be done, since it asked last */
-};
-
-/* A piece of memory that is attached to a dynamic window. */
-struct pl_win_region {
-    char *base;
-    size_t bytes;
 };
 
 enum pl_win_access { PL_ACCESS_NONE, PL_ACCESS_FENCE, PL_ACCESS_START, PL_ACCESS_LOCK, PL_ACCESS_LOCK_ALL };
@@ -112,8 +129,7 @@ struct pl_win {
     void *alone;               /* cell, and memory if it was allocated, that nobody shares */
     void **maps;               /* [comm->size] others' areas, mapped here */
     size_t *map_bytes;
-    struct pl_win_region *regions; /* of a dynamic window, by address; engine's lock */
-    size_t region_count, region_room;
+    struct pl_win_regions regions; /* of a dynamic window; engine's lock */
     int empty_regions;         /* attached without a byte */
 
     _Atomic int access;        /* enum pl_win_access */
@@ -129,6 +145,9 @@ struct pl_win {
     uint32_t asks;             /* numbers given to what wants an answer */
     int moving;                /* sends and fetches under way */
     bool by_messages;          /* to some ranks */
+    bool reaches;              /* all others are reached */
+    struct pl_lock reaching;
+    struct pl_hook offers;     /* looks for them; in the engine's list in a window that reaches */
     _Atomic unsigned polls;
 };
 
@@ -156,17 +175,20 @@ const char *pl_win_label(const struct pl_win *win);
 struct pl_win_card {
     int64_t size, disp_unit;
     uint64_t place, bytes; /* of the area with cell and memory; 0 bytes: not shared */
+    uint64_t cell, base;   /* addresses there, of the cell and of the user's memory */
     int32_t node, error;
 };
 int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own);
 int pl_win_memory_map(struct pl_win *win, const struct pl_win_card *cards);
 void pl_win_memory_unmap(struct pl_win *win);
+/* Not everybody reaches everybody: then nobody does. */
+void pl_win_reach_none(struct pl_win *win);
 void pl_win_memory_release(struct pl_win *win, bool reuse);
 
 /* Dynamic windows. */
 int pl_win_attach(struct pl_win *win, void *base, MPI_Aint size);
 int pl_win_detach(struct pl_win *win, const void *base);
-bool pl_win_is_attached(const struct pl_win *win, uintptr_t address, size_t bytes); /* engine's lock */
+bool pl_win_is_attached(const struct pl_win_regions *regions, uintptr_t address, size_t bytes);
 
 /* Where a rank's memory can be read and written directly: MPI_Win_shared_query(). */
 int pl_win_query(const struct pl_win *win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void **base);

@@ -9,12 +9,12 @@
 #include "core/window.h"
 
 /* The first region that begins behind the address: where one that begins there would go. */
-static size_t place_of(const struct pl_win *win, uintptr_t address)
+static size_t place_of(const struct pl_win_regions *regions, uintptr_t address)
 {
-    size_t low = 0, high = win->region_count;
+    size_t low = 0, high = regions->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if ((uintptr_t)win->regions[middle].base <= address)
+        if ((uintptr_t)regions->list[middle].base <= address)
             low = middle + 1;
         else
             high = middle;
@@ -22,12 +22,12 @@ static size_t place_of(const struct pl_win *win, uintptr_t address)
     return low;
 }
 
-bool pl_win_is_attached(const struct pl_win *win, uintptr_t address, size_t bytes)
+bool pl_win_is_attached(const struct pl_win_regions *regions, uintptr_t address, size_t bytes)
 {
-    for (size_t place = place_of(win, address); place > 0 && bytes > 0; place++) {
-        const struct pl_win_region *region = &win->regions[place - 1];
+    for (size_t place = place_of(regions, address); place > 0 && bytes > 0; place++) {
+        const struct pl_win_region *region = &regions->list[place - 1];
         size_t within = address - (uintptr_t)region->base;
-        if (place > win->region_count || address < (uintptr_t)region->base || within >= region->bytes)
+        if (place > regions->count || address < (uintptr_t)region->base || within >= region->bytes)
             return false;
         size_t part = region->bytes - within;
         if (part >= bytes)
@@ -38,27 +38,41 @@ bool pl_win_is_attached(const struct pl_win *win, uintptr_t address, size_t byte
     return bytes == 0;
 }
 
-static int insert(struct pl_win *win, char *base, size_t bytes)
+static int insert(struct pl_win_regions *regions, char *base, size_t bytes)
 {
     uintptr_t address = (uintptr_t)base;
-    size_t place = place_of(win, address);
-    const struct pl_win_region *before = place > 0 ? &win->regions[place - 1] : NULL;
+    size_t place = place_of(regions, address);
+    const struct pl_win_region *before = place > 0 ? &regions->list[place - 1] : NULL;
     if ((before && ((uintptr_t)before->base == address || address - (uintptr_t)before->base < before->bytes)) ||
-        (place < win->region_count && (uintptr_t)win->regions[place].base - address < bytes))
+        (place < regions->count && (uintptr_t)regions->list[place].base - address < bytes))
         return pl_fail(MPI_ERR_RMA_ATTACH, "%zu bytes at %p overlap memory that is attached already", bytes,
                        (void *)base);
-    if (win->region_count == win->region_room) {
-        size_t room = win->region_room ? win->region_room * 2 : 8;
-        struct pl_win_region *more = pl_realloc(win->regions, room * sizeof *more);
+    if (regions->count == regions->room) {
+        size_t room = regions->room ? regions->room * 2 : 8;
+        struct pl_win_region *more = pl_realloc(regions->list, room * sizeof *more);
         if (!more)
             return pl_fail_memory("memory attached to a window");
-        win->regions = more;
-        win->region_room = room;
+        regions->list = more;
+        regions->room = room;
     }
-    memmove(&win->regions[place + 1], &win->regions[place], (win->region_count - place) * sizeof *win->regions);
-    win->regions[place] = (struct pl_win_region){ base, bytes };
-    win->region_count++;
+    memmove(&regions->list[place + 1], &regions->list[place], (regions->count - place) * sizeof *regions->list);
+    regions->list[place] = (struct pl_win_region){ base, bytes };
+    regions->count++;
     return MPI_SUCCESS;
+}
+
+/* Others read the list where it is (rma_reach.c), and see by the version whether it has changed meanwhile. */
+static void begin_change(struct pl_win *win)
+{
+    atomic_fetch_add(&win->targets[win->comm->rank].cell->version, 1);
+}
+
+static void end_change(struct pl_win *win)
+{
+    struct pl_win_cell *cell = win->targets[win->comm->rank].cell;
+    atomic_store(&cell->regions, (uint64_t)(uintptr_t)win->regions.list);
+    atomic_store(&cell->region_count, win->regions.count);
+    atomic_fetch_add(&cell->version, 1);
 }
 
 static int check_dynamic(const struct pl_win *win)
@@ -77,10 +91,12 @@ int pl_win_attach(struct pl_win *win, void *base, MPI_Aint size)
     if ((uintptr_t)base > UINTPTR_MAX - (uintptr_t)size)
         return pl_fail(MPI_ERR_RMA_ATTACH, "%lld bytes at %p go beyond the address space", (long long)size, base);
     pl_engine_enter(engine);
+    begin_change(win);
     if (size == 0)
         win->empty_regions++;
     else
-        rc = insert(win, base, (size_t)size);
+        rc = insert(&win->regions, base, (size_t)size);
+    end_change(win);
     pl_engine_leave(engine);
     return rc;
 }
@@ -92,11 +108,14 @@ int pl_win_detach(struct pl_win *win, const void *base)
     if (rc)
         return rc;
     pl_engine_enter(engine);
-    size_t place = place_of(win, (uintptr_t)base);
-    bool found = place > 0 && win->regions[place - 1].base == base;
+    struct pl_win_regions *regions = &win->regions;
+    size_t place = place_of(regions, (uintptr_t)base);
+    bool found = place > 0 && regions->list[place - 1].base == base;
     if (found) {
-        win->region_count--;
-        memmove(&win->regions[place - 1], &win->regions[place], (win->region_count - place + 1) * sizeof *win->regions);
+        begin_change(win);
+        regions->count--;
+        memmove(&regions->list[place - 1], &regions->list[place], (regions->count - place + 1) * sizeof *regions->list);
+        end_change(win);
     } else if (win->empty_regions > 0) {
         found = true;
         win->empty_regions--;

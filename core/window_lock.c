@@ -119,12 +119,22 @@ static int await_end(struct pl_win *win, int rank)
     return rc ? rc : fault;
 }
 
+static int reach_all(struct pl_win *win)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < win->comm->size; i++) {
+        int failed = pl_reach_finish(win, i);
+        rc = rc ? rc : failed;
+    }
+    return rc;
+}
+
 /* All ranks are asked before the first one is waited for. */
 static int end_all(struct pl_win *win, bool unlock)
 {
-    int rc = MPI_SUCCESS;
+    int rc = win->reaches ? reach_all(win) : MPI_SUCCESS;
     if (!win->by_messages)
-        return MPI_SUCCESS;
+        return rc;
     for (int i = 0; i < win->comm->size; i++)
         if (!win->targets[i].cell) {
             int failed = ask_for_end(win, i, unlock);
@@ -223,6 +233,7 @@ int pl_win_unlock(struct pl_win *win, int rank)
     if (atomic_load(&win->targets[rank].open) != PL_OPEN_LOCKED)
         return pl_fail(MPI_ERR_RMA_SYNC, "rank %d of %s is not locked", rank, pl_win_label(win));
     if (win->targets[rank].cell) {
+        rc = pl_reach_finish(win, rank);
         unlock_direct(win, rank);
         pl_win_poll(win);
     } else {
@@ -257,10 +268,10 @@ int pl_win_unlock_all(struct pl_win *win)
 {
     if (atomic_load(&win->access) != PL_ACCESS_LOCK_ALL)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s is not locked by MPI_Win_lock_all", pl_win_label(win));
+    int rc = end_all(win, true);
     for (int i = 0; i < win->comm->size; i++)
         if (win->targets[i].cell)
             unlock_direct(win, i);
-    int rc = end_all(win, true);
     pl_win_poll(win);
     atomic_store(&win->access, PL_ACCESS_NONE);
     return rc;
@@ -269,7 +280,7 @@ int pl_win_unlock_all(struct pl_win *win)
 static int flush_one(struct pl_win *win, int rank, bool local)
 {
     if (win->targets[rank].cell)
-        return MPI_SUCCESS;
+        return pl_reach_finish(win, rank);
     if (local)
         return pl_win_await(win, rank, NULL, is_sent);
     int rc = ask_for_end(win, rank, false);

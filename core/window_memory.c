@@ -2,9 +2,11 @@
 /*
  * The memory of windows: the own, and that of others which is mapped here.
  *
- * Where the library allocates, a rank's area is shared by the node transport: the cell, then the memory from the next
- * page on. In a window made by MPI_Win_allocate_shared the memory of all ranks lies in the first one's area, one
- * after the other, unless it may have gaps. Elsewhere the cell is the process's own, as all others come by messages.
+ * A rank's area is shared by the node transport. Where the library allocates, it has the cell, then the memory from the
+ * next page on. In a window made by MPI_Win_allocate_shared the memory of all ranks lies in the first one's area, one
+ * after the other, unless it may have gaps. Where the memory is the user's, the area has the cell alone, which others
+ * map if the kernel copies for them what cannot be mapped: between all of them, or no cell is of use to others. Where
+ * nothing is shared the cell is the process's own, as all others come by messages.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +16,12 @@
 #include "core/error.h"
 #include "core/instance.h"
 #include "core/memory.h"
+#include "core/rma_offer.h"
 #include "core/window.h"
 
 _Static_assert(sizeof(struct pl_win_cell) <= PL_WIN_CELL, "the cell has a page of its own");
+
+#define TRIAL UINT64_C(0x506c656e756d0000) /* and the rank that tries */
 
 static bool is_allocated(const struct pl_win *win)
 {
@@ -42,7 +47,7 @@ static const struct pl_transport_ops *sharing(struct pl_engine *engine, void **s
 /* Bytes of memory in the own area. Collective where it depends on the others. */
 static int own_bytes(struct pl_win *win, size_t *bytes)
 {
-    int64_t mine = is_allocated(win) ? win->size : 0, all = 0;
+    int64_t mine = is_allocated(win) ? win->size : (int64_t)pl_offer_area(win->comm->size), all = 0;
     int rc = MPI_SUCCESS;
     if (is_contiguous(win) && win->comm->size > 1) {
         rc = pl_allreduce(win->comm, &mine, &all, 1, pl_type_predefined((uintptr_t)MPI_INT64_T),
@@ -72,26 +77,27 @@ static int make_shared(struct pl_win *win, size_t bytes, struct pl_win_card *own
     win->ops = sharing(engine, &self);
     if (!win->ops && win->flavor == MPI_WIN_FLAVOR_SHARED)
         return pl_fail(MPI_ERR_RMA_SHARED, "no transport in use shares memory between processes");
-    if (!win->ops)
-        return make_alone(win, bytes);
+    if (!win->ops || (!is_allocated(win) && !win->ops->reach))
+        return make_alone(win, is_allocated(win) ? bytes : 0);
     pl_engine_enter(engine);
     int rc = win->ops->share(self, PL_WIN_CELL + bytes, &win->shared);
     pl_engine_leave(engine);
     own->place = win->shared.place;
     own->bytes = rc ? 0 : PL_WIN_CELL + bytes;
-    return rc;
+    return rc && !is_allocated(win) ? make_alone(win, 0) : rc;
 }
 
 int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own)
 {
     size_t bytes;
     int rc = own_bytes(win, &bytes), node = 0;
-    if (rc == MPI_SUCCESS && is_allocated(win) && win->comm->size > 1)
+    if (rc == MPI_SUCCESS && win->comm->size > 1)
         rc = pl_comm_node_color(win->comm, &node);
     if (rc || own->error)
         return rc;
     own->node = node;
-    rc = is_allocated(win) && win->comm->size > 1 ? make_shared(win, bytes, own) : make_alone(win, bytes);
+    rc = win->comm->size > 1 ? make_shared(win, bytes, own)
+                             : make_alone(win, is_allocated(win) ? bytes : 0);
     if (rc)
         return rc;
     struct pl_win_target *target = &win->targets[win->comm->rank];
@@ -99,6 +105,8 @@ int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own)
     if (is_allocated(win))
         win->base = (char *)target->cell + PL_WIN_CELL; /* in a contiguous window not yet, but for the first */
     target->memory = win->base;
+    own->cell = (uint64_t)(uintptr_t)target->cell;
+    own->base = (uint64_t)(uintptr_t)win->base;
     return MPI_SUCCESS;
 }
 
@@ -140,9 +148,64 @@ static int place_contiguously(struct pl_win *win, const struct pl_win_card *card
     return MPI_SUCCESS;
 }
 
+static int copy_word(struct pl_endpoint *peer, bool write, uint64_t *here, uint64_t there)
+{
+    struct iovec near = { here, sizeof *here }, far = { (void *)(uintptr_t)there, sizeof *here };
+    struct pl_reach reach = {
+        .here = &near, .here_count = 1, .there = &far, .there_count = 1, .bytes = sizeof *here, .write = write
+    };
+    return peer->ops->reach(peer, &reach);
+}
+
+/* A word of the rank's area that is for this rank, written and read by the kernel, and read where it is mapped. */
+static bool try_reach(struct pl_win *win, int rank, const struct pl_win_card *card)
+{
+    struct pl_endpoint *peer = pl_comm_peer(win->comm, rank)->endpoint;
+    int own = win->comm->rank;
+    uint64_t word = TRIAL + (uint64_t)own, back = 0;
+    size_t place = PL_WIN_CELL + pl_offer_area(own);
+    uint64_t there = card->cell + place;
+    const _Atomic uint64_t *mapped = (const void *)((const char *)win->maps[rank] + place);
+    return copy_word(peer, true, &word, there) == MPI_SUCCESS && atomic_load(mapped) == word &&
+           copy_word(peer, false, &back, there) == MPI_SUCCESS && back == word;
+}
+
+/* Maps the cells of all, and tries whether the memory behind them is to be had. */
+static bool reach_all(struct pl_win *win, const struct pl_win_card *cards)
+{
+    int own = win->comm->rank;
+    bool all = win->shared.memory && win->comm->size > 1;
+    for (int i = 0; i < win->comm->size && all; i++) {
+        struct pl_win_target *target = &win->targets[i];
+        if (i == own)
+            continue;
+        all = cards[i].node == cards[own].node && cards[i].bytes == cards[own].bytes && map(win, i, &cards[i]) &&
+              try_reach(win, i, &cards[i]);
+        target->reach = all ? pl_comm_peer(win->comm, i)->endpoint : NULL;
+        target->memory = (char *)(uintptr_t)cards[i].base;
+    }
+    return all;
+}
+
+void pl_win_reach_none(struct pl_win *win)
+{
+    pl_win_memory_unmap(win);
+    win->reaches = false;
+    for (int i = 0; i < win->comm->size; i++)
+        if (i != win->comm->rank) {
+            win->targets[i].cell = NULL;
+            win->targets[i].reach = NULL;
+            win->targets[i].memory = NULL;
+        }
+}
+
 int pl_win_memory_map(struct pl_win *win, const struct pl_win_card *cards)
 {
     int own = win->comm->rank;
+    if (!is_allocated(win)) {
+        win->reaches = reach_all(win, cards);
+        return MPI_SUCCESS;
+    }
     for (int i = 0; i < win->comm->size && win->ops; i++) {
         bool near = i == own || (cards[i].node == cards[own].node && map(win, i, &cards[i]));
         if (!near && win->flavor == MPI_WIN_FLAVOR_SHARED)
@@ -188,7 +251,7 @@ int pl_win_query(const struct pl_win *win, int rank, MPI_Aint *size, MPI_Aint *d
     for (int i = 0; i < win->comm->size && rank == MPI_PROC_NULL; i++)
         if (win->targets[i].size > 0)
             rank = i;
-    if (rank == MPI_PROC_NULL || !win->targets[rank].cell)
+    if (rank == MPI_PROC_NULL || !win->targets[rank].cell || win->targets[rank].reach)
         return MPI_SUCCESS;
     *size = win->targets[rank].size;
     *disp_unit = win->targets[rank].disp_unit;
