@@ -5,6 +5,7 @@
  * those who are left can make a window of their own, and nothing stays in the pool's directory. Exit code 0: so it was.
  */
 #include <mpi-ext.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 enum { POOL = 4, VICTIM = 1, BYTES = 100000, STORM = 3000, PATIENCE = 30 };
 
-static int rank, failed;
+static int rank, failed, kept; /* `kept`: the memory is the process's own, and goes with it */
 static MPI_Session session;
 static MPI_Group world;
 static MPI_Comm comm;
@@ -68,6 +69,7 @@ static void make_window(const char *flavor)
             MPI_Allgather(&own, 1, MPI_AINT, place, 1, MPI_AINT, comm);
         }
     }
+    kept = strcmp(flavor, "created") == 0 || strcmp(flavor, "dynamic") == 0;
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     memset(base, 0, BYTES);
     MPI_Barrier(comm);
@@ -197,6 +199,39 @@ static void in_storm(void)
     is_good_or_aborted(MPI_Win_unlock_all(win), "MPI_Win_unlock_all");
 }
 
+/* Killed while the others move data from and to its memory; it is in MPI only now and then. */
+static void in_access(void)
+{
+    static char data[BYTES];
+    int rc = MPI_SUCCESS;
+    MPI_Win_lock_all(0, win);
+    MPI_Barrier(comm);
+    while (rank == VICTIM) {
+        for (int i = 0; i < STORM && ((volatile char *)base)[BYTES - 1] == 0; i++)
+            sched_yield();
+        if (((volatile char *)base)[BYTES - 1])
+            die();
+        MPI_Win_sync(win);
+    }
+    for (int i = 0; (kept || i < STORM) && rc == MPI_SUCCESS; i++) {
+        data[BYTES - 1] = i > 100;
+        rc = MPI_Put(data, BYTES, MPI_CHAR, VICTIM, place[VICTIM], BYTES, MPI_CHAR, win);
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Win_flush(VICTIM, win);
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Accumulate(data, 1, MPI_INT, VICTIM, place[VICTIM], 1, MPI_INT, MPI_SUM, win);
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Get(data, BYTES / 2, MPI_CHAR, VICTIM, place[VICTIM], BYTES / 2, MPI_CHAR, win);
+        if (rc == MPI_SUCCESS)
+            rc = MPI_Win_flush(VICTIM, win);
+    }
+    if (kept)
+        is_aborted(rc, "data from and to the dead one");
+    else
+        is_good_or_aborted(rc, "data from and to the dead one");
+    is_good_or_aborted(MPI_Win_unlock_all(win), "MPI_Win_unlock_all");
+}
+
 /* Those who are left. */
 static void go_on(void)
 {
@@ -229,6 +264,7 @@ static const struct {
     void (*run)(void);
 } situations[] = {
     { "lock", in_lock },   { "fence", in_fence }, { "start", in_start }, { "wait", in_wait }, { "flush", in_flush },
+    { "access", in_access },
     { "large", in_large }, { "get", in_get },     { "storm", in_storm }, { "free", in_free },
 };
 static const char *const flavors[] = { "created", "allocated", "shared", "dynamic" };

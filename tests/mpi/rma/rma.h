@@ -23,6 +23,13 @@ static inline int window_can_share(MPI_Comm comm)
     return ranks == 1 || !transport || strcmp(transport, "ucx") != 0;
 }
 
+/* Is the memory of MPI_Win_create reached by messages in any case? */
+static inline int window_by_messages(void)
+{
+    const char *bulk = getenv("PLENUM_SHM_BULK");
+    return !window_can_share(MPI_COMM_WORLD) || (bulk && strcmp(bulk, "copy") == 0);
+}
+
 /* Collective over `comm`, whose ranks are on one node. The displacement unit is a byte, errors are returned. */
 static inline struct window window_open(int kind, MPI_Comm comm, MPI_Aint bytes)
 {
