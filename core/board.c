@@ -10,6 +10,8 @@
  */
 #include "core/board_cells.h"
 
+#include <sched.h>
+
 #include "core/comm.h"
 #include "core/error.h"
 #include "core/relax.h"
@@ -120,9 +122,12 @@ static bool let_others_run(struct pl_board *board, const struct pl_awaited *awai
 /* For a rank's word, while those up to `end` may be missing as well. */
 static int await(struct pl_board *board, int rank, int end, const struct pl_awaited *awaited)
 {
-    bool there =
-        board->engine->patient ? let_others_run(board, awaited, rank, end) : glance(awaited, GLANCES, false);
-    return there ? MPI_SUCCESS : wait_longer(board, rank, awaited);
+    bool patient = board->engine->patient,
+         there = patient ? let_others_run(board, awaited, rank, end) : glance(awaited, GLANCES, false);
+    int rc = there ? MPI_SUCCESS : wait_longer(board, rank, awaited);
+    if (patient)
+        atomic_store_explicit(&board->own->core, (uint32_t)sched_getcpu() + 1, memory_order_relaxed);
+    return rc;
 }
 
 int pl_board_await(struct pl_board *board, int rank, int end)
@@ -147,7 +152,7 @@ static uint64_t wish_of(int rank, uint32_t operations)
     return (uint64_t)rank << 32 | operations;
 }
 
-void __attribute__((cold)) pl_board_wake_wanting(struct pl_board *board, uint64_t wanting)
+static void wake_wanting(struct pl_board *board, uint64_t wanting)
 {
     uint64_t wish = wish_of(board->rank, board->next), asleep = 0;
     for (int i = 0; i < board->size; i++)
@@ -195,12 +200,9 @@ static int wait_until_completed(struct pl_board *board, uint32_t number)
 int pl_board_await_reader(struct pl_board *board, uint32_t number, uint32_t enough)
 {
     const struct pl_board_shown *shown = &board->shown[number % PL_BOARD_SETS];
-    int reader = shown->reader;
-    if (shown->number != number || (int32_t)(number - board->seen) < 0 || reader == board->rank)
+    if (shown->number != number || shown->reader == board->rank || pl_board_is_read(board, shown))
         return MPI_SUCCESS;
-    if (reader < 0)
-        return wait_until_completed(board, enough);
-    return (int32_t)(board->completed[reader] - number) > 0 ? MPI_SUCCESS : wait_for_reader(board, reader, enough);
+    return shown->reader < 0 ? wait_until_completed(board, enough) : wait_for_reader(board, shown->reader, enough);
 }
 
 /* Of what was put into the own rings, forgets what is known to have been read. */
@@ -248,7 +250,7 @@ int pl_board_take_room(struct pl_board *board, size_t bytes, uint32_t *place)
 }
 
 /* Whoever has said nothing for two thousand million operations must not seem to have said it just now. */
-void __attribute__((cold)) pl_board_renew(struct pl_board *board)
+static void renew(struct pl_board *board)
 {
     uint32_t old = board->next - BEHIND;
     if ((int32_t)(board->seen - old) < 0)
@@ -264,6 +266,14 @@ void __attribute__((cold)) pl_board_renew(struct pl_board *board)
             atomic_store_explicit(&line->word, old, memory_order_relaxed);
         }
     }
+}
+
+void __attribute__((cold)) pl_board_end_rarely(struct pl_board *board, uint64_t wanting)
+{
+    if (wanting)
+        wake_wanting(board, wanting);
+    if (board->next % PL_BOARD_RENEWAL == 0)
+        renew(board);
 }
 
 /* Others' memory is not believed: no more than a cell is read. */

@@ -6,7 +6,6 @@
 #ifndef PLENUM_CORE_BOARD_CELLS_H
 #define PLENUM_CORE_BOARD_CELLS_H
 
-#include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 
@@ -27,7 +26,7 @@ struct pl_board_line {
     alignas(PL_BOARD_LINE) _Atomic uint32_t word;
     uint32_t bytes;        /* of data, here or in one of the owner's rings */
     uint32_t place;        /* where there */
-    _Atomic uint32_t core; /* beside what it has completed: where it ran last, plus 1; 0: not known */
+    _Atomic uint32_t core; /* beside what it has completed: where it waited last, plus 1; 0: not known */
     unsigned char data[PL_BOARD_SMALL];
 };
 _Static_assert(sizeof(struct pl_board_line) == PL_BOARD_LINE, "short data travels with its number");
@@ -65,6 +64,7 @@ struct pl_board {
     uint32_t seen; /* all ranks have completed those before this one */
     struct pl_board_sheet *sheet;
     struct pl_board_line *cells; /* [size] of the operation `next` */
+    struct pl_board_line *own;   /* what this rank has completed */
     unsigned char *ring[2];      /* those of all ranks: short, long */
     uint64_t head[2];            /* bytes that this rank has put into its own so far */
     uint32_t oldest, newest;     /* of `said`: from the oldest that may still be read */
@@ -81,8 +81,8 @@ int pl_board_await(struct pl_board *board, int rank, int end); /* a cell that is
 int pl_board_await_reader(struct pl_board *board, uint32_t number, uint32_t enough);
 int pl_board_take_room(struct pl_board *board, size_t bytes, uint32_t *place); /* in a ring */
 void pl_board_wake(struct pl_board *board, uint64_t asleep);                   /* members */
-void pl_board_wake_wanting(struct pl_board *board, uint64_t wanting);
-void pl_board_renew(struct pl_board *board);                      /* numbers, before they are too old to be compared */
+/* At the end of an operation: those of some members who want room there now, and numbers that get too old are renewed. */
+void pl_board_end_rarely(struct pl_board *board, uint64_t wanting);
 int pl_board_fail_amount(int rank, size_t said, size_t expected); /* ranks that mean different amounts of data */
 
 /* --- looking ------------------------------------------------------------------------------------------------------ */
@@ -111,13 +111,20 @@ static inline void *pl_board_data(const struct pl_board *board, int rank, size_t
 
 /* --- an operation: put, show, wait and read as it needs; then end, whether it went well or not -------------------- */
 
+/* Has who was shown this read it, as far as is known here? */
+static inline bool pl_board_is_read(const struct pl_board *board, const struct pl_board_shown *shown)
+{
+    return (int32_t)(shown->number - board->seen) < 0 ||
+           (shown->reader >= 0 && (int32_t)(board->completed[shown->reader] - shown->number) > 0);
+}
+
 /* Room for what this rank says, at most PL_BOARD_MOST bytes; waits until there is some. */
 static inline int pl_board_put(struct pl_board *board, size_t bytes, void **data)
 {
     struct pl_board_line *line = &board->cells[board->rank];
     const struct pl_board_shown *before = &board->shown[board->next % PL_BOARD_SETS];
     int rc = MPI_SUCCESS;
-    if (__builtin_expect((int32_t)(before->number - board->seen) >= 0, 0))
+    if (__builtin_expect(!pl_board_is_read(board, before), 0))
         rc = pl_board_await_reader(board, before->number, board->next - PL_BOARD_SETS / 2);
     if (rc == MPI_SUCCESS && bytes > PL_BOARD_SMALL)
         rc = pl_board_take_room(board, bytes, &line->place);
@@ -180,18 +187,13 @@ static inline const void *pl_board_read(const struct pl_board *board, int rank, 
 
 static inline void pl_board_end(struct pl_board *board)
 {
-    struct pl_board_line *own = pl_board_completed(board, board->rank);
     uint32_t next = ++board->next;
     board->cells = &board->sheet->lines[(size_t)board->size * (1 + next % PL_BOARD_SETS)];
-    if (board->engine->patient)
-        atomic_store_explicit(&own->core, (uint32_t)sched_getcpu() + 1, memory_order_relaxed);
-    atomic_store_explicit(&own->word, next, memory_order_release);
+    atomic_store_explicit(&board->own->word, next, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t wanting = atomic_load_explicit(&board->sheet->wanting, memory_order_relaxed);
-    if (__builtin_expect(wanting != 0, 0))
-        pl_board_wake_wanting(board, wanting);
-    if (__builtin_expect(next % PL_BOARD_RENEWAL == 0, 0))
-        pl_board_renew(board);
+    if (__builtin_expect(wanting != 0 || next % PL_BOARD_RENEWAL == 0, 0))
+        pl_board_end_rarely(board, wanting);
 }
 
 #endif

@@ -136,6 +136,7 @@ static int make(struct pl_comm *comm, struct pl_board **made)
     }
     if (rc == MPI_SUCCESS && all) {
         board->cells = &board->sheet->lines[board->size];
+        board->own = pl_board_completed(board, board->rank);
         board->ring[0] = (unsigned char *)board->sheet + cells_bytes(board->size);
         board->ring[1] = board->ring[0] + (size_t)board->size * PL_BOARD_SHORT_RING;
         *made = board;

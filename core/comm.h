@@ -72,6 +72,8 @@ struct pl_comm {
     uint32_t collective;       /* number of blocking collectives started: their tag */
     uint32_t nonblocking;      /* the same for nonblocking and persistent ones */
     _Atomic int unlike; /* a rank, plus 1, that would do collectives otherwise (core/collectives/table.h); 0: none */
+    _Atomic int lost;          /* a rank, plus 1, whose process has died: broken (lost.h) ... */
+    bool starved;              /* ... or a message from which found no memory */
     struct pl_list channels;   /* of pl_channel.link: partitioned receives that expect pieces */
     uint32_t partitioned;      /* tags of partitioned sends used so far: engine's lock */
 
@@ -85,8 +87,6 @@ struct pl_comm {
     void *topo;                /* topology.c */
     struct pl_bsend *bsend;    /* attached buffer; NULL: none */
     _Atomic int detached;      /* requests that the user freed while they were under way */
-    _Atomic int lost;              /* a rank, plus 1, whose process has died: broken (lost.h) ... */
-    bool starved;                  /* ... or a message from which found no memory */
     bool orphan;               /* its instance is closed: nothing can be started */
     struct pl_win *win;        /* whose own it is; NULL: nobody's */
     const char *serves; /* NULL: the user's own; what it belongs to: "window", "file", "": an intercommunicator */

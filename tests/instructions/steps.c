@@ -80,7 +80,18 @@ static void step_alltoall(void)
     MPI_Alltoall(pair, 1, MPI_DOUBLE, both, 1, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
+static void step_reduce_scatter(void)
+{
+    static const int counts[2] = { 1, 1 };
+    MPI_Reduce_scatter(pair, &in, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static void step_bcast(void)
+{
+    MPI_Bcast(&in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+static void step_bcast_root(void)
 {
     MPI_Bcast(&in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
@@ -90,7 +101,17 @@ static void step_reduce(void)
     MPI_Reduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, 1, MPI_COMM_WORLD);
 }
 
+static void step_reduce_other(void)
+{
+    MPI_Reduce(&out, &in, 1, MPI_DOUBLE, MPI_SUM, 1, MPI_COMM_WORLD);
+}
+
 static void step_scan(void)
+{
+    MPI_Scan(&out, &in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void step_scan_first(void)
 {
     MPI_Scan(&out, &in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
@@ -184,14 +205,14 @@ static void collective(void (*body)(void))
 }
 
 /* Rank 0 gives, and rank 1 takes what is there. */
-static void given(void (*body)(void))
+static void given(void (*giving)(void), void (*taking)(void))
 {
     meet();
     if (rank == 0)
-        body();
+        counted(giving);
     meet();
     if (rank == 1)
-        counted(body);
+        counted(taking);
     meet();
 }
 
@@ -214,9 +235,10 @@ int main(int argc, char **argv)
         collective(step_allreduce);
         collective(step_allgather);
         collective(step_alltoall);
-        given(step_bcast);
-        given(step_reduce);
-        given(step_scan);
+        collective(step_reduce_scatter);
+        given(step_bcast_root, step_bcast);
+        given(step_reduce_other, step_reduce);
+        given(step_scan_first, step_scan);
     }
     MPI_Finalize();
     return 0;
