@@ -145,7 +145,8 @@ void pl_engine_wait_among(struct pl_engine *engine, const struct pl_request *req
 /* A wait under way. */
 struct pl_wait {
     unsigned rounds;               /* without success; whoever has some begins again at 0 */
-    bool yielded;                  /* just now, for long */
+    bool yielded;                  /* just now, to somebody who computes */
+    long spinning;                 /* nanoseconds of CLOCK_MONOTONIC, some rounds after it began to spin */
     long since;                    /* nanoseconds of CLOCK_MONOTONIC when it began to yield; 0: not yet */
     const struct pl_waiting *what; /* what it is for, in reports (core/report.h); NULL: not said */
 };

@@ -5,10 +5,11 @@
  * Spinning is right when the peer runs on another processor and answers within a microsecond; yielding when it wants to
  * run on this one, so an engine with more ranks than cores (`patient`) begins with it; sleeping when the wait is long.
  * Other programs take cores too, and the job may not know how many there are. A yield from which it takes long to come
- * back has let somebody else run. If what was awaited is there afterwards, that was the peer, which shares this
- * processor: for a while there is hardly any spinning (`crowd` above 0), and as the two need not share one, this thread
- * sleeps once, since who is woken is put on a core that is free. If not, it was a stranger, and yielding to it
- * again would only lose time: for a while there is more spinning than usual (`crowd` below 0).
+ * back has let somebody else run, perhaps the peer, which shares this processor: for a while there is hardly any
+ * spinning (`crowd` above 0), and as the two need not share one, this thread sleeps once, since who is woken is put on a
+ * core that is free. If it took as long as somebody runs who computes, and what was awaited is not there afterwards, it was a
+ * stranger, and yielding to it again would only lose time: for a while there is more spinning than usual (`crowd`
+ * below 0). Who gave the processor back earlier waits, too.
  *
  * Of the threads that wait in one engine, one sleeps in the transports, where messages wake it; the others sleep beside
  * it, on `activity`. When the first one wakes up it wakes the others, so that one of them takes its place. Whoever
@@ -38,6 +39,10 @@ enum {
     SPINS_STRANGERS = 20000, /* most of the time for which the scheduler lets a stranger run instead of the peer */
     YIELDS = 500,            /* each a microsecond, or as long as the others want to run */
     YIELDS_PATIENT = 100,
+    SPIN_NS = 100000,        /* where a round asks the kernel, as over TCP, not so many but for so long */
+    SPIN_CROWDED_NS = 4000,
+    SPIN_STRANGERS_NS = 600000,
+    SPINS_CLOCK = 8, /* rounds between looks at the clock */
     CROWDED_NS = 5000,    /* a yield that takes longer has let somebody run */
     STARVED_NS = 1000000, /* one that takes longer has let somebody run who computes: better to sleep, and be woken */
     CROWD_MEMORY = 32,    /* short yields before it is forgotten */
@@ -200,6 +205,16 @@ static bool should_part(struct pl_engine *engine, int crowd)
     return true;
 }
 
+static bool has_spun_long(struct pl_wait *wait, unsigned round, int crowd)
+{
+    if (round == 0 || round % SPINS_CLOCK != 0)
+        return false;
+    long now = nanoseconds(), most = crowd > 0 ? SPIN_CROWDED_NS : crowd < 0 ? SPIN_STRANGERS_NS : SPIN_NS;
+    if (round == SPINS_CLOCK)
+        wait->spinning = now;
+    return now - wait->spinning > most;
+}
+
 static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, const struct pl_request *request,
                  struct pl_wait *wait)
 {
@@ -217,6 +232,8 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, con
     if (round < spins) {
         if (round % NUDGE_SPINS == NUDGE_SPINS - 1)
             pl_engine_nudge_others(engine);
+        if (has_spun_long(wait, round, crowd))
+            wait->rounds = spins;
         pl_relax();
         return;
     }
@@ -230,7 +247,7 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, con
         if (round % NUDGE_YIELDS == NUDGE_YIELDS - 1)
             pl_engine_nudge_others(engine);
         long took = yield(engine);
-        wait->yielded = took > CROWDED_NS;
+        wait->yielded = took > STARVED_NS;
         if (took > STARVED_NS)
             wait->rounds = spins + yields;
         return;

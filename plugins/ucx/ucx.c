@@ -71,6 +71,14 @@ static void choose_transports(struct ucx *ucx, ucp_config_t *config)
                                            : !network_only;
 }
 
+/* TCP moves so much at once, 64 KiB by UCX's choice: less than our longest eager message with its header, which went in
+ * two pieces. With 256 KiB and more what does not fit into a socket's buffers makes long streams slower. */
+static void set_up_network(ucp_config_t *config)
+{
+    set_inner(config, "TCP_TX_SEG_SIZE", "TX_SEG_SIZE", "128k");
+    set_inner(config, "TCP_RX_SEG_SIZE", "RX_SEG_SIZE", "128k");
+}
+
 /*
  * Nothing is to stay behind when the process is killed: memory that UCX shares lies in files, in a directory that goes
  * with it; for segments of System V there is nothing like it. Others find it by name. By process and descriptor, as
@@ -100,6 +108,7 @@ static int open_context(struct ucx *ucx)
         return ucx->host->fail(PL_UNREACHABLE, "UCX does not accept its own settings (UCX_* in the environment): %s",
                                ucs_status_string(status));
     choose_transports(ucx, config);
+    set_up_network(config);
     if (ucx->shared_memory)
         set_up_memory(ucx, config);
 
@@ -354,7 +363,7 @@ static int progress(void *self)
 {
     struct ucx *ucx = self;
     ucx->events = 0;
-    while (ucp_worker_progress(ucx->worker) && ucx->events < 16)
+    if (ucp_worker_progress(ucx->worker))
         ucx->events++;
     if (!pl_list_empty(&ucx->failed))
         ucx->events += ucx_link_report(ucx);
