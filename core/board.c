@@ -29,8 +29,8 @@ _Static_assert(2 * BEHIND < PL_BOARD_RENEWAL, "renewed before it is as old as th
 
 /* --- waiting ----------------------------------------------------------------------------------------------------- */
 
-/* Nobody can finish when one has gone. Engine lock held. */
-static int lost(const struct pl_board *board, int *rank)
+/* Nobody can finish when one has gone; nor when `awaited` has left. Engine lock held. */
+static int lost(const struct pl_board *board, int awaited, int *rank)
 {
     *rank = atomic_load(&board->comm->lost) - 1;
     if (*rank >= 0)
@@ -38,7 +38,8 @@ static int lost(const struct pl_board *board, int *rank)
     for (int i = 0; i < board->size; i++)
         if (i != board->rank && pl_comm_peer(board->comm, *rank = i)->error)
             return pl_comm_peer(board->comm, i)->error;
-    return MPI_SUCCESS;
+    *rank = awaited;
+    return awaited != board->rank && pl_comm_peer(board->comm, awaited)->closed ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
 int pl_board_count(const struct pl_comm *comm)
@@ -65,7 +66,7 @@ static int wait_longer(struct pl_board *board, int rank, const struct pl_awaited
         }
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
-        rc = lost(board, &gone);
+        rc = lost(board, rank, &gone);
         pl_engine_leave(engine);
         if (rc && !pl_awaited_is_there(awaited)) {
             pl_fail(rc, "the process of rank %d in %s is gone", gone, pl_comm_label(board->comm));

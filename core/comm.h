@@ -87,6 +87,7 @@ struct pl_comm {
     void *topo;                /* topology.c */
     struct pl_bsend *bsend;    /* attached buffer; NULL: none */
     _Atomic int detached;      /* requests that the user freed while they were under way */
+    _Atomic int left; /* a rank, plus 1, that has left in good order, and was waited for (left.h); 0: none */
     bool orphan;               /* its instance is closed: nothing can be started */
     struct pl_win *win;        /* whose own it is; NULL: nobody's */
     const char *serves; /* NULL: the user's own; what it belongs to: "window", "file", "": an intercommunicator */

@@ -283,22 +283,31 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
         pl_lost_break(engine, peer->proc);
 }
 
+/* The peer that sends from there, NULL: nothing was sent to it. */
+static struct pl_peer *peer_at(const struct pl_engine *engine, const struct pl_origin *from)
+{
+    struct pl_peer *peer = from ? engine->peers[from->engine & (engine->peer_buckets - 1)] : NULL;
+    while (peer && peer->engine != from->engine)
+        peer = peer->next;
+    return peer;
+}
+
 static void host_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
 {
+    struct pl_peer *peer = peer_at(engine, from);
     if (endpoint)
         pl_engine_peer_failed(engine, endpoint->peer);
-    if (!from)
-        return;
-    for (struct pl_peer *peer = engine->peers[from->engine & (engine->peer_buckets - 1)]; peer; peer = peer->next)
-        if (peer->engine == from->engine)
-            pl_engine_peer_failed(engine, peer);
+    if (peer)
+        pl_engine_peer_failed(engine, peer);
 }
 
 static void host_closed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
 {
-    (void)engine, (void)from;
+    struct pl_peer *peer = peer_at(engine, from);
     if (endpoint)
         endpoint->peer->closed = true;
+    if (peer)
+        peer->closed = true;
 }
 
 static uint64_t host_engine_id(const struct pl_engine *engine)

@@ -138,9 +138,9 @@ int pl_engine_progress(struct pl_engine *engine);
 /* Makes progress until the request is done; spins, yields, then sleeps. Lock not held; releases it between rounds.
  * `engine` NULL: in all engines. */
 struct pl_waiting;
-void pl_engine_wait(struct pl_engine *engine, const struct pl_request *request);
+void pl_engine_wait(struct pl_engine *engine, struct pl_request *request);
 /* The same for one of several requests, which reports name. */
-void pl_engine_wait_among(struct pl_engine *engine, const struct pl_request *request, const struct pl_waiting *all);
+void pl_engine_wait_among(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *all);
 
 /* A wait under way. */
 struct pl_wait {

@@ -244,18 +244,23 @@ int pl_lost_explain(const struct pl_comm *comm, int rc)
     return atomic_load(&comm->lost) ? pl_lost_fail(comm) : rc;
 }
 
+int pl_lost_fail_about(const struct pl_comm *comm, int rank, const char *what)
+{
+    const struct pl_group *group = comm->remote && rank < comm->remote->size ? comm->remote : comm->group;
+    uint64_t proc = rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
+    char who[PL_JOB_NAME_MAX + 32];
+    if (PL_PROC_JOB(proc) == 0)
+        return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d of %s %s", rank, pl_comm_label(comm), what);
+    pl_jobs_describe(proc, who, sizeof who);
+    return pl_fail(MPI_ERR_PROC_ABORTED, "%s, %srank %d of %s, %s", who, comm->remote ? "remote " : "", rank,
+                   pl_comm_label(comm), what);
+}
+
 int pl_lost_fail(const struct pl_comm *comm)
 {
     int rank = atomic_load(&comm->lost) - 1;
     if (comm->starved)
         return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank,
                        pl_comm_label(comm));
-    const struct pl_group *group = comm->remote && rank < comm->remote->size ? comm->remote : comm->group;
-    uint64_t proc = rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
-    char who[PL_JOB_NAME_MAX + 32];
-    if (PL_PROC_JOB(proc) == 0)
-        return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d of %s has died", rank, pl_comm_label(comm));
-    pl_jobs_describe(proc, who, sizeof who);
-    return pl_fail(MPI_ERR_PROC_ABORTED, "%s, %srank %d of %s, has died", who, comm->remote ? "remote " : "", rank,
-                   pl_comm_label(comm));
+    return pl_lost_fail_about(comm, rank, "has died");
 }

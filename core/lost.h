@@ -48,5 +48,7 @@ int pl_lost_explain(const struct pl_comm *comm, int rc) __attribute__((cold));
 
 /* "rank 2 of ocean has died", or what else broke it: pl_lost_class(), recorded. */
 int pl_lost_fail(const struct pl_comm *comm) __attribute__((cold));
+/* The same with other words: "rank 2 of ocean", and what. MPI_ERR_PROC_ABORTED. */
+int pl_lost_fail_about(const struct pl_comm *comm, int rank, const char *what) __attribute__((cold));
 
 #endif

@@ -9,6 +9,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/left.h"
 #include "core/lost.h"
 #include "core/report.h"
 #include "core/status.h"
@@ -237,6 +238,8 @@ nothing:
 
 /* --- probing ------------------------------------------------------------------------------------------------------ */
 
+enum { LOOKS = 100 }; /* rounds of a probe before it looks whether there is somebody who may send */
+
 static void outcome_of(const struct pl_unexpected *unexpected, struct pl_outcome *outcome)
 {
     *outcome = (struct pl_outcome){ .source = unexpected->header.source,
@@ -259,6 +262,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         .what = PL_WHAT_PROBE, .comm = comm, .peer = source, .tag = tag == MPI_ANY_TAG ? PL_ANY : tag
     };
     struct pl_wait idling = { .what = &what };
+    bool left = false;
     for (bool tried = false;; tried = true) {
         pl_engine_enter(engine);
         struct pl_unexpected *unexpected = pl_match_find(comm, PL_MSG_P2P, source, tag);
@@ -272,9 +276,10 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
                 made->unexpected = unexpected;
             }
         }
+        left = !unexpected && wait && idling.rounds > LOOKS && pl_left_has(comm, source);
         pl_engine_leave(engine);
         *found = unexpected != NULL;
-        if (unexpected || comm->lost)
+        if (unexpected || comm->lost || left)
             break;
         if (!wait && tried) {
             pl_report_poll(engine, NULL, &idling);
@@ -292,7 +297,9 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
     }
     if (message)
         *message = made;
-    return !*found && comm->lost ? pl_lost_fail(comm) : MPI_SUCCESS;
+    if (*found)
+        return MPI_SUCCESS;
+    return comm->lost ? pl_lost_fail(comm) : left ? pl_left_fail(comm) : MPI_SUCCESS;
 }
 
 int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type,

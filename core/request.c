@@ -7,6 +7,7 @@
 #include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/left.h"
 #include "core/lost.h"
 #include "core/partitioned.h"
 #include "core/rma.h"
@@ -243,6 +244,8 @@ int pl_request_report(const struct pl_request *request)
             request->in.data.total);
     if (error == MPI_ERR_PROC_ABORTED && request->comm->lost)
         return pl_lost_fail(request->comm);
+    if (error == MPI_ERR_PROC_ABORTED && request->comm->left)
+        return pl_left_fail(request->comm);
     if (error == MPI_ERR_PROC_ABORTED)
         return pl_fail(error, "the process of rank %d in %s is gone", request->peer_rank, pl_comm_label(request->comm));
     if (request->kind == PL_REQ_PARTITIONED)

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "core/engine.h"
+#include "core/left.h"
 #include "core/relax.h"
 #include "core/report.h"
 #include "core/request.h"
@@ -54,6 +55,7 @@ enum {
     NAP_FIRST = 100,   /* microseconds; every further nap is twice as long ... */
     NAP_DOUBLINGS = 7, /* ... until here: 12.8 ms */
     NAP_BLIND = 500,   /* at most, when events may come where nobody listens */
+    NAPS_SURE = 8,     /* then it is time to look whether somebody is there for whom to wait */
 };
 
 static bool is_there(const struct pl_awaited *awaited)
@@ -215,7 +217,7 @@ static bool has_spun_long(struct pl_wait *wait, unsigned round, int crowd)
     return now - wait->spinning > most;
 }
 
-static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, const struct pl_request *request,
+static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_request *request,
                  struct pl_wait *wait)
 {
     if (wait->yielded) /* for long, and it has brought nothing */
@@ -252,6 +254,8 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, con
             wait->rounds = spins + yields;
         return;
     }
+    if (round - yields >= NAPS_SURE)
+        pl_left_look(engine, request, wait->what);
     if (pl_engine_nudge_others(engine) == 0)
         take_nap(engine, awaited, round - yields);
 }
@@ -282,12 +286,12 @@ void pl_engine_idle_for(struct pl_engine *engine, const struct pl_awaited *await
     idle(engine, awaited, NULL, wait);
 }
 
-void pl_engine_wait(struct pl_engine *engine, const struct pl_request *request)
+void pl_engine_wait(struct pl_engine *engine, struct pl_request *request)
 {
     pl_engine_wait_among(engine, request, NULL);
 }
 
-void pl_engine_wait_among(struct pl_engine *engine, const struct pl_request *request, const struct pl_waiting *all)
+void pl_engine_wait_among(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *all)
 {
     const struct pl_awaited awaited = { .word = (const _Atomic uint32_t *)&request->done, .value = 1 };
     struct pl_wait wait = { .what = all };

@@ -80,6 +80,9 @@ static void handle_leave(struct ucx_link *link)
     link->left = true;
     if (under_way(link))
         ucx_link_fail(link, MPI_ERR_PROC_ABORTED);
+    else
+        link->ucx->host->closed(link->ucx->engine, link->endpoint.peer ? &link->endpoint : NULL,
+                                link->origin.card ? &link->origin : NULL);
 }
 
 static int handle_forget(struct ucx_link *link, uint64_t number)

@@ -211,6 +211,43 @@ static void part_orphaned(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The other job finalizes without a word; this one still waits for it in all ways. What is cancelled is no error. Over UCX
+ * it is known of those with whom one has spoken. */
+static void part_left(int leaves)
+{
+    MPI_Comm inter = leaves ? serve(MPI_COMM_WORLD) : ask(MPI_COMM_WORLD), merged;
+    MPI_Request requests[2];
+    MPI_Status status;
+    const char *transport = getenv("PLENUM_TRANSPORT");
+    int word = 1, in[16], cancelled = 0, theirs = leaves ? 0 : 1, index;
+    MPI_Intercomm_merge(inter, leaves, &merged);
+    if (transport && strcmp(transport, "ucx") == 0)
+        MPI_Alltoall(MPI_IN_PLACE, 1, MPI_INT, in, 1, MPI_INT, merged);
+    if (leaves)
+        return;
+    MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(merged, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 2; i++)
+        MPI_Irecv(&in[i], 1, MPI_INT, i, 1, inter, &requests[i]);
+    if (rank == 0) {
+        expect(MPI_Barrier(merged), MPI_ERR_PROC_ABORTED);
+    } else if (rank == 1) {
+        expect(MPI_Recv(&word, 1, MPI_INT, theirs, 2, inter, &status), MPI_ERR_PROC_ABORTED);
+    } else {
+        expect(MPI_Probe(theirs, 2, inter, &status), MPI_ERR_PROC_ABORTED);
+    }
+    MPI_Cancel(&requests[1]);
+    CHECK(MPI_Wait(&requests[1], &status) == MPI_SUCCESS);
+    MPI_Test_cancelled(&status, &cancelled);
+    CHECK(cancelled);
+    MPI_Irecv(&in[1], 1, MPI_INT, theirs, 1, inter, &requests[1]);
+    expect(MPI_Waitany(2, requests, &index, &status), MPI_ERR_PROC_ABORTED);
+    expect(MPI_Wait(&requests[!index], &status), MPI_ERR_PROC_ABORTED);
+    MPI_Comm_free(&merged);
+    MPI_Comm_free(&inter);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* The port is there, and its process ends while this one waits. */
 static void part_nobody(void)
 {
@@ -250,6 +287,8 @@ int main(int argc, char **argv)
         MPI_Intercomm_merge(inter, 0, &merged);
         MPI_Barrier(merged);
         kill(getpid(), SIGKILL);
+    } else if (strcmp(part, "leaves") == 0 || strcmp(part, "left") == 0) {
+        part_left(strcmp(part, "leaves") == 0);
     } else if (strcmp(part, "nobody") == 0) {
         part_nobody();
     } else if (strcmp(part, "never") == 0) { /* accepts, until it is killed or told to end */

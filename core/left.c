@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See left.h. */
+#include "core/left.h"
+
+#include "core/comm.h"
+#include "core/error.h"
+#include "core/instance.h"
+#include "core/jobs.h"
+#include "core/lost.h"
+#include "core/match.h"
+#include "core/p2p.h"
+#include "core/report.h"
+#include "core/request.h"
+
+/* One of another job that cannot be reached at all has left, too: it cannot reach this process either. */
+static bool one_has(struct pl_comm *comm, int rank)
+{
+    struct pl_peer *peer = pl_comm_peer(comm, rank);
+    const struct pl_group *group = comm->remote ? comm->remote : comm->group;
+    if (!peer && PL_PROC_JOB(pl_group_proc(group, rank)) != 0) {
+        int rc = pl_engine_resolve(comm, rank, &peer);
+        if (rc && rc != PL_AGAIN && rc != MPI_ERR_NO_MEM)
+            return true;
+    }
+    return peer && peer->closed;
+}
+
+bool pl_left_has(struct pl_comm *comm, int rank)
+{
+    bool any = rank == MPI_ANY_SOURCE; /* which this process itself is in an intracommunicator */
+    if (any && !comm->remote)
+        return false;
+    for (int i = any ? 0 : rank; i < (any ? comm->remote->size : rank + 1); i++)
+        if (!one_has(comm, i))
+            return false;
+    comm->left = any ? 1 : rank + 1;
+    return true;
+}
+
+/* The first receive of a collective or a partitioned operation that waits for one who has left. */
+static struct pl_request *vain_part(struct pl_comm *comm, int context)
+{
+    PL_LIST_EACH (request, &comm->queues[context].posted, struct pl_request, link)
+        if (pl_left_has(comm, request->peer_rank))
+            return request;
+    return NULL;
+}
+
+/* What is in vain in a wait for this request: itself, or a part of it. NULL: nothing. */
+static struct pl_request *vain(struct pl_request *request)
+{
+    switch ((enum pl_request_kind)request->kind) {
+    case PL_REQ_RECV:
+        return request->state == PL_STATE_POSTED && pl_left_has(request->comm, request->peer_rank) ? request : NULL;
+    case PL_REQ_SEND: /* sent, and not acknowledged */
+        return request->state == PL_STATE_AWAITING && pl_left_has(request->comm, request->peer_rank) ? request : NULL;
+    case PL_REQ_PAIR:
+        return vain((struct pl_request *)pl_sendrecv_part(request));
+    case PL_REQ_COLL:
+    case PL_REQ_COMM:
+        return vain_part(request->comm, PL_MSG_COLL);
+    case PL_REQ_PARTITIONED:
+        return vain_part(request->comm, PL_MSG_PARTITIONED);
+    default:
+        return NULL;
+    }
+}
+
+/* Of a handle: those of null requests are no addresses. */
+static bool is_under_way(const struct pl_request *request)
+{
+    return (uintptr_t)request >= PL_ABI_CONSTANTS && !request->shared && !pl_request_done(request) && (!request->persistent || request->active);
+}
+
+/* Until it is done, or there is nothing more in vain: others are to bring the rest. */
+static void end(struct pl_request *request)
+{
+    struct pl_request *part;
+    while (!pl_request_done(request) && (part = vain(request)) != NULL) {
+        if (part->kind == PL_REQ_RECV)
+            pl_match_unpost(part);
+        else
+            pl_list_remove(&part->link);
+        pl_request_complete(part, MPI_ERR_PROC_ABORTED);
+    }
+}
+
+static void look_at_all(const struct pl_engine *engine, const struct pl_waiting *what)
+{
+    bool all = true;
+    for (int i = 0; i < what->count && all; i++)
+        if (is_under_way(what->requests[i]))
+            all = what->requests[i]->engine == engine && vain(what->requests[i]) != NULL;
+    for (int i = 0; i < what->count && all; i++)
+        if (is_under_way(what->requests[i]))
+            end(what->requests[i]);
+}
+
+void pl_left_look(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
+{
+    pl_engine_enter(engine);
+    if (request)
+        end(request);
+    else if (what)
+        look_at_all(engine, what);
+    pl_engine_leave(engine);
+}
+
+int pl_left_fail(const struct pl_comm *comm)
+{
+    return pl_lost_fail_about(comm, comm->left - 1, "has finalized: nothing comes from there any more");
+}
