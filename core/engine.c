@@ -185,6 +185,8 @@ int pl_engine_progress(struct pl_engine *engine)
         events += send_unresolved(engine);
     PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
         events += hook->run(hook);
+    PL_LIST_EACH(watch, &engine->watches, struct pl_hook, link)
+        events += watch->run(watch);
     return events;
 }
 

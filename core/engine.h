@@ -74,6 +74,7 @@ struct pl_engine {
     struct pl_list chores;         /* of pl_chore.link: run once, when the lock is dropped */
     struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
     struct pl_list hooks;
+    struct pl_list watches;        /* of pl_hook.link, too: for what may wait for a few microseconds, behind short receives */
     struct pl_list boards;         /* of struct pl_board: given up here, perhaps not yet elsewhere */
     struct pl_list
         orphans; /* of pl_unexpected.link: arrived for communicators that this process has not finished making */

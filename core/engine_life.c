@@ -164,8 +164,8 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_DOOR, thread_level > MPI_THREAD_FUNNELED);
     engine->instance = instance;
     engine->thread = pthread_self();
-    struct pl_list *lists[] = { &engine->busy,   &engine->awaiting,   &engine->moving,  &engine->graveyard,
-                                &engine->chores, &engine->unresolved, &engine->hooks,
+    struct pl_list *lists[] = { &engine->busy,   &engine->awaiting,   &engine->moving, &engine->graveyard,
+                                &engine->chores, &engine->unresolved, &engine->hooks,  &engine->watches,
                                 &engine->boards, &engine->orphans,    &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);

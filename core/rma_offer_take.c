@@ -157,7 +157,7 @@ static int look(struct pl_hook *hook)
 void pl_offer_open(struct pl_win *win)
 {
     win->offers.run = look;
-    pl_list_append(&win->comm->instance->engine.hooks, &win->offers.link);
+    pl_list_append(&win->comm->instance->engine.watches, &win->offers.link);
 }
 
 void pl_offer_close(struct pl_win *win)

@@ -147,7 +147,7 @@ struct pl_win {
     bool by_messages;          /* to some ranks */
     bool reaches;              /* all others are reached */
     struct pl_lock reaching;
-    struct pl_hook offers;     /* looks for them; in the engine's list in a window that reaches */
+    struct pl_hook offers;     /* looks for them; in the engine's watches in a window that reaches */
     _Atomic unsigned polls;
 };
 
