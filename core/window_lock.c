@@ -244,6 +244,40 @@ int pl_win_unlock(struct pl_win *win, int rank)
     return rc;
 }
 
+static void give_shared(struct pl_win *win)
+{
+    for (int i = 0; i < win->comm->size; i++)
+        if (win->targets[i].cell)
+            unlock_direct(win, i);
+}
+
+/* Takes the locks that are to be had, up to the first one that is not: that rank, or -1. */
+static int take_shared(struct pl_win *win)
+{
+    for (int i = 0; i < win->comm->size; i++) {
+        struct pl_win_target *target = &win->targets[i];
+        if (!target->cell || target->locked)
+            continue;
+        if (!pl_win_try(target->cell, MPI_LOCK_SHARED))
+            return i;
+        target->locked = MPI_LOCK_SHARED - MPI_LOCK_EXCLUSIVE + 1;
+    }
+    return -1;
+}
+
+/* Who waits for one of them holds none: others may take several locks, in whatever order they have agreed on. */
+static int take_all(struct pl_win *win)
+{
+    for (int missing; (missing = take_shared(win)) >= 0;) {
+        give_shared(win);
+        int rc = take_direct(win, missing, MPI_LOCK_SHARED);
+        if (rc)
+            return rc;
+        win->targets[missing].locked = MPI_LOCK_SHARED - MPI_LOCK_EXCLUSIVE + 1;
+    }
+    return MPI_SUCCESS;
+}
+
 int pl_win_lock_all(struct pl_win *win, int assertion)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
@@ -254,11 +288,8 @@ int pl_win_lock_all(struct pl_win *win, int assertion)
     pl_engine_leave(engine);
     if (rc)
         return rc;
-    for (int i = 0; i < win->comm->size && rc == MPI_SUCCESS && !win->unchecked; i++)
-        if (win->targets[i].cell) {
-            rc = take_direct(win, i, MPI_LOCK_SHARED);
-            win->targets[i].locked = rc ? 0 : MPI_LOCK_SHARED - MPI_LOCK_EXCLUSIVE + 1;
-        }
+    if (!win->unchecked)
+        rc = take_all(win);
     if (rc)
         pl_win_unlock_all(win);
     return rc;
@@ -268,10 +299,10 @@ int pl_win_unlock_all(struct pl_win *win)
 {
     if (atomic_load(&win->access) != PL_ACCESS_LOCK_ALL)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s is not locked by MPI_Win_lock_all", pl_win_label(win));
-    int rc = end_all(win, true);
-    for (int i = 0; i < win->comm->size; i++)
-        if (win->targets[i].cell)
-            unlock_direct(win, i);
+    int rc = win->reaches ? reach_all(win) : MPI_SUCCESS;
+    give_shared(win); /* not only when others have answered, who may be waiting for it */
+    int failed = end_all(win, true);
+    rc = rc ? rc : failed;
     pl_win_poll(win);
     atomic_store(&win->access, PL_ACCESS_NONE);
     return rc;

@@ -152,16 +152,48 @@ static void all_and_one(const struct window *w)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Those who lock one after the other have agreed on an order; whoever locks all fits in, whatever that order is. */
+static void all_and_several(const struct window *w)
+{
+    int one = 1, sum;
+    MPI_Aint at = (MPI_Aint)((WORDS + 3) * sizeof(int));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int round = 0; round < 2 * ROUNDS; round++) {
+        int down = round < ROUNDS;
+        if (mtest_rank % 2 == 0)
+            CHECK_OK(MPI_Win_lock_all(0, w->win));
+        for (int i = 0; i < mtest_size; i++) {
+            int rank = down ? mtest_size - 1 - i : i;
+            if (mtest_rank % 2)
+                CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, w->win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, rank, w->place[rank] + at, 1, MPI_INT, MPI_SUM, w->win));
+        }
+        if (mtest_rank % 2 == 0)
+            CHECK_OK(MPI_Win_unlock_all(w->win));
+        for (int i = 0; i < mtest_size && mtest_rank % 2; i++)
+            CHECK_OK(MPI_Win_unlock(i, w->win));
+        if (round == ROUNDS - 1)
+            MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, mtest_rank, 0, w->win));
+    memcpy(&sum, w->base + at, sizeof sum);
+    CHECK(sum == 2 * ROUNDS * mtest_size);
+    CHECK_OK(MPI_Win_unlock(mtest_rank, w->win));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     for (int kind = 0; kind < WINDOW_KINDS; kind++) {
-        struct window w = window_open(kind, MPI_COMM_WORLD, (MPI_Aint)((WORDS + 3) * sizeof(int)));
+        struct window w = window_open(kind, MPI_COMM_WORLD, (MPI_Aint)((WORDS + 4) * sizeof(int)));
         counter(&w, kind % mtest_size);
         own(&w);
         several(&w);
         flushed(&w);
         all_and_one(&w);
+        all_and_several(&w);
         window_close(&w, MPI_COMM_WORLD);
     }
     MTEST_END;
