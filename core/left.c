@@ -69,7 +69,8 @@ static struct pl_request *vain(struct pl_request *request)
 /* Of a handle: those of null requests are no addresses. */
 static bool is_under_way(const struct pl_request *request)
 {
-    return (uintptr_t)request >= PL_ABI_CONSTANTS && !request->shared && !pl_request_done(request) && (!request->persistent || request->active);
+    return (uintptr_t)request >= PL_ABI_CONSTANTS && !request->shared && !pl_request_done(request) &&
+           (!request->persistent || request->active);
 }
 
 /* Until it is done, or there is nothing more in vain: others are to bring the rest. */

@@ -475,5 +475,5 @@ START_TEST(documented)
 END_TEST
 
 UNIT_MAIN("config", table, set_at_run_time, from_environment, unknown_names, bad_values, broken_at_first_use,
-          initial_errhandler, log_filters, log_lines, log_long, from_file, empty_in_environment, default_files, wrong_files,
-          long_values, documented)
+          initial_errhandler, log_filters, log_lines, log_long, from_file, empty_in_environment, default_files,
+          wrong_files, long_values, documented)
