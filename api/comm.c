@@ -14,7 +14,7 @@
 #include "sessions/psets.h"
 #include "sessions/rendezvous.h"
 
-/* --- queries ------------------------------------------------------------------------------------------------------------ */
+/* --- queries ------------------------------------------------------------------------------------------------------ */
 
 int MPI_Comm_size(MPI_Comm comm, int *size)
 {
@@ -96,7 +96,7 @@ int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     return MPI_SUCCESS;
 }
 
-/* --- names ---------------------------------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------------------------------- */
 
 int MPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
 {
@@ -128,7 +128,7 @@ int MPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
     return MPI_SUCCESS;
 }
 
-/* --- construction ---------------------------------------------------------------------------------------------------------- */
+/* --- construction ------------------------------------------------------------------------------------------------- */
 
 int pl_comm_leave(struct pl_call *call, struct pl_comm *made, MPI_Comm *newcomm)
 {
@@ -334,7 +334,7 @@ int MPI_Comm_free(MPI_Comm *comm)
     return pl_call_leave(&call);
 }
 
-/* --- info ------------------------------------------------------------------------------------------------------------------- */
+/* --- info --------------------------------------------------------------------------------------------------------- */
 
 int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
@@ -361,7 +361,7 @@ int MPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     return pl_call_leave(&call);
 }
 
-/* --- intercommunicators ------------------------------------------------------------------------------------------------------ */
+/* --- intercommunicators ------------------------------------------------------------------------------------------- */
 
 /* A process, unlike pl_arg_dest(): nobody leads in the place of MPI_PROC_NULL. */
 static void arg_leader(struct pl_call *call, const struct pl_comm *comm, int rank, const char *name)

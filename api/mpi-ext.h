@@ -36,8 +36,8 @@ typedef void (MPIX_Error_callback)(const struct plenum_error_report *error, void
 typedef void (MPIX_Destructor_function)(void *extra_state);
 
 /**
- * Where plenum://callback hands errors; one for the process. NULL: nowhere, they are logged then. `destructor` (NULL: none)
- * is called with the context when another callback, or none, has taken its place and no thread runs it any more.
+ * Where plenum://callback hands errors; one for the process. NULL: nowhere, they are logged then. `destructor` (NULL:
+ * none) is called with the context when another callback, or none, has taken its place and no thread runs it any more.
  * Any thread, any time.
  */
 int MPIX_Errhandler_set_callback(MPIX_Error_callback *callback, MPIX_Destructor_function *destructor, void *context);
@@ -48,8 +48,8 @@ typedef void (MPIX_Session_errhandler_function_x)(MPI_Session session, int error
 typedef void (MPIX_Win_errhandler_function_x)(MPI_Win win, int error_code, void *extra_state);
 
 /**
- * Error handlers with a context pointer, as MPICH has them. The destructor (NULL: none) is called exactly once, when the
- * handler is freed and attached to nothing any more; not when the call fails. Any thread, any time.
+ * Error handlers with a context pointer, as MPICH has them. The destructor (NULL: none) is called exactly once, when
+ * the handler is freed and attached to nothing any more; not when the call fails. Any thread, any time.
  */
 int MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                   void *extra_state, MPI_Errhandler *errhandler);
@@ -63,8 +63,9 @@ int MPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_
 /* --- process sets: docs/psets.md ------------------------------------------------------------------------------- */
 
 /**
- * Publishes a process set of the job, or changes it: all its processes find it, members or not, with their next question.
- * Local: nobody is waited for. Groups made from an earlier version stay as they are. It stays when the publisher ends.
+ * Publishes a process set of the job, or changes it: all its processes find it, members or not, with their next
+ * question. Local: nobody is waited for. Groups made from an earlier version stay as they are. It stays when the
+ * publisher ends.
  * @param pset_name  a URI such as "app://mesh/fine"
  * @param group      of this session; may be empty
  * MPI_ERR_ARG: no URI, or a set of another provider has the name. MPI_ERR_GROUP: of another session.
@@ -72,7 +73,8 @@ int MPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_
  */
 int MPIX_Session_pset_publish(MPI_Session session, const char *pset_name, MPI_Group group);
 
-/** Withdraws a set that any process of the job, or its engine, has published. MPI_ERR_ARG: there is none. Any thread. */
+/** Withdraws a set that any process of the job, or its engine, has published. MPI_ERR_ARG: there is none. Any
+ * thread. */
 int MPIX_Session_pset_withdraw(MPI_Session session, const char *pset_name);
 
 /** Hears of a set that came or changed, with its new version, or went, with 0. Must not finalize the session. */
@@ -80,37 +82,40 @@ typedef void (MPIX_Session_pset_function)(MPI_Session session, const char *pset_
 
 /**
  * Calls `callback` for each process set that comes, changes or goes from now on: while this process is in a call of the
- * session that makes progress, and at the latest in its next question for process sets; never from a signal or a thread of
- * the library. May call MPI. One callback a session, in place of the one before; NULL: none.
+ * session that makes progress, and at the latest in its next question for process sets; never from a signal or a thread
+ * of the library. May call MPI. One callback a session, in place of the one before; NULL: none.
  */
 int MPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *callback, void *context);
 
 /* --- pools of processes that nobody launched together: docs/attach.md -------------------------------------------- */
 
 /**
- * Makes this process rank `rank` of a pool of `size` processes on this machine: "mpi://WORLD" and MPI_COMM_WORLD are the
- * pool then. Does not wait for others; they come, go, and come again as they like. To be called before the first session
- * and MPI_Init, or when all have been finalized; overrides any launcher. The three functions here return errors, in words
- * for MPI_Error_string(), and invoke no error handler. Any thread.
- * @param directory  where the members meet: of this user, on this machine; the file plenum-pool is kept there meanwhile. Or
- *                   a file of mode 0600, which is used and stays: /proc/PID/fd/N of somebody's memfd leaves no name behind
+ * Makes this process rank `rank` of a pool of `size` processes on this machine: "mpi://WORLD" and MPI_COMM_WORLD are
+ * the pool then. Does not wait for others; they come, go, and come again as they like. To be called before the first
+ * session and MPI_Init, or when all have been finalized; overrides any launcher. The three functions here return
+ * errors, in words for MPI_Error_string(), and invoke no error handler. Any thread.
+ * @param directory  where the members meet: of this user, on this machine; the file plenum-pool is kept there
+ *                   meanwhile. Or a file of mode 0600, which is used and stays: /proc/PID/fd/N of somebody's memfd
+ *                   leaves no name behind
  * MPI_ERR_RANK, MPI_ERR_ARG: not allowed. MPI_ERR_OTHER: another process is attached as this rank, or MPI is in use.
  */
 int MPIX_Attach(const char *directory, int rank, int size);
 
 /**
- * Brings `bytes` bytes of each member to all: `all` has the room of as many pieces as the pool has members, in the order of
- * ranks. Returns 0, or another number when that was not possible.
+ * Brings `bytes` bytes of each member to all: `all` has the room of as many pieces as the pool has members, in the
+ * order of ranks. Returns 0, or another number when that was not possible.
  */
 typedef int (MPIX_Exchange_function)(const void *mine, void *all, int bytes, void *context);
 
 /**
- * The same without a directory: the members meet through `exchange`, which is called twice by each. Collective: returns when
- * all have attached, and an error to all if one cannot. MPI_ERR_UNSUPPORTED_OPERATION: they are on several machines.
+ * The same without a directory: the members meet through `exchange`, which is called twice by each. Collective: returns
+ * when all have attached, and an error to all if one cannot. MPI_ERR_UNSUPPORTED_OPERATION: they are on several
+ * machines.
  */
 int MPIX_Attach_exchange(MPIX_Exchange_function *exchange, void *context, int rank, int size);
 
-/** Leaves the pool: another may attach as this rank, or this process again. MPI_ERR_OTHER: sessions or the World are open. */
+/** Leaves the pool: another may attach as this rank, or this process again. MPI_ERR_OTHER: sessions or the World are
+ * open. */
 int MPIX_Detach(void);
 
 int PMPIX_Attach(const char *directory, int rank, int size);

@@ -8,7 +8,7 @@
 #include "core/p2p.h"
 #include "core/status.h"
 
-/* --- what all check ------------------------------------------------------------------------------------------------ */
+/* --- what all check ----------------------------------------------------------------------------------------------- */
 
 /* The envelope and data of one direction, from arguments to objects. */
 struct side {
@@ -53,7 +53,7 @@ static inline struct side receiving(struct pl_call *call, const void *buf, MPI_C
     return side;
 }
 
-/* --- sends: blocking, nonblocking, persistent ---------------------------------------------------------------------- */
+/* --- sends: blocking, nonblocking, persistent --------------------------------------------------------------------- */
 
 static __attribute__((noinline)) int send_any(const char *function, int mode, const void *buf, MPI_Count count,
                                               MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
@@ -269,7 +269,7 @@ int MPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, in
                      comm, request);
 }
 
-/* --- receives ------------------------------------------------------------------------------------------------------- */
+/* --- receives ----------------------------------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) int recv_any(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype,
                                               int source, int tag, MPI_Comm comm, MPI_Status *status)

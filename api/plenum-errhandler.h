@@ -3,8 +3,8 @@
  * @file plenum-errhandler.h
  * Errors as data, and the interface of error handlers that are plugins: docs/errors.md shows one.
  *
- * A handler `plugin://NAME/ARGUMENT` is the file NAME.so in the directory of plugins (PLENUM_PLUGIN_DIR, or plenum/ beside
- * the library). It exports one symbol, a `const struct plenum_errhandler_ops plenum_errhandler`.
+ * A handler `plugin://NAME/ARGUMENT` is the file NAME.so in the directory of plugins (PLENUM_PLUGIN_DIR, or plenum/
+ * beside the library). It exports one symbol, a `const struct plenum_errhandler_ops plenum_errhandler`.
  */
 #ifndef PLENUM_ERRHANDLER_H
 #define PLENUM_ERRHANDLER_H

@@ -255,8 +255,8 @@ PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option opt
  *  @return the length that the whole text has, as snprintf does */
 PLENUM_API int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t size);
 
-/** Opens the PMIx server of the process ahead of the first job that needs it, which costs some 20 ms and two threads. It
- *  stays until the process ends. */
+/** Opens the PMIx server of the process ahead of the first job that needs it, which costs some 20 ms and two threads.
+ *  It stays until the process ends. */
 PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
 
 /* --- running a job ----------------------------------------------------------------------------------------- */
@@ -275,15 +275,16 @@ PLENUM_API int plenum_job_signal(struct plenum_job *job, int rank, int signal);
 
 /** Publishes a process set in a job that runs, or changes it: its processes find it with their next question
  *  (docs/psets.md). They may publish, change and withdraw sets, too; every change comes as an event PSETS.
- *  @param ranges  [count] pairs: first rank, last rank; a rank counts once, in the order given. count 0: an empty set */
+ *  @param ranges  [count] pairs: first rank, last rank; a rank counts once, in the order given. count 0: an empty
+ *                 set */
 PLENUM_API int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int (*ranges)[2], int count);
 
 /** Withdraws a set that was published, by whomever. Those of plenum_job_pset() stay. */
 PLENUM_API int plenum_job_pset_withdraw(struct plenum_job *job, const char *name);
 
 /** Ends the job: SIGTERM, and SIGKILL after the grace time, at once when called a second time. Returns at once. One
- *  that waits in the queue has finished, with code 0, without having been started. The code of one that ran is that of the
- *  first process that did not exit with 0: as a rule 143 (SIGTERM) or 137 (SIGKILL). */
+ *  that waits in the queue has finished, with code 0, without having been started. The code of one that ran is that of
+ *  the first process that did not exit with 0: as a rule 143 (SIGTERM) or 137 (SIGKILL). */
 PLENUM_API int plenum_job_cancel(struct plenum_job *job);
 
 /** Asks all processes what they are in: those that wait in MPI say for what, since when, and what is pending; of the

@@ -58,8 +58,8 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
 }
 
 /* From a message handle to a started receive. MPI_MESSAGE_NO_PROC gives a request that is complete. */
-/* `lost`: a message whose session has ended, for the caller to drop once the error is raised: there is no other way to free
- * it. Else NULL. */
+/* `lost`: a message whose session has ended, for the caller to drop once the error is raised: there is no other way to
+ * free it. Else NULL. */
 static struct pl_request *start(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
                                 MPI_Message *message, struct pl_message **lost)
 {

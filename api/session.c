@@ -27,7 +27,8 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *sess
     return pl_call_leave(&call);
 }
 
-/* Of a strict session the error is raised while the session is still there for its handler; then it goes all the same. */
+/* Of a strict session the error is raised while the session is still there for its handler; then it goes all the
+ * same. */
 int MPI_Session_finalize(MPI_Session *session)
 {
     struct pl_call call = PL_CALL(MPI_Session_finalize);

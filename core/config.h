@@ -2,8 +2,8 @@
 /*
  * Configuration: one table of variables (config.c), each with name, type, default and one line of help. A variable
  * "transport" is read from the environment as PLENUM_TRANSPORT, and from the configuration file as "transport". Read
- * when the process opens. One that is empty in the environment is as if it were not set, but for texts that are empty by
- * default, which it makes empty whatever the file says. docs/configuration.md holds the table; a test compares.
+ * when the process opens. One that is empty in the environment is as if it were not set, but for texts that are empty
+ * by default, which it makes empty whatever the file says. docs/configuration.md holds the table; a test compares.
  */
 #ifndef PLENUM_CORE_CONFIG_H
 #define PLENUM_CORE_CONFIG_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a crash leaves behind: the signal and a trace, in the page of the rank. The handlers stand aside where somebody has
- * one already, run on a stack of their own, call nothing that is not safe there, and let the signal end the process as it
- * would have done.
+ * What a crash leaves behind: the signal and a trace, in the page of the rank. The handlers stand aside where somebody
+ * has one already, run on a stack of their own, call nothing that is not safe there, and let the signal end the process
+ * as it would have done.
  */
 #include <signal.h>
 #include <stdatomic.h>

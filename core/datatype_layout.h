@@ -8,9 +8,9 @@
  * right gives the type map's order.
  *
  * Layouts are immutable and kept in a normal form: every node holds at least two pieces and no empty ones, neighbours
- * that form one run are one run (or, in BLOCKS, equal parts of it), loops that continue each other are one loop. A LOOP or BLOCKS node is thus at least
- * twice as large as its piece, and LIST in LIST is flattened as long as it is small, so that the depth stays low
- * whatever the user nests. The single run has no node: it is a piece without a layout.
+ * that form one run are one run (or, in BLOCKS, equal parts of it), loops that continue each other are one loop. A LOOP
+ * or BLOCKS node is thus at least twice as large as its piece, and LIST in LIST is flattened as long as it is small, so
+ * that the depth stays low whatever the user nests. The single run has no node: it is a piece without a layout.
  */
 #ifndef PLENUM_CORE_DATATYPE_LAYOUT_H
 #define PLENUM_CORE_DATATYPE_LAYOUT_H

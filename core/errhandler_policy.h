@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The policy of error handlers: a JSON file (configuration variable "errhandlers") of rules, the first of which that fits an
- * error decides which handlers it goes to. It is there while the process is open; without one an error costs one load more.
+ * The policy of error handlers: a JSON file (configuration variable "errhandlers") of rules, the first of which that
+ * fits an error decides which handlers it goes to. It is there while the process is open; without one an error costs
+ * one load more.
  *
  *     { "rules": [ { "kind": "communicator", "name": "ocean*", "handler": ["plenum://log", "own"] } ] }
  */

@@ -115,8 +115,8 @@ int pl_file_check_random(const struct pl_file *file);
 /* The class of an error of the system, with its text, about `what` ("open", "write to") and the file's name. */
 int pl_file_fail(int error, const char *what, const char *name) __attribute__((cold));
 
-/* Agreements. Has one an error? Then all have: the own one, or else the highest class. Has every process the same value?
- * MPI_ERR_NOT_SAME on all when not. */
+/* Agreements. Has one an error? Then all have: the own one, or else the highest class. Has every process the same
+ * value? MPI_ERR_NOT_SAME on all when not. */
 int pl_file_same(struct pl_comm *comm, int error, MPI_Offset value, const char *what);
 int pl_file_agree(struct pl_comm *comm, int error);
 int pl_file_tell(struct pl_comm *comm, int error); /* the first process's error, or none, on all */

@@ -20,8 +20,8 @@ struct pl_file_io {
     const struct pl_type *type;
 };
 
-/* Does it. `bytes`: of the user's data that was read or written. `error` of a collective access: what the caller has found
- * wrong with it; this process then only lets the others do theirs. */
+/* Does it. `bytes`: of the user's data that was read or written. `error` of a collective access: what the caller has
+ * found wrong with it; this process then only lets the others do theirs. */
 int pl_file_access(struct pl_file *file, const struct pl_file_io *io, int error, MPI_Count *bytes);
 
 /* An access that is resolved: these bytes of the view, and of memory. */

@@ -29,7 +29,7 @@ enum pl_card_slot { PL_CARD_DOOR, PL_CARD_WORLD, PL_CARD_SLOTS };
 /* An address card: how to reach an engine of a process. Written by the owner and read as core/job_card.h does it;
  * `generation` 0 means that there is no card (not yet, or no more). */
 struct pl_job_card {
-    _Atomic uint32_t generation; /* of a World: the owner's claim number (struct pl_job_rank); else any, a new one each time */
+    _Atomic uint32_t generation; /* of a World: the owner's claim number (struct pl_job_rank); else any new one */
     uint32_t length;             /* bytes used of data */
     unsigned char data[PL_CARD_MAX];
 };
@@ -49,11 +49,11 @@ enum pl_job_state {
     PL_JOB_STARTED,
     PL_JOB_INITIALIZED,
     PL_JOB_FINALIZED,
-    PL_JOB_ABORTED, /* it ends by its own will, for the reason in `abort`, or one of its own if another rank was first */
+    PL_JOB_ABORTED, /* it ends by its own will, for the reason in `abort`, or its own if another rank was first */
 };
 
-/* A process that aborts stores PL_JOB_ABORTED as its state; the first one wins `claimed`, fills in the rest, then stores
- * `set`. The runtime looks when a process with that state has ended. */
+/* A process that aborts stores PL_JOB_ABORTED as its state; the first one wins `claimed`, fills in the rest, then
+ * stores `set`. The runtime looks when a process with that state has ended. */
 struct pl_job_abort {
     _Atomic uint32_t claimed;
     _Atomic uint32_t set;
@@ -91,7 +91,7 @@ struct pl_job {
     int32_t bell;   /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
     uint64_t bell_inode;      /* changed; 0: there is none */
     uint32_t goes_on;         /* 1: when one of its processes fails */
-    uint32_t parent;          /* of spawned processes: offset of the name of a port of their parents'; 0: there are none */
+    uint32_t parent;          /* of spawned processes: offset of the name of their parents' port; 0: there are none */
     uint64_t pages;           /* offset of the ranks' pages (core/job_report.h); 0: none */
     _Atomic uint32_t report;  /* how often the runtime has asked the processes what they are in */
     char nspace[256];         /* name of the job, NUL-terminated, unique on this machine */

@@ -55,8 +55,8 @@ enum pl_item_what {
 struct pl_job_item {
     uint32_t kind, what;
     int32_t thread;    /* WAIT: its id */
-    int32_t peer, tag; /* peer: rank in the communicator, or PL_ANY, PL_NOBODY; tag: or PL_ANY; of a blocking COLLECTIVE:
-                          which one it is on the communicator */
+    int32_t peer, tag; /* peer: rank in the communicator, or PL_ANY, PL_NOBODY; tag: or PL_ANY; of a blocking
+                          COLLECTIVE: which one it is on the communicator */
     uint32_t serial;   /* of the communicator's id */
     uint64_t home;
     int64_t bytes;   /* of the message or the buffer; negative: not known */

@@ -3,8 +3,8 @@
  * Processes that have left: they have closed their engine in good order, by MPI_Finalize or with their session, while
  * others go on with a communicator that has them. That is no harm by itself, and what is under way among the others
  * goes on. But who waits for one that has left would wait for ever, as nothing comes from there any more: a wait that
- * takes long looks for that, and ends with MPI_ERR_PROC_ABORTED. Only a wait: a receive that nobody waits for may still be
- * cancelled.
+ * takes long looks for that, and ends with MPI_ERR_PROC_ABORTED. Only a wait: a receive that nobody waits for may still
+ * be cancelled.
  *
  * The transport tells who has left of those with whom it has a connection. A wait for a process of another job, whose
  * end no launcher reports, makes one.
@@ -19,8 +19,8 @@ struct pl_engine;
 struct pl_request;
 struct pl_waiting;
 
-/* A wait for this request takes long; or for one of those in `what`, when `request` is NULL. Completes it, or them all, if
- * all that is waited for has left. Lock not held. */
+/* A wait for this request takes long; or for one of those in `what`, when `request` is NULL. Completes it, or them all,
+ * if all that is waited for has left. Lock not held. */
 void pl_left_look(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
 
 /* Has this rank left, or for MPI_ANY_SOURCE have all? Notes it in comm->left. Engine lock held. */

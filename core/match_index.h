@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An index of long queues of matching, for communicators whose user has promised to use no wildcards
- * (mpi_assert_no_any_source and mpi_assert_no_any_tag, comm_info.h): a message finds its receive, and a receive its message,
- * among those of its source and tag alone.
+ * (mpi_assert_no_any_source and mpi_assert_no_any_tag, comm_info.h): a message finds its receive, and a receive its
+ * message, among those of its source and tag alone.
  *
- * It stands beside the queues, which stay as they are, with their order; messages of one source and tag are in the index in that
- * order, too. Made when a search has been long; gone for good when a wildcard is used all the same. Point-to-point only. The
- * engine's lock is held in all functions.
+ * It stands beside the queues, which stay as they are, with their order; messages of one source and tag are in the
+ * index in that order, too. Made when a search has been long; gone for good when a wildcard is used all the same.
+ * Point-to-point only. The engine's lock is held in all functions.
  */
 #ifndef PLENUM_CORE_MATCH_INDEX_H
 #define PLENUM_CORE_MATCH_INDEX_H

@@ -34,8 +34,8 @@ bool pl_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const
 bool pl_irecv_short(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
                     struct pl_request **request);
 
-/* Both halves at once; one request that completes with the receive's outcome. `replace`: the receive goes into `sendbuf`'s
- * memory after that was copied (recvbuf is the same). */
+/* Both halves at once; one request that completes with the receive's outcome. `replace`: the receive goes into
+ * `sendbuf`'s memory after that was copied (recvbuf is the same). */
 struct pl_transfer {
     const void *sendbuf;
     void *recvbuf;

@@ -2,8 +2,9 @@
 /*
  * The process as such: who it is, and how it finds the others. Open while at least one instance is.
  *
- * Its place comes from a bootstrap, the first of these that fits: `attached` (a pool that it has joined, core/attach.h),
- * `inherited` (the job segment of the embedded launcher), `pmix` (another launcher's PMIx server), `singleton` (nobody launched it).
+ * Its place comes from a bootstrap, the first of these that fits: `attached` (a pool that it has joined,
+ * core/attach.h), `inherited` (the job segment of the embedded launcher), `pmix` (another launcher's PMIx server),
+ * `singleton` (nobody launched it).
  */
 #ifndef PLENUM_CORE_PROCESS_H
 #define PLENUM_CORE_PROCESS_H
@@ -50,36 +51,39 @@ struct pl_bootstrap_ops {
     void (*close)(void);
     /* Makes this process's card known; withdraws it (length 0). */
     int (*publish)(enum pl_card_slot slot, const void *card, size_t length);
-    /* The card of a rank of the own job, into PL_CARD_MAX bytes. PL_AGAIN: not there yet. MPI_ERR_PROC_ABORTED or another class: it never will be. */
+    /* The card of a rank of the own job, into PL_CARD_MAX bytes. PL_AGAIN: not there yet. MPI_ERR_PROC_ABORTED or
+     * another class: it never will be. */
     int (*lookup)(int rank, enum pl_card_slot slot, void *card, size_t *length);
     /* Tells the launcher why the job ends; returns, if at all, to a caller that then exits with `code`. */
     void (*abort)(int code, const char *object, const char *message);
     /* The World was initialized (PL_JOB_INITIALIZED) or finalized: launchers report a process that ends in between. */
     void (*state)(enum pl_job_state state);
-    /* Names a rank that is to end with this process in the abort() that follows: then it and no other, if the launcher can
-     * do that. NULL: it cannot. */
+    /* Names a rank that is to end with this process in the abort() that follows: then it and no other, if the launcher
+     * can do that. NULL: it cannot. */
     void (*condemn)(int rank);
     /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
     void (*attach)(const struct pl_bootstrap_host *host);
-    /* Does a rank's process live? MPI_ERR_PROC_ABORTED: it has ended and will not come. PL_AGAIN: that is not known. NULL:
-     * it never is. */
+    /* Does a rank's process live? MPI_ERR_PROC_ABORTED: it has ended and will not come. PL_AGAIN: that is not known.
+     * NULL: it never is. */
     int (*alive)(int rank);
-    /* Says the process sets that the launcher defines, each with the ranks of its members; the names may be any text. A result
-     * of `found` other than 0 ends it and is returned. Asks the own server only. Any thread, no lock. NULL: there are none. */
+    /* Says the process sets that the launcher defines, each with the ranks of its members; the names may be any text. A
+     * result of `found` other than 0 ends it and is returned. Asks the own server only. Any thread, no lock. NULL:
+     * there are none. */
     int (*psets)(int (*found)(void *to, const char *name, const int *ranks, int count), void *to);
     /* Has a rank's process ended while MPI was in use there? NULL: alive() tells. */
     bool (*died)(int rank);
-    /* How many processes have died as this rank and had their place taken by another since the job began. NULL: none has. */
+    /* How many processes have died as this rank and had their place taken by another since the job began. NULL: none
+     * has. */
     uint32_t (*deaths)(int rank);
-    /* A name service of the launcher's, for core/services.h. May ask a server, without the process lock. PL_UNREACHABLE: it has
-     * none. All three may be NULL together. */
+    /* A name service of the launcher's, for core/services.h. May ask a server, without the process lock.
+     * PL_UNREACHABLE: it has none. All three may be NULL together. */
     int (*publish_name)(const char *name, const char *value); /* MPI_ERR_SERVICE: it is published already */
     int (*withdraw_name)(const char *name);
     int (*find_name)(const char *name, char *value, size_t room); /* MPI_ERR_NAME */
 };
 
-/* For a process that fails before its place is found: tells the launcher that left a job segment, if there is one and no
- * bootstrap is open. False: nobody was told. */
+/* For a process that fails before its place is found: tells the launcher that left a job segment, if there is one and
+ * no bootstrap is open. False: nobody was told. */
 bool pl_inherited_abort_early(int code, const char *object, const char *message);
 
 enum { PL_BOOTSTRAP_ABI = 6 };
@@ -126,8 +130,8 @@ bool pl_process_died(uint64_t proc);
 /* How many have died as this process and were replaced. */
 uint32_t pl_process_deaths(uint64_t proc);
 
-/* Names a process that is to end in the pl_process_abort() that follows, and no other but this one and those named too, as
- * far as the launcher can. */
+/* Names a process that is to end in the pl_process_abort() that follows, and no other but this one and those named too,
+ * as far as the launcher can. */
 void pl_process_condemn(uint64_t proc);
 
 /* Ends this process, and as much of the job as the launcher can, with one line of reason. Does not return. */

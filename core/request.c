@@ -15,8 +15,8 @@
 
 /*
  * Sends and receives come and go by the million. A used one stays with its communicator, which it goes on holding, and
- * without a handle, so that the next needs no memory, no lock of its own and no atomic operation. The spares go when the
- * user frees the communicator; from then on none is kept.
+ * without a handle, so that the next needs no memory, no lock of its own and no atomic operation. The spares go when
+ * the user frees the communicator; from then on none is kept.
  */
 enum { SPARES_MAX = 256 };
 

@@ -15,7 +15,7 @@ enum pl_door_message {
     PL_DOOR_ANSWER,   /* to that token: an error class (4 bytes), then what the host tells, or why it failed */
     PL_DOOR_LEAVE,    /* who has that token gives up: an error class, then why */
     PL_DOOR_REFUSAL,  /* a member will not come: struct pl_join, key, then as for leaving */
-    PL_DOOR_CALL,     /* somebody connects to a port: port_parts.h, as all that follow; the token is its name for the call */
+    PL_DOOR_CALL,     /* to a port: port_parts.h, as all that follow; the token is its name for the call */
     PL_DOOR_OFFER,    /* to that token: somebody accepts, or why nobody will */
     PL_DOOR_TAKE,     /* who has that token is connected */
     PL_DOOR_HANG_UP,  /* who has that token has given up, or was never there */

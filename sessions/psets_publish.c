@@ -35,8 +35,8 @@ static int ranges_of(const struct pl_group *group, uint32_t **ranges, uint32_t *
     return MPI_SUCCESS;
 }
 
-/* Another provider's sets cannot be changed, and one of this name would never be found. The slot of what is published is
- * the last one. */
+/* Another provider's sets cannot be changed, and one of this name would never be found. The slot of what is published
+ * is the last one. */
 static int check_name_locked(struct pl_psets *psets, const char *name)
 {
     char shown[SHOWN];

@@ -3,7 +3,8 @@
  * Watching process sets. Progress compares the providers' versions (the hook, a few loads); when they are others than
  * before, a chore, which runs without the engine's lock, compares the sets themselves and calls the watcher.
  *
- * One thread at a time calls it, so that changes are told in their order; whoever finds it at work leaves the rest to it.
+ * One thread at a time calls it, so that changes are told in their order; whoever finds it at work leaves the rest to
+ * it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -88,7 +88,8 @@ struct told {
     int number[TOLD], maxprocs[TOLD];
 };
 
-/* Tells all how many processes are asked for, and which of them are not: at once, unless there are very many commands. */
+/* Tells all how many processes are asked for, and which of them are not: at once, unless there are very many
+ * commands. */
 static int tell_codes(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *codes,
                       int *processes)
 {

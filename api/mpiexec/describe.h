@@ -5,7 +5,8 @@
 
 #include "api/mpiexec/run.h"
 
-/* Makes run->job. Returns an enum plenum_error, of which plenum_error() tells, or DESCRIBE_SAID: it was said already. */
+/* Makes run->job. Returns an enum plenum_error, of which plenum_error() tells, or DESCRIBE_SAID: it was said
+ * already. */
 enum { DESCRIBE_SAID = -1 };
 int describe_job(struct run *run);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines of the source for the places in a report, from addr2line, if there is one: the runtime says where something stands
- * in a file that was loaded, "exchange+0x41 in /home/me/ocean(+0x1498)", and needs no debugger for it.
+ * Lines of the source for the places in a report, from addr2line, if there is one: the runtime says where something
+ * stands in a file that was loaded, "exchange+0x41 in /home/me/ocean(+0x1498)", and needs no debugger for it.
  */
 #ifndef PLENUM_MPIEXEC_LINES_H
 #define PLENUM_MPIEXEC_LINES_H

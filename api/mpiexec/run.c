@@ -189,8 +189,8 @@ static void take_events(struct run *run)
 
 /* --- the loop ---------------------------------------------------------------------------------------------- */
 
-/* Whoever read our output has gone away, as `head` does: there is nobody left to work for. A full disk is another matter,
- * of which somebody has to know. */
+/* Whoever read our output has gone away, as `head` does: there is nobody left to work for. A full disk is another
+ * matter, of which somebody has to know. */
 static void notice_closed_output(struct run *run, bool *noticed)
 {
     if (!run->out.closed || *noticed || run->interrupts > 0)
@@ -214,7 +214,7 @@ static void turn(struct run *run)
     struct signalfd_siginfo got;
     poll(p, sizeof(p) / sizeof(*p), -1);
     while (read(run->signals, &got, sizeof(got)) == sizeof(got)) {
-        if (got.ssi_code == SI_KERNEL && got.ssi_signo != SIGTSTP && isatty(STDERR_FILENO)) /* typed, and echoed as ^C */
+        if (got.ssi_code == SI_KERNEL && got.ssi_signo != SIGTSTP && isatty(STDERR_FILENO)) /* typed: shown as ^C */
             run->err.midline = true;
         handle_signal(run, (int)got.ssi_signo);
     }

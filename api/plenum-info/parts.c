@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plenum-info parts: the transports and the plugins; whether each works here, and why not. A transport is tried by opening
- * a session with it, a plugin by loading it.
+ * plenum-info parts: the transports and the plugins; whether each works here, and why not. A transport is tried by
+ * opening a session with it, a plugin by loading it.
  */
 #include <errno.h>
 #include <signal.h>

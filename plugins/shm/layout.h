@@ -156,7 +156,8 @@ static inline unsigned char *pl_shm_data_of(struct pl_shm_record *record, size_t
     return bytes <= PL_SHM_INLINE ? record->few : record->data;
 }
 
-/* Up to PL_SHM_INLINE bytes, without a call: while one is made the reader may take away the line that is being written. */
+/* Up to PL_SHM_INLINE bytes, without a call: while one is made the reader may take away the line that is being
+ * written. */
 static inline void pl_shm_copy_few(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     if (bytes >= 8) {

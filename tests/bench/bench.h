@@ -24,7 +24,8 @@ struct bench {
 };
 enum { LARGEST = 1 << 24 };
 
-/* The first moments are not measured: connections are made, and the scheduler spreads processes that began on one core. */
+/* The first moments are not measured: connections are made, and the scheduler spreads processes that began on one
+ * core. */
 static inline void bench_settle(void)
 {
     double start = MPI_Wtime();

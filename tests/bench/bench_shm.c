@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The node transport beside the limits of the machine: a bare flag that two processes hand to each other, a bare copy
- * through a small ring of buffers, a bare copy by the kernel. Times of a shared machine change from second to second, so
- * the cases take turns, a few milliseconds each, and what is printed is the median of each and of their ratios.
+ * through a small ring of buffers, a bare copy by the kernel. Times of a shared machine change from second to second,
+ * so the cases take turns, a few milliseconds each, and what is printed is the median of each and of their ratios.
  *
  *     bench_shm [rounds]          two processes on two processors
  *     bench_shm [rounds] one      two processes on one processor, yielding and sleeping

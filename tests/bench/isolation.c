@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usage: isolation THREADS [LEVEL [blocked]]    Every thread has a session of its own, of thread level single (the default)
- * or multiple, and sends itself 8 bytes, nonblocking, again and again, for a second. What they share slows them: compare
- * one process of two threads with two of one. With `blocked` another session waits in a receive all the while.
+ * usage: isolation THREADS [LEVEL [blocked]]    Every thread has a session of its own, of thread level single (the
+ * default) or multiple, and sends itself 8 bytes, nonblocking, again and again, for a second. What they share slows
+ * them: compare one process of two threads with two of one. With `blocked` another session waits in a receive all the
+ * while.
  *     mpiexec -n 1 isolation 2;  mpiexec -n 2 isolation 1;  mpiexec -n 1 isolation 1 multiple blocked
  */
 #include <mpi.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the machine can do between two of its processors, without any MPI: a flag that two processes hand to each other, a
- * copy within one of them, a copy by both through a few buffers that they share (each piece is copied in and out, at the
- * same time), the same in both directions at once, and a copy by the kernel out of the other's memory.
+ * What the machine can do between two of its processors, without any MPI: a flag that two processes hand to each other,
+ * a copy within one of them, a copy by both through a few buffers that they share (each piece is copied in and out, at
+ * the same time), the same in both directions at once, and a copy by the kernel out of the other's memory.
  *
  * In both directions each process goes through as much memory as pair.c does, a window of messages out and one in: with
  * messages of 256 KiB and more that is 64 MiB for the two, which no cache holds.

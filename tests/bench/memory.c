@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of a rank, of the one that has the most: what is in memory (RSS), and with what is shared divided among those who
- * share it (PSS). After a barrier, and messages with both neighbors. */
+/* Memory of a rank, of the one that has the most: what is in memory (RSS), and with what is shared divided among those
+ * who share it (PSS). After a barrier, and messages with both neighbors. */
 #include <mpi.h>
 #include <stdio.h>
 

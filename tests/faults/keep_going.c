@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Under mpiexec --keep-going: the last rank dies in the way that is asked for ("kill", "exit"), or ends in good order before
- * the others ("early"). Whoever waits for the dead hears of it; those who live go on in a communicator without it.
+ * Under mpiexec --keep-going: the last rank dies in the way that is asked for ("kill", "exit"), or ends in good order
+ * before the others ("early"). Whoever waits for the dead hears of it; those who live go on in a communicator without
+ * it.
  */
 #include <mpi.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files of pools: who holds a rank, who has died and to whom that is news, what is left behind, and files that are no
- * pools. The members are children of the test, which do what they are told by a byte in a pipe.
+ * The files of pools: who holds a rank, who has died and to whom that is news, what is left behind, and files that are
+ * no pools. The members are children of the test, which do what they are told by a byte in a pipe.
  */
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of the peers of a communicator: every rank is found again, with few and with many of them, also without memory;
- * and what groups and communicators of a million processes cost, of which almost none is ever sent to.
+ * The table of the peers of a communicator: every rank is found again, with few and with many of them, also without
+ * memory; and what groups and communicators of a million processes cost, of which almost none is ever sent to.
  */
 #include "unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of published process sets: publishing, changing, withdrawing, many at once from several processes that are killed
- * in the middle, threads, damaged tables, short memory.
+ * The table of published process sets: publishing, changing, withdrawing, many at once from several processes that are
+ * killed in the middle, threads, damaged tables, short memory.
  */
 #include <pthread.h>
 #include <signal.h>

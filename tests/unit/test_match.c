@@ -54,7 +54,7 @@ static void progress(void)
     pl_engine_leave(engine);
 }
 
-/* --- who gets what -------------------------------------------------------------------------------------------------- */
+/* --- who gets what ------------------------------------------------------------------------------------------------ */
 
 /* Random receives and arrivals, beside a model that keeps both as plain arrays in order. */
 START_TEST(order_is_that_of_a_plain_model)
@@ -232,7 +232,7 @@ START_TEST(an_early_message_without_memory_is_reported)
 }
 END_TEST
 
-/* --- data ------------------------------------------------------------------------------------------------------------- */
+/* --- data --------------------------------------------------------------------------------------------------------- */
 
 START_TEST(a_long_message_is_cut_and_reported)
 {
@@ -250,7 +250,8 @@ START_TEST(a_long_message_is_cut_and_reported)
 }
 END_TEST
 
-/* Bulk is fetched once it is matched; the receive is complete when the transport says so; what nobody wants is dropped. */
+/* Bulk is fetched once it is matched; the receive is complete when the transport says so; what nobody wants is
+ * dropped. */
 START_TEST(bulk_is_fetched_or_dropped)
 {
     char in[10];
@@ -273,7 +274,7 @@ START_TEST(bulk_is_fetched_or_dropped)
 }
 END_TEST
 
-/* --- sending ---------------------------------------------------------------------------------------------------------- */
+/* --- sending ------------------------------------------------------------------------------------------------------ */
 
 /* A transport without room keeps nobody's place: order holds, also when one in the middle is cancelled. */
 START_TEST(queued_sends_keep_their_order)
@@ -354,7 +355,7 @@ START_TEST(a_synchronous_message_is_acknowledged_when_it_is_matched)
 }
 END_TEST
 
-/* --- cancelling ------------------------------------------------------------------------------------------------------- */
+/* --- cancelling --------------------------------------------------------------------------------------------------- */
 
 START_TEST(a_peer_takes_back_what_is_not_matched)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Partitioned communication from one end: what it sends, and what it makes of announcements and pieces that come in any
- * order, before it is started or after, with sizes that do not fit or that nobody can believe; without memory; in a communicator that is broken.
+ * order, before it is started or after, with sizes that do not fit or that nobody can believe; without memory; in a
+ * communicator that is broken.
  */
 #include "wire.h"
 

@@ -3,7 +3,8 @@
  * The PMIx bootstrap by itself, under a server: the program starts itself again below Open MPI's mpirun. Without one it
  * is skipped. Under another server, start it with the argument "rank" yourself: srun --mpi=pmix -n 4 test_pmix rank
  *
- * The ranks keep in step by what they test: each writes the number of its phase into its card and waits for the others'.
+ * The ranks keep in step by what they test: each writes the number of its phase into its card and waits for the
+ * others'.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The registry of process sets, in a process of its own that takes itself for rank 2 of 8: what each provider says, files
- * with every kind of mistake and the place that is named, numbers that stay, clashes, short memory.
+ * The registry of process sets, in a process of its own that takes itself for rank 2 of 8: what each provider says,
+ * files with every kind of mistake and the place that is named, numbers that stay, clashes, short memory.
  */
 #include <fcntl.h>
 #include <stdio.h>

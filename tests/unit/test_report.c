@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports from pages that hold anything: nothing is read outside of them, and every sentence ends. Symbols of files that
- * are none. */
+/* Reports from pages that hold anything: nothing is read outside of them, and every sentence ends. Symbols of files
+ * that are none. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions from inside: the lock that a thread level asks for, what is left behind when memory runs out while one opens, and
- * the report of what is alive, however little room there is for it.
+ * Sessions from inside: the lock that a thread level asks for, what is left behind when memory runs out while one
+ * opens, and the report of what is alive, however little room there is for it.
  */
 #include "unit.h"
 

@@ -32,7 +32,8 @@ static void take_scrap(struct node *node, const struct pl_origin *from, const st
     ops->fetch(node->self, bulk, in);
 }
 
-/* Sends through memory in which somebody scribbles: whatever happens, nobody crashes, and the others are not concerned. */
+/* Sends through memory in which somebody scribbles: whatever happens, nobody crashes, and the others are not
+ * concerned. */
 static void damaged(void *(*where)(struct node *x, struct pl_shm_peer *peer, size_t *bytes))
 {
     uint64_t state = 77;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The UCX transport and its peers: who leaves, wrong addresses, sleep, cycles; two processes, of which one may be killed. */
+/* The UCX transport and its peers: who leaves, wrong addresses, sleep, cycles; two processes, of which one may be
+ * killed. */
 #include "ucx_node.h"
 
 #include <pthread.h>
@@ -7,7 +8,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-/* A sender that flushes and closes loses nothing, though the receiver looks only afterwards; the receiver sees a good end. */
+/* A sender that flushes and closes loses nothing, though the receiver looks only afterwards; the receiver sees a good
+ * end. */
 START_TEST(test_flush_and_leave)
 {
     enum { MESSAGES = 500 };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stand-in for an engine, to drive a transport by itself: it keeps what arrives, in order, and counts what is reported.
+ * A stand-in for an engine, to drive a transport by itself: it keeps what arrives, in order, and counts what is
+ * reported.
  *
- * Data lies in one run (`solid` type) or in every second byte (`holes`), so that the tests need no datatypes of the library.
+ * Data lies in one run (`solid` type) or in every second byte (`holes`), so that the tests need no datatypes of the
+ * library.
  */
 #ifndef PLENUM_TESTS_TRANSPORT_NODE_H
 #define PLENUM_TESTS_TRANSPORT_NODE_H

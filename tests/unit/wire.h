@@ -103,7 +103,7 @@ static const struct pl_transport_ops wire_ops = {
     .disconnect = wire_disconnect, .close = wire_close,
 };
 
-/* --- an engine with two communicators of two processes: this one is rank 0 ------------------------------------------- */
+/* --- an engine with two communicators of two processes: this one is rank 0 ---------------------------------------- */
 
 static struct pl_instance instance;
 static struct pl_engine *const engine = &instance.engine;

@@ -25,7 +25,8 @@ uint32_t pl_blob_text(struct pl_blob *buffer, const char *text);
 /* The part at an offset; valid until the next addition, NULL after a failure. */
 void *pl_blob_at(struct pl_blob *buffer, uint32_t offset);
 
-/* An anonymous memory file of fixed size with this content, close-on-exec; -1: the error is recorded, and is `*error`. */
+/* An anonymous memory file of fixed size with this content, close-on-exec; -1: the error is recorded, and is
+ * `*error`. */
 int pl_blob_file(const struct pl_blob *buffer, const char *name, int *error);
 
 void pl_blob_fini(struct pl_blob *buffer);

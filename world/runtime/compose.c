@@ -159,8 +159,8 @@ static int add_rank(struct pl_blob *b, const struct plenum_job *job, const struc
     return err;
 }
 
-/* What a program becomes where it is found: its environment, its directory and its file, which the caller frees also after
- * an error. */
+/* What a program becomes where it is found: its environment, its directory and its file, which the caller frees also
+ * after an error. */
 static int resolve(const struct plenum_job *job, const struct pl_program *program, struct pl_vars *env, char **wdir,
                    char **file)
 {

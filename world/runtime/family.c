@@ -149,8 +149,8 @@ static int join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job
     return err;
 }
 
-/* It is launched, or will not be. Meanwhile the family may have been ended, or may have come to its end. The lock is not
- * held. */
+/* It is launched, or will not be. Meanwhile the family may have been ended, or may have come to its end. The lock is
+ * not held. */
 static void born(struct plenum_job *child)
 {
     struct plenum_runtime *rt = child->runtime;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The embedded PMIx server, for programs that are PMIx clients. One for the process, whatever the number of runtimes:
- * it is opened for the first job that wants it, and stays, since PMIx 4.2 cannot be a server a second time (its listener
- * is set up once; after a finalize it selects on descriptor -1).
+ * it is opened for the first job that wants it, and stays, since PMIx 4.2 cannot be a server a second time (its
+ * listener is set up once; after a finalize it selects on descriptor -1).
  *
  * It runs threads of its own, whose upcalls work on the registry of jobs in pmix_upcalls.h, under its own lock, which
  * comes after the runtimes' locks; they never take a runtime's.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a report may mean. From each rank that waits, in one thread or in several for the same rank, the chain of those
- * that it waits for is followed: it ends in a circle, with somebody who does not wait in MPI, or with one whom nobody in
- * particular can help.
+ * that it waits for is followed: it ends in a circle, with somebody who does not wait in MPI, or with one whom nobody
+ * in particular can help.
  *
  * The processes do not answer at the same moment. So only what had lasted for a while when it was told counts: all of
  * that was so at one time, and what was on its way then has arrived.

@@ -6,8 +6,9 @@
  * take it; functions declared here want it held. The PMIx server's threads never take it: what they have to say waits
  * in pmix.c until they nudge the runtime.
  *
- * Life of a job: DESCRIBED -> QUEUED (if the slots do not suffice) -> RUNNING -> ENDING (cancelled, failed, out of time)
- * -> FINISHED, or QUEUED or RUNNING -> FINISHED. It is freed when the host has closed its handle and nothing of it runs.
+ * Life of a job: DESCRIBED -> QUEUED (if the slots do not suffice) -> RUNNING -> ENDING (cancelled, failed, out of
+ * time) -> FINISHED, or QUEUED or RUNNING -> FINISHED. It is freed when the host has closed its handle and nothing of
+ * it runs.
  */
 #ifndef PLENUM_RUNTIME_RUNTIME_H
 #define PLENUM_RUNTIME_RUNTIME_H

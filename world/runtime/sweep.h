@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Does the environment of `pid` name the job with this cookie? False as well when it cannot be read. Async-signal-safe. */
+/* Does the environment of `pid` name the job with this cookie? False as well when it cannot be read.
+ * Async-signal-safe. */
 bool pl_sweep_belongs(pid_t pid, uint64_t cookie);
 
 /* Kills every process of this machine that belongs to the job, and counts them. For the host, when the keeper has

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names for addresses, from the symbol tables of the files that they are in. A file is read when it is first asked for, as
- * anybody's: nothing in it is believed. One thread at a time.
+ * Names for addresses, from the symbol tables of the files that they are in. A file is read when it is first asked for,
+ * as anybody's: nothing in it is believed. One thread at a time.
  */
 #ifndef PLENUM_RUNTIME_SYMBOLS_H
 #define PLENUM_RUNTIME_SYMBOLS_H

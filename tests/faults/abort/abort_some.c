@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * abort_some.c HOW: ranks 1 and 3 of five have a communicator; 3 ends it, with code 9: HOW is abort (MPI_Abort), handler
- * (MPI_ERRORS_ABORT on it), session (MPI_Abort on one that a session's group made), alone (on MPI_COMM_SELF), error (an error
- * of a session whose handler is MPI_ERRORS_ABORT, which ends rank 3 alone). Else rank 1 would sleep for ever. The others go on in a communicator of their own, and say so.
+ * abort_some.c HOW: ranks 1 and 3 of five have a communicator; 3 ends it, with code 9: HOW is abort (MPI_Abort),
+ * handler (MPI_ERRORS_ABORT on it), session (MPI_Abort on one that a session's group made), alone (on MPI_COMM_SELF),
+ * error (an error of a session whose handler is MPI_ERRORS_ABORT, which ends rank 3 alone). Else rank 1 would sleep for
+ * ever. The others go on in a communicator of their own, and say so.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -211,8 +211,8 @@ static void part_orphaned(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The other job finalizes without a word; this one still waits for it in all ways. What is cancelled is no error. Over UCX
- * it is known of those with whom one has spoken. */
+/* The other job finalizes without a word; this one still waits for it in all ways. What is cancelled is no error. Over
+ * UCX it is known of those with whom one has spoken. */
 static void part_left(int leaves)
 {
     MPI_Comm inter = leaves ? serve(MPI_COMM_WORLD) : ask(MPI_COMM_WORLD), merged;

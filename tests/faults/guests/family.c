@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usage: family          as a rank: starts children in many ways, in the middle of a World and between two sessions, and
- *                        must be the rank that it was all the while
+ * usage: family          as a rank: starts children in many ways, in the middle of a World and between two sessions,
+ *                        and must be the rank that it was all the while
  *        family child    what a child does: uses MPI, in which it is alone
  */
 #include <mpi.h>
@@ -68,8 +68,8 @@ static int run(const char *what)
     return end_of(pid);
 }
 
-/* A child without a program of its own: what it tries is refused, and its end, by exit() and all that runs then, is only
- * its own. `session` is its parent's. */
+/* A child without a program of its own: what it tries is refused, and its end, by exit() and all that runs then, is
+ * only its own. `session` is its parent's. */
 static void forked_children(MPI_Session session)
 {
     for (int way = 0; way < 4; way++) {

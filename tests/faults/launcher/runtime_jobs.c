@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A host of runtimes, for the launcher's tests: the queue, jobs from JSON, streams from and to files, bindings, signals.
- * Arguments as in runtime_user.c.
+ * A host of runtimes, for the launcher's tests: the queue, jobs from JSON, streams from and to files, bindings,
+ * signals. Arguments as in runtime_user.c.
  */
 #include "host.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A host whose jobs find each other: launches every job that an argument describes in JSON, at once, in one runtime. Their
- * output goes to its own; the exit code is the first one of a job's that is not 0. "--apart" before a description: in a
- * runtime of its own.
+ * A host whose jobs find each other: launches every job that an argument describes in JSON, at once, in one runtime.
+ * Their output goes to its own; the exit code is the first one of a job's that is not 0. "--apart" before a
+ * description: in a runtime of its own.
  */
 #include "host.h"
 

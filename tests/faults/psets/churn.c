@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All ranks but 0 publish without end, each its own set and one that all share, until a timer kills them wherever they are.
- * Rank 0 sees whole sets only, is never held up, and can publish when the others are dead. Prints "whole".
+ * All ranks but 0 publish without end, each its own set and one that all share, until a timer kills them wherever they
+ * are. Rank 0 sees whole sets only, is never held up, and can publish when the others are dead. Prints "whole".
  */
 #include <mpi-ext.h>
 #include <signal.h>

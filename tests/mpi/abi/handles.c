@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handles of every kind as integers (MPI-5.0 section 20.3), as another language would keep them: what comes back is the same
- * object and can be used. And what such a language reads from a status, or writes into one.
+ * Handles of every kind as integers (MPI-5.0 section 20.3), as another language would keep them: what comes back is the
+ * same object and can be used. And what such a language reads from a status, or writes into one.
  */
 /* ranks: 1 2 */
 #include "mtest.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data that lie beyond 2^31 (MPI-5.0 section 19.2), in all that moves them: by displacements of the v and w collectives, among
- * neighbors too, in their three forms of call, and by derived datatypes in messages, partitioned ones, and collectives.
- * Memory is only used where there are data.
+ * Data that lie beyond 2^31 (MPI-5.0 section 19.2), in all that moves them: by displacements of the v and w
+ * collectives, among neighbors too, in their three forms of call, and by derived datatypes in messages, partitioned
+ * ones, and collectives. Memory is only used where there are data.
  */
 /* ranks: 1 2 3 */
 #include <stdint.h>

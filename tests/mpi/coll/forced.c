@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every algorithm of every collective, forced by its variable in a session of its own, against what must come out: short and
- * long, with the last rank as root. Reductions of floating-point numbers give the same bits in another session again.
+ * Every algorithm of every collective, forced by its variable in a session of its own, against what must come out:
+ * short and long, with the last rank as root. Reductions of floating-point numbers give the same bits in another
+ * session again.
  */
 /* ranks: 1 3 7 */
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Short collectives in long random sequences without anything between them (MPI-5.0 chapter 6): of all kinds, with all
- * roots, of sizes around every limit of the shared memory by which they go on one node. Roots run far ahead of the others.
- * Equal reductions give equal bits, the first and the last. Communicators with such memory come and go without trace.
+ * roots, of sizes around every limit of the shared memory by which they go on one node. Roots run far ahead of the
+ * others. Equal reductions give equal bits, the first and the last. Communicators with such memory come and go without
+ * trace.
  */
 #include "mtest.h"
 #include "usage.h"

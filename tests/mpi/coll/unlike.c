@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that are configured differently for collectives say so instead of waiting for each other: who first has something to
- * send to another one is told with whom it differs; so all are, once they have met. Messages go on all the same; with equal settings all is well again.
+ * Ranks that are configured differently for collectives say so instead of waiting for each other: who first has
+ * something to send to another one is told with whom it differs; so all are, once they have met. Messages go on all the
+ * same; with equal settings all is well again.
  */
 /* ranks: 2 3 */
 #include "mtest.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Duplicates carry the attributes that the copy callbacks allow (MPI-5.0 sections 7.4.2 and 7.7), with the value that the
- * callback gives; freeing deletes them. A copy callback that fails makes the duplication fail, with its code, and gives
- * no communicator. The error handler is inherited.
+ * Duplicates carry the attributes that the copy callbacks allow (MPI-5.0 sections 7.4.2 and 7.7), with the value that
+ * the callback gives; freeing deletes them. A copy callback that fails makes the duplication fail, with its code, and
+ * gives no communicator. The error handler is inherited.
  */
 #include "mtest.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A copy callback that fails in one process only (MPI-5.0 section 7.4.2): nobody hangs, everybody learns that there is no
- * duplicate, and the parent works as before.
+ * A copy callback that fails in one process only (MPI-5.0 section 7.4.2): nobody hangs, everybody learns that there is
+ * no duplicate, and the parent works as before.
  */
 #include "mtest.h"
 

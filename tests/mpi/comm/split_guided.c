@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Comm_split_type by resources (MPI-5.0 section 7.4.2), and what MPI_Get_hw_resource_info says about them (10.1.2): types of
- * hardware with their two names, process sets of one name and of several at once, what is not known, and errors.
+ * MPI_Comm_split_type by resources (MPI-5.0 section 7.4.2), and what MPI_Get_hw_resource_info says about them (10.1.2):
+ * types of hardware with their two names, process sets of one name and of several at once, what is not known, and
+ * errors.
  */
 #include "mtest.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory allocation kinds that whoever starts the program asks for (MPI-5.0 section 11.4.3; mpiexec -memory-alloc-kinds):
- * MPI_INFO_ENV has what was asked for, the World and sessions whose info does not say otherwise what was granted.
+ * Memory allocation kinds that whoever starts the program asks for (MPI-5.0 section 11.4.3; mpiexec
+ * -memory-alloc-kinds): MPI_INFO_ENV has what was asked for, the World and sessions whose info does not say otherwise
+ * what was granted.
  */
 #include "mtest.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attributes where the objects' own functions run the callbacks (MPI-5.0 section 7.7): a duplicated or freed datatype, a
- * communicator whose delete callback refuses, keyvals that are freed early. Communicators that are duplicated:
+ * Attributes where the objects' own functions run the callbacks (MPI-5.0 section 7.7): a duplicated or freed datatype,
+ * a communicator whose delete callback refuses, keyvals that are freed early. Communicators that are duplicated:
  * comm/dup_attributes.c; MPI_COMM_SELF at the end: world/self_attributes.c.
  */
 #include "mtest.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error handlers by name and with contexts (mpi-ext.h) on real objects: chosen in code and by info keys, inherited, told the
- * truth about the error, alive as long as anything uses them and no longer.
+ * Error handlers by name and with contexts (mpi-ext.h) on real objects: chosen in code and by info keys, inherited,
+ * told the truth about the error, alive as long as anything uses them and no longer.
  */
 #include "mtest.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Buffers that reach over more than 2^31 bytes, with little data in them: numbers a mebibyte apart, in partitions and in
- * blocks for neighbors; and more than 2^31 elements of a datatype without data.
+ * Buffers that reach over more than 2^31 bytes, with little data in them: numbers a mebibyte apart, in partitions and
+ * in blocks for neighbors; and more than 2^31 elements of a datatype without data.
  */
 /* ranks: 1 2 3 */
 #include <stdint.h>

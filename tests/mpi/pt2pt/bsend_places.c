@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where buffered sends take their buffer from (MPI-5.0 section 3.6): the communicator's if it has one, else its
- * session's, else the process's; each is attached and detached on its own, and a full one is not helped out by the next.
+ * session's, else the process's; each is attached and detached on its own, and a full one is not helped out by the
+ * next.
  */
 #include "mtest.h"
 

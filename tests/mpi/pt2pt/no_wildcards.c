@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long queues of a communicator without wildcards (MPI-5.0 section 7.4.4, mpi_assert_no_any_tag and mpi_assert_no_any_source):
- * messages of one tag stay in order whatever the order of tags, for unexpected messages and for posted receives, with probes,
- * matched receives and cancelled ones; and all goes on rightly when a wildcard is used in spite of the promise.
+ * Long queues of a communicator without wildcards (MPI-5.0 section 7.4.4, mpi_assert_no_any_tag and
+ * mpi_assert_no_any_source): messages of one tag stay in order whatever the order of tags, for unexpected messages and
+ * for posted receives, with probes, matched receives and cancelled ones; and all goes on rightly when a wildcard is
+ * used in spite of the promise.
  */
 /* ranks: 2 3 */
 #include "mtest.h"

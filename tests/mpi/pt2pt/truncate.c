@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A message that is longer than the receive buffer is an error of the receiver (MPI-5.0 section 3.2.4): MPI_ERR_TRUNCATE
- * from the receive or its completion, nothing written behind the buffer, the sender untroubled, and the next message
- * arrives as if nothing had been.
+ * A message that is longer than the receive buffer is an error of the receiver (MPI-5.0 section 3.2.4):
+ * MPI_ERR_TRUNCATE from the receive or its completion, nothing written behind the buffer, the sender untroubled, and
+ * the next message arrives as if nothing had been.
  */
 #include "mtest.h"
 #include "pattern.h"

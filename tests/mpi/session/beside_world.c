@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * World and sessions in one process, in any order (MPI-5.0 section 11.1): a session before MPI_Init that goes on through
- * it, one in the middle, one that outlives MPI_Finalize, one that begins after it. What is sent in one is never received
- * in another.
+ * World and sessions in one process, in any order (MPI-5.0 section 11.1): a session before MPI_Init that goes on
+ * through it, one in the middle, one that outlives MPI_Finalize, one that begins after it. What is sent in one is never
+ * received in another.
  */
 #include "mtest.h"
 

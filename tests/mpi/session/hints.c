@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Info of sessions and what is derived from them (MPI-5.0 sections 11.3.1 and 11.4.3): the thread level that a session has
- * without being asked, memory allocation kinds requested and asserted, for sessions, the World and their communicators;
- * unknown keys are ignored, values that cannot be are an error of MPI_Session_init, which goes to the handler given to it.
+ * Info of sessions and what is derived from them (MPI-5.0 sections 11.3.1 and 11.4.3): the thread level that a session
+ * has without being asked, memory allocation kinds requested and asserted, for sessions, the World and their
+ * communicators; unknown keys are ignored, values that cannot be are an error of MPI_Session_init, which goes to the
+ * handler given to it.
  */
 #include "mtest.h"
 

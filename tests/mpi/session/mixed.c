@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Objects of different sessions do not mix (MPI-5.0 section 11.3.1), nor do a session's and the World's: groups that meet,
- * a group for somebody else's communicator, communicators that are to be joined give an error of their class, and nobody
- * waits. Requests of several sessions may be completed together, and communicators compared.
+ * Objects of different sessions do not mix (MPI-5.0 section 11.3.1), nor do a session's and the World's: groups that
+ * meet, a group for somebody else's communicator, communicators that are to be joined give an error of their class, and
+ * nobody waits. Requests of several sessions may be completed together, and communicators compared.
  */
 #include "mtest.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Comm_create_from_group tells groups and tags apart exactly (MPI-5.0 section 7.4.2): rank 0 meets every other rank in
- * a group of two, all with one tag, whoever comes first; then the same tag again and again with the same group.
+ * MPI_Comm_create_from_group tells groups and tags apart exactly (MPI-5.0 section 7.4.2): rank 0 meets every other rank
+ * in a group of two, all with one tag, whoever comes first; then the same tag again and again with the same group.
  */
 #include "mtest.h"
 

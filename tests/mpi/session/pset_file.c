@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 7 */
 /*
- * Process sets from a file (docs/psets.md): ranks, ranges, hosts, hardware, and expressions over them, exactly the members
- * that they must have, in order; the node and the hardware sets; sets that are not there.
+ * Process sets from a file (docs/psets.md): ranks, ranges, hosts, hardware, and expressions over them, exactly the
+ * members that they must have, in order; the node and the hardware sets; sets that are not there.
  */
 #include <mpi-ext.h>
 #include <sys/mman.h>

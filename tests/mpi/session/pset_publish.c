@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 2 4 7 */
 /*
- * Process sets that are published, changed and withdrawn while the job runs (docs/psets.md): exact members and versions in
- * all processes, members or not; numbers that stay; groups of an older version; watching; names that belong to others.
+ * Process sets that are published, changed and withdrawn while the job runs (docs/psets.md): exact members and versions
+ * in all processes, members or not; numbers that stay; groups of an older version; watching; names that belong to
+ * others.
  */
 #include <mpi-ext.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 1 3 */
 /*
- * Process sets from several threads: one publishes and withdraws, one asks, one makes progress elsewhere and so runs the
- * watcher, while sessions that watch come and go.
+ * Process sets from several threads: one publishes and withdraws, one asks, one makes progress elsewhere and so runs
+ * the watcher, while sessions that watch come and go.
  */
 #include <mpi-ext.h>
 #include <pthread.h>

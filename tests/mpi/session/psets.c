@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets (MPI-5.0 section 11.3.2): number and names, the length rules of MPI_Session_get_nth_pset, information about
- * a set, groups from sets; mpi://WORLD and mpi://SELF are always there; what does not exist is an error.
+ * Process sets (MPI-5.0 section 11.3.2): number and names, the length rules of MPI_Session_get_nth_pset, information
+ * about a set, groups from sets; mpi://WORLD and mpi://SELF are always there; what does not exist is an error.
  */
 #include "mtest.h"
 

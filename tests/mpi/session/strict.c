@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a user leaves alive is named when a strict session is finalized (info key plenum_strict): communicators, receives
- * and requests, messages that nobody received. The error comes while the session is still there for its handler, and the
- * session goes all the same. Without the key the same program has no error, and with nothing left a strict one has none.
+ * What a user leaves alive is named when a strict session is finalized (info key plenum_strict): communicators,
+ * receives and requests, messages that nobody received. The error comes while the session is still there for its
+ * handler, and the session goes all the same. Without the key the same program has no error, and with nothing left a
+ * strict one has none.
  */
 #include "mtest.h"
 

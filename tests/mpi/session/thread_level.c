@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The thread level is a session's own (MPI-5.0 section 11.3.1): asked for by the info key mpi_thread_support_level, given
- * back by MPI_Session_get_info; several with different levels work side by side.
+ * The thread level is a session's own (MPI-5.0 section 11.3.1): asked for by the info key mpi_thread_support_level,
+ * given back by MPI_Session_get_info; several with different levels work side by side.
  */
 #include "mtest.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Session_init and MPI_Session_finalize are local (MPI-5.0 section 11.3.1): the ranks open and close different numbers
- * of sessions, some while others wait in a communicator's creation, and meet all the same.
+ * MPI_Session_init and MPI_Session_finalize are local (MPI-5.0 section 11.3.1): the ranks open and close different
+ * numbers of sessions, some while others wait in a communicator's creation, and meet all the same.
  */
 #include <unistd.h>
 

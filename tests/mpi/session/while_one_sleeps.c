@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nothing of a session waits for a process that does not take part (MPI-5.0 section 11.3.1): while one rank does nothing at
- * all, the others open and close sessions, meet in groups without it, work, and part. It wakes up only when all of them
- * are done: had one of them waited for it, the program would never end. Then everybody meets.
+ * Nothing of a session waits for a process that does not take part (MPI-5.0 section 11.3.1): while one rank does
+ * nothing at all, the others open and close sessions, meet in groups without it, work, and part. It wakes up only when
+ * all of them are done: had one of them waited for it, the program would never end. Then everybody meets.
  */
 /* ranks: 2 3 4 7 */
 #include <sys/socket.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions of different threads have no lock in common (MPI-5.0 section 11.6.1): while two threads exchange messages and do
- * collectives, each in its own session, every mutex that either might wait for is noted, and none is waited for by both. (Who has
- * nothing to do looks after other sessions, too, if it can at once: that is no waiting.)
+ * Sessions of different threads have no lock in common (MPI-5.0 section 11.6.1): while two threads exchange messages
+ * and do collectives, each in its own session, every mutex that either might wait for is noted, and none is waited for
+ * by both. (Who has nothing to do looks after other sessions, too, if it can at once: that is no waiting.)
  */
 /* ranks: 1 2 4 */
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a process has completed locally is delivered although it finalizes at once (MPI-5.0 section 11.2.4): the receiver
- * only begins to receive when it knows that the senders are in MPI_Finalize or beyond; buffered sends and freed requests
- * too, with a buffer that MPI_Finalize detaches.
+ * What a process has completed locally is delivered although it finalizes at once (MPI-5.0 section 11.2.4): the
+ * receiver only begins to receive when it knows that the senders are in MPI_Finalize or beyond; buffered sends and
+ * freed requests too, with a buffer that MPI_Finalize detaches.
  */
 #include <unistd.h>
 
