@@ -11,6 +11,7 @@
 
 #include "core/board.h"
 #include "core/engine.h"
+#include "core/relax.h"
 
 enum {
     PL_BOARD_LINE = 64,
@@ -19,6 +20,7 @@ enum {
     PL_BOARD_SHORT_RING = 32 << 10, /* bytes in turns of which a rank puts longer data, up to PL_BOARD_SHORT ... */
     PL_BOARD_LONG_RING = 512 << 10, /* ... and beyond */
     PL_BOARD_RENEWAL = 1 << 17,     /* operations */
+    PL_BOARD_AHEAD = 4,             /* operations before a cell is written its line is taken from those who read it */
 };
 
 /* Everything that one rank writes and others poll has a line of its own. */
@@ -81,7 +83,7 @@ int pl_board_await(struct pl_board *board, int rank, int end); /* a cell that is
 int pl_board_await_reader(struct pl_board *board, uint32_t number, uint32_t enough);
 int pl_board_take_room(struct pl_board *board, size_t bytes, uint32_t *place); /* in a ring */
 void pl_board_wake(struct pl_board *board, uint64_t asleep);                   /* members */
-/* At the end of an operation: those of some members who want room there now, and numbers that get too old are renewed. */
+/* At an operation's end: wakes those of some members who want the room there is now, and renews numbers that get old. */
 void pl_board_end_rarely(struct pl_board *board, uint64_t wanting);
 int pl_board_fail_amount(int rank, size_t said, size_t expected); /* ranks that mean different amounts of data */
 
@@ -90,6 +92,12 @@ int pl_board_fail_amount(int rank, size_t said, size_t expected); /* ranks that 
 static inline struct pl_board_line *pl_board_completed(const struct pl_board *board, int rank)
 {
     return &board->sheet->lines[rank];
+}
+
+/* [size] of an operation. */
+static inline struct pl_board_line *pl_board_cells_of(const struct pl_board *board, uint32_t number)
+{
+    return &board->sheet->lines[(size_t)board->size * (1 + number % PL_BOARD_SETS)];
 }
 
 static inline bool pl_board_has(const struct pl_board *board, int rank)
@@ -130,6 +138,7 @@ static inline int pl_board_put(struct pl_board *board, size_t bytes, void **data
         rc = pl_board_take_room(board, bytes, &line->place);
     if (__builtin_expect(rc != MPI_SUCCESS, 0))
         return rc;
+    pl_prefetch_to_write(&pl_board_cells_of(board, board->next + PL_BOARD_AHEAD)[board->rank]);
     line->bytes = (uint32_t)bytes;
     *data = pl_board_data(board, board->rank, bytes);
     return MPI_SUCCESS;
@@ -188,7 +197,7 @@ static inline const void *pl_board_read(const struct pl_board *board, int rank, 
 static inline void pl_board_end(struct pl_board *board)
 {
     uint32_t next = ++board->next;
-    board->cells = &board->sheet->lines[(size_t)board->size * (1 + next % PL_BOARD_SETS)];
+    board->cells = pl_board_cells_of(board, next);
     atomic_store_explicit(&board->own->word, next, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t wanting = atomic_load_explicit(&board->sheet->wanting, memory_order_relaxed);
