@@ -17,10 +17,10 @@
 enum {
     SHARED = 64 << 10, /* bytes that all ranks together read, beyond which each combines a part only */
     CACHES = 16 << 20, /* bytes that all ranks together get, beyond which they are not kept in the caches */
-    /* Pieces: longer ones are fewer changes of context, shorter ones let the next rank begin earlier. */
-    PIECE_ON = 64 << 10,        /* from some ranks to others */
-    PIECE_ALL = 128 << 10,      /* from all to all */
-    PIECE_EACH = PL_BOARD_MOST, /* of a different block for each rank: these together */
+    /* Pieces: longer ones are fewer changes of context, shorter ones let the next rank begin earlier. So what goes from
+     * some ranks to others has shorter ones; else they are as long as a cell allows. */
+    PIECE_ON = 64 << 10,
+    PAGE = 4 << 10, /* of which data that is only moved has whole ones in a piece */
 };
 
 static inline bool is_reduction(enum pl_coll_kind kind)
@@ -83,18 +83,22 @@ static pl_board_piece *way_of(const struct pl_board_call *call)
     return ways[kind];
 }
 
+/* How long pieces of long data are, the last one aside: as equal as may be. */
 static size_t piece_of(const struct pl_board_call *call)
 {
-    size_t each = is_reduction(call->coll->kind) ? (size_t)call->coll->recvtype->size : PL_BOARD_LINE;
+    size_t each = is_reduction(call->coll->kind) ? (size_t)call->coll->recvtype->size : PAGE;
+    size_t size = (size_t)call->size, parts = 1, piece = 1; /* a cell has such a number of parts, a piece is so many */
     switch (call->coll->kind) {
+    case PL_COLL_ALLGATHER: break;
     case PL_COLL_SCATTER:
-    case PL_COLL_ALLTOALL:
+    case PL_COLL_ALLTOALL: parts = size - 1; break;
     case PL_COLL_REDUCE_SCATTER:
-    case PL_COLL_REDUCE_SCATTER_BLOCK: return PIECE_EACH / (size_t)call->size / each * each;
-    case PL_COLL_ALLGATHER:
-    case PL_COLL_ALLREDUCE: return PIECE_ALL / each * each;
-    default: return PIECE_ON / each * each;
+    case PL_COLL_REDUCE_SCATTER_BLOCK: parts = size; break;
+    case PL_COLL_ALLREDUCE: parts = (piece = size) + 1; break;
+    default: parts = PL_BOARD_MOST / PIECE_ON;
     }
+    size_t most = PL_BOARD_MOST / parts / each * each * piece, pieces = (call->bytes + most - 1) / most;
+    return ((call->bytes + pieces - 1) / pieces + each - 1) / each * each;
 }
 
 static bool is_much(const struct pl_board_call *call)
@@ -140,7 +144,7 @@ static struct pl_board *find_board(const struct pl_coll *coll, int *rc)
 
 static int __attribute__((noinline)) do_pieces(struct pl_board_call *call)
 {
-    size_t most = piece_of(call), at = 0;
+    size_t most = call->bytes <= PL_BOARD_SHORT ? call->bytes : piece_of(call), at = 0;
     int rc;
     pl_board_piece *piece = way_of(call);
     call->much = is_much(call);

@@ -74,6 +74,12 @@ static inline struct pl_block received_from(const struct pl_coll *coll, int rank
     return pl_block_slice(pl_coll_received(coll), rank * coll->recvcount, coll->recvcount);
 }
 
+/* Where in a rank's cell the block for another is: the own one has no place there. */
+static inline size_t place_of(int owner, int rank, size_t bytes)
+{
+    return (size_t)(rank - (rank > owner)) * bytes;
+}
+
 /* --- one to all, all to one: a piece of `bytes` bytes from `at` on ------------------------------------------------ */
 
 int pl_board_bcast(struct pl_board_call *call, size_t at, size_t bytes)
@@ -96,20 +102,21 @@ int pl_board_bcast(struct pl_board_call *call, size_t at, size_t bytes)
 int pl_board_scatter(struct pl_board_call *call, size_t at, size_t bytes)
 {
     const struct pl_coll *coll = call->coll;
-    size_t all = bytes * (size_t)call->size, said = all;
+    size_t all = bytes * (size_t)(call->size - 1), said = all;
     const void *theirs = NULL;
     void *cell;
     int rc;
     if (call->rank != call->root) {
         if ((rc = pl_board_wait(call->board, call->root, &said, &theirs)) == MPI_SUCCESS && said == all)
-            unpack(call, (const char *)theirs + (size_t)call->rank * bytes, bytes, pl_coll_received(coll), at);
+            unpack(call, (const char *)theirs + place_of(call->root, call->rank, bytes), bytes,
+                   pl_coll_received(coll), at);
         return rc;
     }
     if ((rc = pl_board_put(call->board, all, &cell)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
-            pack(sent_to(coll, i), at, (char *)cell + (size_t)i * bytes, bytes);
+            pack(sent_to(coll, i), at, (char *)cell + place_of(call->rank, i, bytes), bytes);
     pl_board_show(call->board, -1);
     if (coll->recvbuf != MPI_IN_PLACE)
         keep(call, sent_to(coll, call->rank), pl_coll_received(coll), at, bytes);
@@ -177,15 +184,15 @@ int pl_board_alltoall(struct pl_board_call *call, size_t at, size_t bytes)
 {
     const struct pl_coll *coll = call->coll;
     bool in_place = pl_coll_in_place(coll);
-    size_t all = bytes * (size_t)call->size, mine = bytes * (size_t)call->rank;
+    size_t all = bytes * (size_t)(call->size - 1);
     void *cell;
     int rc = pl_board_put(call->board, all, &cell);
     if (rc)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
-            pack(in_place ? received_from(coll, i) : sent_to(coll, i), at, (char *)cell + (size_t)i * bytes,
-                 bytes);
+            pack(in_place ? received_from(coll, i) : sent_to(coll, i), at,
+                 (char *)cell + place_of(call->rank, i, bytes), bytes);
     pl_board_show(call->board, -1);
     if (!in_place)
         keep(call, sent_to(coll, call->rank), received_from(coll, call->rank), at, bytes);
@@ -193,6 +200,7 @@ int pl_board_alltoall(struct pl_board_call *call, size_t at, size_t bytes)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
-            unpack(call, (const char *)pl_board_read(call->board, i, all) + mine, bytes, received_from(coll, i), at);
+            unpack(call, (const char *)pl_board_read(call->board, i, all) + place_of(i, call->rank, bytes), bytes,
+                   received_from(coll, i), at);
     return rc;
 }
