@@ -144,12 +144,18 @@ static void answer(struct pl_rma_entry *entry)
     target->refused.class = MPI_SUCCESS;
 }
 
-static bool try_lock(struct pl_rma_entry *entry)
+static uint32_t type_of_lock(const struct pl_rma_entry *entry)
 {
-    struct pl_win_target *target = pl_rma_origin_of(entry);
     uint32_t type = 0;
     if (entry->bytes == sizeof type)
         memcpy(&type, entry->message, sizeof type);
+    return type;
+}
+
+static bool try_lock(struct pl_rma_entry *entry)
+{
+    struct pl_win_target *target = pl_rma_origin_of(entry);
+    uint32_t type = type_of_lock(entry);
     if ((type == MPI_LOCK_EXCLUSIVE || type == MPI_LOCK_SHARED) && !target->holds) {
         if (!pl_win_try(pl_rma_own_cell(entry->win), (int)type))
             return false;
@@ -159,31 +165,37 @@ static bool try_lock(struct pl_rma_entry *entry)
     return true;
 }
 
+/* All are tried: a shared lock does not wait behind an exclusive one that cannot be had. Who holds the locks of
+ * MPI_Win_lock_all() asks for them one after the other, and two that do would wait for each other's end. */
 static int retry_locks(struct pl_hook *hook)
 {
     struct pl_win *win = PL_CONTAINER(hook, struct pl_win, hook);
+    struct pl_win_cell *own = pl_rma_own_cell(win);
     int events = 0;
-    while (!pl_list_empty(&win->lock_queue)) {
-        struct pl_rma_entry *entry = PL_CONTAINER(win->lock_queue.next, struct pl_rma_entry, queue);
+    atomic_fetch_or(&own->waiting, pl_win_bit(win->comm->rank)); /* this rank's own lock may have taken it away */
+    PL_LIST_EACH(entry, &win->lock_queue, struct pl_rma_entry, queue) {
         int rank = entry->rank;
         if (!try_lock(entry))
-            return events;
+            continue;
         drop_entry(entry);
         advance(win, rank);
         events++;
     }
+    if (!pl_list_empty(&win->lock_queue))
+        return events;
     pl_list_remove(&hook->link);
-    atomic_fetch_and(&pl_rma_own_cell(win)->waiting, ~pl_win_bit(win->comm->rank));
+    atomic_fetch_and(&own->waiting, ~pl_win_bit(win->comm->rank));
     return events;
 }
 
-/* Locks are given in the order in which they were asked for; whoever gives one back sees that this rank waits. */
+/* Exclusive locks are given in the order in which they were asked for; whoever gives one back sees that this rank
+ * waits. */
 static enum done do_lock(struct pl_rma_entry *entry)
 {
     struct pl_win *win = entry->win;
     if (!pl_list_empty(&entry->queue))
         return NOT_YET;
-    if (pl_list_empty(&win->lock_queue) && try_lock(entry))
+    if ((pl_list_empty(&win->lock_queue) || type_of_lock(entry) == MPI_LOCK_SHARED) && try_lock(entry))
         return DONE;
     if (!entry->kept)
         return NOT_YET;

@@ -183,6 +183,39 @@ static void all_and_several(const struct window *w)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Two that have locked all use two targets, each the other's last one first, while others want these for themselves. */
+static void crosswise(const struct window *w)
+{
+    int one = 1, pair = mtest_rank / 2 % 2;
+    int64_t sum = 0, all = 0;
+    int mine = 0;
+    MPI_Aint at = (MPI_Aint)((WORDS + 2) * sizeof(int));
+    memset(w->base + at, 0, sizeof mine);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int round = 0; round < ROUNDS && mtest_size > 1; round++)
+        if (mtest_rank % 2) {
+            CHECK_OK(MPI_Win_lock_all(0, w->win));
+            for (int i = 0; i < 2; i++) {
+                int target = pair ^ i;
+                CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->place[target] + at, 1, MPI_INT, MPI_SUM, w->win));
+                CHECK_OK(MPI_Win_flush(target, w->win));
+            }
+            CHECK_OK(MPI_Win_unlock_all(w->win));
+        } else {
+            int target = 1 - pair;
+            CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->place[target] + at, 1, MPI_INT, MPI_SUM, w->win));
+            CHECK_OK(MPI_Win_unlock(target, w->win));
+        }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, mtest_rank, 0, w->win));
+    memcpy(&mine, w->base + at, sizeof mine);
+    CHECK_OK(MPI_Win_unlock(mtest_rank, w->win));
+    sum = mine;
+    CHECK_OK(MPI_Allreduce(&sum, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD));
+    CHECK(mtest_size == 1 || all == ROUNDS * (mtest_size + mtest_size / 2));
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -194,6 +227,7 @@ int main(int argc, char **argv)
         flushed(&w);
         all_and_one(&w);
         all_and_several(&w);
+        crosswise(&w);
         window_close(&w, MPI_COMM_WORLD);
     }
     MTEST_END;

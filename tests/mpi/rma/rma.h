@@ -14,23 +14,28 @@ struct window {
     MPI_Aint *place; /* [ranks]: what to add to a displacement in bytes */
 };
 
-/* Processes that are made to talk by a network alone share no memory, and MPI_Win_allocate_shared says so. */
+/* Processes on several nodes, or that are made to talk by a network alone, share no memory, and MPI_Win_allocate_shared says
+ * so. Collective over `comm`. */
 static inline int window_can_share(MPI_Comm comm)
 {
     const char *transport = getenv("PLENUM_TRANSPORT");
-    int ranks;
+    int ranks, here;
+    MPI_Comm node;
     MPI_Comm_size(comm, &ranks);
-    return ranks == 1 || !transport || strcmp(transport, "ucx") != 0;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &here);
+    MPI_Comm_free(&node);
+    return ranks == 1 || (here == ranks && (!transport || strcmp(transport, "ucx") != 0));
 }
 
-/* Is the memory of MPI_Win_create reached by messages in any case? */
+/* Is the memory of MPI_Win_create reached by messages in any case? Collective over the World. */
 static inline int window_by_messages(void)
 {
     const char *bulk = getenv("PLENUM_SHM_BULK");
     return !window_can_share(MPI_COMM_WORLD) || (bulk && strcmp(bulk, "copy") == 0);
 }
 
-/* Collective over `comm`, whose ranks are on one node. The displacement unit is a byte, errors are returned. */
+/* Collective over `comm`. The displacement unit is a byte, errors are returned. */
 static inline struct window window_open(int kind, MPI_Comm comm, MPI_Aint bytes)
 {
     struct window w = { .kind = kind };
