@@ -4,12 +4,16 @@
 
 #include "files.h"
 
+/* Of files, also of those in memory. Connections of a network come and go. */
 static int descriptors(void)
 {
     int count = 0;
+    char link[700], first;
     DIR *directory = opendir("/proc/self/fd");
-    while (directory && readdir(directory))
-        count++;
+    for (struct dirent *entry; directory && (entry = readdir(directory)) != NULL;) {
+        snprintf(link, sizeof link, "/proc/self/fd/%s", entry->d_name);
+        count += readlink(link, &first, 1) == 1 && first == '/';
+    }
     if (directory)
         closedir(directory);
     return count;
