@@ -16,63 +16,95 @@
 
 /* For up to so many ranks and so many bytes: of the whole vector in bcast, reductions and scans, of one block in
  * gather, scatter and alltoall, of all blocks in allgather. The last rules of a kind together serve every call. */
-static const struct pl_coll_rule rules[] = {
-    { ANY_RANKS, ANY_BYTES, &pl_barrier_dissemination },
-
-    { 2, ANY_BYTES, &pl_bcast_binomial },
-    { ANY_RANKS, 64 * K, &pl_bcast_binomial },
-    { 4, ANY_BYTES, &pl_bcast_chain },
-    { ANY_RANKS, ANY_BYTES, &pl_bcast_scatter_allgather },
-
-    { 4, ANY_BYTES, &pl_gather_linear },
-    { ANY_RANKS, 2 * K, &pl_gather_binomial },
-    { ANY_RANKS, ANY_BYTES, &pl_gather_linear },
-    { ANY_RANKS, ANY_BYTES, &pl_gatherv_linear },
-
-    { 4, ANY_BYTES, &pl_scatter_linear },
-    { ANY_RANKS, 2 * K, &pl_scatter_binomial },
-    { ANY_RANKS, ANY_BYTES, &pl_scatter_linear },
-    { ANY_RANKS, ANY_BYTES, &pl_scatterv_linear },
-
-    { ANY_RANKS, 64 * K, &pl_allgather_recursive_doubling },
-    { ANY_RANKS, 32 * K, &pl_allgather_bruck },
-    { ANY_RANKS, ANY_BYTES, &pl_allgather_ring },
-    { ANY_RANKS, 32 * K, &pl_allgatherv_bruck },
-    { ANY_RANKS, ANY_BYTES, &pl_allgatherv_ring },
-
-    { ANY_RANKS, ANY_BYTES, &pl_alltoall_exchange },
-    { 8, ANY_BYTES, &pl_alltoall_linear },
-    { ANY_RANKS, 256, &pl_alltoall_bruck },
-    { ANY_RANKS, 32 * K, &pl_alltoall_linear },
-    { ANY_RANKS, ANY_BYTES, &pl_alltoall_pairwise },
-    { ANY_RANKS, ANY_BYTES, &pl_alltoallv_exchange },
-    { 32, ANY_BYTES, &pl_alltoallv_linear },
-    { ANY_RANKS, ANY_BYTES, &pl_alltoallv_pairwise },
-    { ANY_RANKS, ANY_BYTES, &pl_alltoallw_exchange },
-    { 32, ANY_BYTES, &pl_alltoallw_linear },
-    { ANY_RANKS, ANY_BYTES, &pl_alltoallw_pairwise },
-
-    { 2, ANY_BYTES, &pl_reduce_binomial },
-    { ANY_RANKS, 64 * K, &pl_reduce_binomial },
-    { ANY_RANKS, ANY_BYTES, &pl_reduce_rabenseifner },
-    { ANY_RANKS, ANY_BYTES, &pl_reduce_in_order },
-
-    { ANY_RANKS, 16 * K, &pl_allreduce_recursive_doubling },
-    { ANY_RANKS, 512 * K, &pl_allreduce_rabenseifner },
-    { ANY_RANKS, ANY_BYTES, &pl_allreduce_ring },
-    { 2, ANY_BYTES, &pl_allreduce_recursive_doubling },
-    { ANY_RANKS, 256 * K, &pl_allreduce_recursive_doubling },
-    { ANY_RANKS, ANY_BYTES, &pl_allreduce_reduce_bcast },
-
-    { ANY_RANKS, 256 * K, &pl_reduce_scatter_block_recursive_halving },
-    { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_block_pairwise },
-    { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_block_in_order },
-    { ANY_RANKS, 256 * K, &pl_reduce_scatter_recursive_halving },
-    { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_pairwise },
-    { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_in_order },
-
-    { ANY_RANKS, ANY_BYTES, &pl_scan_doubling },
-    { ANY_RANKS, ANY_BYTES, &pl_exscan_doubling },
+enum { RULES_MOST = 6 }; /* of a kind */
+static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MOST] = {
+    [PL_COLL_BARRIER] = {
+        { ANY_RANKS, ANY_BYTES, &pl_barrier_dissemination },
+    },
+    [PL_COLL_BCAST] = {
+        { 2, ANY_BYTES, &pl_bcast_binomial },
+        { ANY_RANKS, 64 * K, &pl_bcast_binomial },
+        { 4, ANY_BYTES, &pl_bcast_chain },
+        { ANY_RANKS, ANY_BYTES, &pl_bcast_scatter_allgather },
+    },
+    [PL_COLL_GATHER] = {
+        { 4, ANY_BYTES, &pl_gather_linear },
+        { ANY_RANKS, 2 * K, &pl_gather_binomial },
+        { ANY_RANKS, ANY_BYTES, &pl_gather_linear },
+    },
+    [PL_COLL_GATHERV] = {
+        { ANY_RANKS, ANY_BYTES, &pl_gatherv_linear },
+    },
+    [PL_COLL_SCATTER] = {
+        { 4, ANY_BYTES, &pl_scatter_linear },
+        { ANY_RANKS, 2 * K, &pl_scatter_binomial },
+        { ANY_RANKS, ANY_BYTES, &pl_scatter_linear },
+    },
+    [PL_COLL_SCATTERV] = {
+        { ANY_RANKS, ANY_BYTES, &pl_scatterv_linear },
+    },
+    [PL_COLL_ALLGATHER] = {
+        { ANY_RANKS, 64 * K, &pl_allgather_recursive_doubling },
+        { ANY_RANKS, 32 * K, &pl_allgather_bruck },
+        { ANY_RANKS, ANY_BYTES, &pl_allgather_ring },
+    },
+    [PL_COLL_ALLGATHERV] = {
+        { ANY_RANKS, 32 * K, &pl_allgatherv_bruck },
+        { ANY_RANKS, ANY_BYTES, &pl_allgatherv_ring },
+    },
+    [PL_COLL_ALLTOALL] = {
+        { ANY_RANKS, ANY_BYTES, &pl_alltoall_exchange },
+        { 8, ANY_BYTES, &pl_alltoall_linear },
+        { ANY_RANKS, 256, &pl_alltoall_bruck },
+        { ANY_RANKS, 32 * K, &pl_alltoall_linear },
+        { ANY_RANKS, ANY_BYTES, &pl_alltoall_pairwise },
+    },
+    [PL_COLL_ALLTOALLV] = {
+        { ANY_RANKS, ANY_BYTES, &pl_alltoallv_exchange },
+        { 32, ANY_BYTES, &pl_alltoallv_linear },
+        { ANY_RANKS, ANY_BYTES, &pl_alltoallv_pairwise },
+    },
+    [PL_COLL_ALLTOALLW] = {
+        { ANY_RANKS, ANY_BYTES, &pl_alltoallw_exchange },
+        { 32, ANY_BYTES, &pl_alltoallw_linear },
+        { ANY_RANKS, ANY_BYTES, &pl_alltoallw_pairwise },
+    },
+    [PL_COLL_REDUCE] = {
+        { 2, ANY_BYTES, &pl_reduce_binomial },
+        { ANY_RANKS, 64 * K, &pl_reduce_binomial },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_rabenseifner },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_in_order },
+    },
+    [PL_COLL_ALLREDUCE] = {
+        { ANY_RANKS, 16 * K, &pl_allreduce_recursive_doubling },
+        { ANY_RANKS, 512 * K, &pl_allreduce_rabenseifner },
+        { ANY_RANKS, ANY_BYTES, &pl_allreduce_ring },
+        { 2, ANY_BYTES, &pl_allreduce_recursive_doubling },
+        { ANY_RANKS, 256 * K, &pl_allreduce_recursive_doubling },
+        { ANY_RANKS, ANY_BYTES, &pl_allreduce_reduce_bcast },
+    },
+    [PL_COLL_REDUCE_SCATTER_BLOCK] = {
+        { 2, ANY_BYTES, &pl_reduce_scatter_block_pairwise },
+        { ANY_RANKS, 32 * K, &pl_reduce_scatter_block_recursive_halving },
+        { 8, ANY_BYTES, &pl_reduce_scatter_block_pairwise },
+        { ANY_RANKS, 256 * K, &pl_reduce_scatter_block_recursive_halving },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_block_pairwise },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_block_in_order },
+    },
+    [PL_COLL_REDUCE_SCATTER] = {
+        { 2, ANY_BYTES, &pl_reduce_scatter_pairwise },
+        { ANY_RANKS, 32 * K, &pl_reduce_scatter_recursive_halving },
+        { 8, ANY_BYTES, &pl_reduce_scatter_pairwise },
+        { ANY_RANKS, 256 * K, &pl_reduce_scatter_recursive_halving },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_pairwise },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_in_order },
+    },
+    [PL_COLL_SCAN] = {
+        { ANY_RANKS, ANY_BYTES, &pl_scan_doubling },
+    },
+    [PL_COLL_EXSCAN] = {
+        { ANY_RANKS, ANY_BYTES, &pl_exscan_doubling },
+    },
 };
 
 static const struct pl_algorithm *const algorithms[] = {
@@ -81,7 +113,7 @@ static const struct pl_algorithm *const algorithms[] = {
 #undef ADDRESS
 };
 
-enum { RULES = sizeof rules / sizeof rules[0], ALGORITHMS = sizeof algorithms / sizeof algorithms[0] };
+enum { ALGORITHMS = sizeof algorithms / sizeof algorithms[0] };
 
 const struct pl_algorithm *pl_coll_named(enum pl_coll_kind kind, const char *name)
 {
@@ -149,9 +181,8 @@ static inline bool fits(const struct pl_algorithm *algorithm, const struct pl_co
 static const struct pl_algorithm *first_of(const struct pl_coll_rule *table, int count, const struct pl_coll *coll,
                                            size_t bytes)
 {
-    for (int i = 0; i < count; i++)
-        if (table[i].algorithm->kind == coll->kind && coll->comm->size <= table[i].ranks && bytes <= table[i].bytes &&
-            fits(table[i].algorithm, coll))
+    for (int i = 0; i < count && table[i].algorithm; i++)
+        if (coll->comm->size <= table[i].ranks && bytes <= table[i].bytes && fits(table[i].algorithm, coll))
             return table[i].algorithm;
     return NULL;
 }
@@ -170,7 +201,7 @@ const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
     size_t bytes = bytes_of(coll);
     const struct pl_algorithm *found = count ? first_of(own, count, coll, bytes) : NULL;
     if (!found)
-        found = first_of(rules, RULES, coll, bytes);
+        found = first_of(rules[coll->kind], RULES_MOST, coll, bytes);
     assert(found && "the table has a rule for every call");
     return found;
 }
