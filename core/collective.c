@@ -38,7 +38,8 @@ int pl_coll_run(const struct pl_coll *coll)
 
 static void destroy_schedule(struct pl_request *request)
 {
-    pl_schedule_fini(request->coll.schedule);
+    if (request->coll.schedule)
+        pl_schedule_fini(request->coll.schedule);
     free(request->coll.schedule);
 }
 
@@ -51,39 +52,45 @@ static int restart(struct pl_request *request)
     return pl_schedule_start(request->coll.schedule, request);
 }
 
+/* A request that owns a schedule: a used one, or new ones. */
+static struct pl_request *make_scheduled(struct pl_comm *comm)
+{
+    struct pl_request *made = pl_request_create(PL_REQ_COLL, comm, NULL, false);
+    if (!made || made->coll.schedule)
+        return made;
+    made->destroyed = destroy_schedule;
+    made->coll.schedule = pl_malloc(sizeof *made->coll.schedule);
+    if (made->coll.schedule)
+        return made;
+    pl_handle_drop(made);
+    pl_fail_memory("the schedule of a collective");
+    return NULL;
+}
+
 /* A request that owns the schedule of this collective. */
 static int make_request(const struct pl_coll *coll, bool persistent, struct pl_request **request)
 {
     int rc = pl_coll_check(coll->comm);
     if (rc)
         return rc;
-    struct pl_schedule *schedule = pl_malloc(sizeof *schedule);
-    if (!schedule)
-        return pl_fail_memory("the schedule of a collective");
+    struct pl_request *made = make_scheduled(coll->comm);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    struct pl_schedule *schedule = made->coll.schedule;
     pl_schedule_init(schedule, coll->comm, pl_comm_next_nonblocking_tag(coll->comm));
     pl_coll_select(coll)->append(schedule, coll);
     rc = schedule->broken;
-    if (rc)
-        goto schedule;
-    struct pl_request *made = pl_request_create(PL_REQ_COLL, coll->comm, NULL, false);
-    if (!made) {
-        rc = MPI_ERR_NO_MEM;
-        goto schedule;
+    if (rc) {
+        pl_handle_drop(made);
+        return rc;
     }
     pl_schedule_retain(schedule);
-    made->coll.schedule = schedule;
     made->coll.restart = restart;
-    made->destroyed = destroy_schedule;
     made->outcome.source = MPI_ANY_SOURCE;
     made->outcome.tag = MPI_ANY_TAG;
     made->persistent = persistent;
     *request = made;
     return MPI_SUCCESS;
-
-schedule:
-    pl_schedule_fini(schedule);
-    free(schedule);
-    return rc;
 }
 
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request)

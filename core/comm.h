@@ -49,7 +49,7 @@ struct pl_comm {
     struct pl_instance *instance; /* retained */
     struct pl_comm_id id;
     int rank, size;            /* in `group` */
-    struct pl_header envelope; /* of the user's messages from here, without tag and size (p2p_blocking.c) */
+    struct pl_header envelopes[2]; /* of messages from here, without tag and size, by PL_MSG_P2P and PL_MSG_COLL (p2p_blocking.c) */
     struct pl_group *group;    /* retained */
     struct pl_group *remote;   /* of an intercommunicator, else NULL; retained */
     struct pl_comm *local;     /* of an intercommunicator: of its local group, hidden; one handle */
@@ -61,7 +61,8 @@ struct pl_comm {
     struct pl_match_index *index; /* of long queues (match_index.h); NULL: none */
     bool no_index;             /* there will be none */
     struct pl_list spares;     /* of pl_request.link: requests to use again (request.c); each holds the communicator */
-    int spare_count;
+    struct pl_request *spare_coll; /* one of a collective, with its schedule; NULL: none */
+    int spare_count;           /* of both */
     struct pl_comm *next;      /* in the engine's bucket */
     struct pl_list siblings;   /* in the instance's list of communicators */
     struct pl_board *board;    /* for blocking collectives; NULL: none, or not yet */

@@ -15,8 +15,6 @@
 #include "core/p2p.h"
 #include "core/request.h"
 
-enum { AHEAD_MOST = 128 /* messages of collectives to one peer before it has asked for them, as many as on a board */ };
-
 static void queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
 {
     if (pl_list_empty(&peer->link)) /* it is in there already, also when what it had queued was cancelled */
@@ -55,7 +53,7 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
  * takes memory there, and each search goes through it. So one in so many is not done until it has been matched. */
 static inline void hold_back(struct pl_peer *peer, struct pl_request *request)
 {
-    if (++peer->ahead < AHEAD_MOST)
+    if (++peer->ahead < PL_AHEAD_MOST)
         return;
     peer->ahead = 0;
     request->out.header.flags |= PL_FLAG_SYNC;

@@ -19,6 +19,7 @@ struct pl_request;
 enum {
     PL_TRANSPORTS_MAX = 4,
     PL_DOOR_MAX = 1 << 28, /* bytes of the longest message between front doors that is believed */
+    PL_AHEAD_MOST = 128,   /* messages of collectives to one peer before it has asked for them, as many as on a board */
 };
 
 /* Another engine. Made when a communicator first sends to it or when it is first answered. */

@@ -218,9 +218,10 @@ static void grow_comms(struct pl_engine *engine)
 
 void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
 {
-    comm->envelope = (struct pl_header){
-        .home = comm->id.home, .serial = comm->id.serial, .source = comm->rank, .kind = PL_MSG_P2P
-    };
+    for (int kind = PL_MSG_P2P; kind <= PL_MSG_COLL; kind++)
+        comm->envelopes[kind] = (struct pl_header){
+            .home = comm->id.home, .serial = comm->id.serial, .source = comm->rank, .kind = (uint8_t)kind
+        };
     if (++engine->comm_count > engine->comm_buckets)
         grow_comms(engine);
     size_t bucket = comm_bucket(engine, comm);

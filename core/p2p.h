@@ -34,6 +34,13 @@ bool pl_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const
 bool pl_irecv_short(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
                     struct pl_request **request);
 
+/* The short ways of messages of collectives, with tags that no other message under way between these two has. A receive
+ * takes what is there; where it may wait, it does so for some microseconds. False: nothing has happened. */
+bool pl_coll_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
+                        int tag);
+bool pl_coll_recv_short(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
+                        int tag, bool wait);
+
 /* Both halves at once; one request that completes with the receive's outcome. `replace`: the receive goes into
  * `sendbuf`'s memory after that was copied (recvbuf is the same). */
 struct pl_transfer {

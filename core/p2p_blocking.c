@@ -35,8 +35,18 @@ static inline void on_stack(struct pl_request *request, int kind, struct pl_comm
 
 /* --- sends ------------------------------------------------------------------------------------------------------- */
 
-static inline bool send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type,
-                              int dest, int tag)
+/* Of messages of collectives one in so many goes the general way, which awaits that it is matched (engine.c). */
+static inline bool may_run_ahead(struct pl_peer *peer, int kind)
+{
+    if (kind != PL_MSG_COLL)
+        return true;
+    bool may = peer->ahead + 1 < PL_AHEAD_MOST;
+    peer->ahead += may;
+    return may;
+}
+
+static inline bool send_short(struct pl_comm *comm, int kind, const void *buf, MPI_Count count,
+                              const struct pl_type *type, int dest, int tag)
 {
     struct pl_engine *engine = &comm->instance->engine;
     size_t bytes = (size_t)count * (size_t)type->size;
@@ -44,9 +54,10 @@ static inline bool send_short(struct pl_comm *comm, const void *buf, MPI_Count c
     if (__builtin_expect(!type->dense, 0))
         return false;
     pl_engine_enter(engine);
-    const struct pl_peer *peer = pl_comm_peer(comm, dest);
+    struct pl_peer *peer = pl_comm_peer(comm, dest);
     bool sent = peer && peer->endpoint->ops->send_now && !peer->error && pl_list_empty(&peer->pending) &&
-                peer->endpoint->ops->send_now(peer->endpoint, &comm->envelope, tag, bytes, data);
+                may_run_ahead(peer, kind) &&
+                peer->endpoint->ops->send_now(peer->endpoint, &comm->envelopes[kind], tag, bytes, data);
     pl_engine_leave(engine);
     return sent;
 }
@@ -54,7 +65,13 @@ static inline bool send_short(struct pl_comm *comm, const void *buf, MPI_Count c
 bool pl_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
                    int tag)
 {
-    return send_short(comm, buf, count, type, dest, tag);
+    return send_short(comm, PL_MSG_P2P, buf, count, type, dest, tag);
+}
+
+bool pl_coll_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
+                        int tag)
+{
+    return !comm->orphan && send_short(comm, PL_MSG_COLL, buf, count, type, dest, tag);
 }
 
 static __attribute__((noinline)) int send_by_request(struct pl_comm *comm, const void *buf, MPI_Count count,
@@ -71,7 +88,7 @@ static __attribute__((noinline)) int send_by_request(struct pl_comm *comm, const
 
 int pl_send_standard(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag)
 {
-    return send_short(comm, buf, count, type, dest, tag)
+    return send_short(comm, PL_MSG_P2P, buf, count, type, dest, tag)
                ? MPI_SUCCESS
                : send_by_request(comm, buf, count, type, dest, tag, PL_SEND_STANDARD);
 }
@@ -89,13 +106,17 @@ int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_ty
 
 /* --- receives ---------------------------------------------------------------------------------------------------- */
 
+static inline bool is_idle(const struct pl_engine *engine)
+{
+    return pl_list_empty(&engine->busy) && pl_list_empty(&engine->unresolved) && pl_list_empty(&engine->hooks);
+}
+
 /* What comes next from a peer can only be for this receive: nothing has come before, nothing is posted before. And
  * nothing else has to be moved on meanwhile. */
 static inline bool is_alone(const struct pl_engine *engine, const struct pl_comm *comm)
 {
     const struct pl_queues *queues = &comm->queues[PL_MSG_P2P];
-    return pl_list_empty(&queues->unexpected) && pl_list_empty(&queues->posted) && pl_list_empty(&engine->busy) &&
-           pl_list_empty(&engine->unresolved) && pl_list_empty(&engine->hooks);
+    return pl_list_empty(&queues->unexpected) && pl_list_empty(&queues->posted) && is_idle(engine);
 }
 
 /* Counts as a round of progress, and every so often it has to be one. */
@@ -112,7 +133,7 @@ static inline ptrdiff_t take_next(struct pl_engine *engine, const struct pl_comm
     const struct pl_peer *peer = pl_comm_peer(comm, source);
     if (!peer || !peer->endpoint->ops->take_next || !is_alone(engine, comm))
         return PL_PENDING;
-    return peer->endpoint->ops->take_next(peer->endpoint, &comm->envelope, source, tag, looks,
+    return peer->endpoint->ops->take_next(peer->endpoint, &comm->envelopes[PL_MSG_P2P], source, tag, looks,
                                           pl_address(buf, type->true_lb), (size_t)count * (size_t)type->size);
 }
 
@@ -145,6 +166,35 @@ static inline bool recv_short(struct pl_comm *comm, void *buf, MPI_Count count, 
         bytes = take_next(engine, comm, buf, count, type, source, tag, pl_engine_is_patient(engine) ? 1 : LOOKS);
     if (bytes >= 0)
         pl_status_set(status, &(struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes });
+    return bytes >= 0;
+}
+
+/* The tag is one collective's, so that only what has come before can be in front of what comes next. */
+static inline ptrdiff_t take_next_coll(struct pl_engine *engine, struct pl_comm *comm, void *buf, MPI_Count count,
+                                       const struct pl_type *type, int source, int tag, int looks)
+{
+    const struct pl_peer *peer = pl_comm_peer(comm, source);
+    if (!peer || !peer->endpoint->ops->take_next ||
+        (!pl_list_empty(&comm->queues[PL_MSG_COLL].unexpected) && pl_match_find(comm, PL_MSG_COLL, source, tag)))
+        return PL_PENDING;
+    return peer->endpoint->ops->take_next(peer->endpoint, &comm->envelopes[PL_MSG_COLL], source, tag,
+                                          is_idle(engine) ? looks : 1, pl_address(buf, type->true_lb),
+                                          (size_t)count * (size_t)type->size);
+}
+
+bool pl_coll_recv_short(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
+                        int tag, bool wait)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    ptrdiff_t bytes;
+    int looks = wait && !pl_engine_is_patient(engine) ? LOOKS : 1;
+    if (comm->orphan || !may_be_short(engine, type, source, tag))
+        return false;
+    do {
+        pl_lock_take(&engine->lock);
+        bytes = take_next_coll(engine, comm, buf, count, type, source, tag, engine->lock.real ? 1 : looks);
+        pl_lock_drop(&engine->lock);
+    } while (bytes == PL_AGAIN && engine->lock.real && --looks > 0);
     return bytes >= 0;
 }
 

@@ -27,11 +27,19 @@ static inline struct pl_request *take_spare_locked(struct pl_comm *comm)
     return link ? PL_CONTAINER(link, struct pl_request, link) : NULL;
 }
 
-static struct pl_request *take_spare(struct pl_comm *comm)
+static inline struct pl_request *take_spare_coll_locked(struct pl_comm *comm)
+{
+    struct pl_request *request = comm->spare_coll;
+    comm->spare_coll = NULL;
+    comm->spare_count -= request != NULL;
+    return request;
+}
+
+static struct pl_request *take_spare(struct pl_comm *comm, enum pl_request_kind kind)
 {
     struct pl_lock *lock = &comm->instance->engine.lock;
     pl_lock_take(lock);
-    struct pl_request *request = take_spare_locked(comm);
+    struct pl_request *request = kind == PL_REQ_COLL ? take_spare_coll_locked(comm) : take_spare_locked(comm);
     pl_lock_drop(lock);
     return request;
 }
@@ -40,11 +48,15 @@ static inline bool keep_spare(struct pl_request *request)
 {
     struct pl_comm *comm = request->comm;
     pl_lock_take(&request->engine->lock);
-    bool kept = !comm->orphan && comm->spare_count < SPARES_MAX &&
+    bool coll = request->kind == PL_REQ_COLL;
+    bool kept = !comm->orphan && (coll ? !comm->spare_coll : comm->spare_count < SPARES_MAX) &&
                 atomic_load_explicit(&comm->obj.handles, memory_order_relaxed) > 0;
     if (kept) {
         atomic_store_explicit(&request->obj.handles, 0, memory_order_release);
-        pl_list_push(&comm->spares, &request->link);
+        if (coll)
+            comm->spare_coll = request;
+        else
+            pl_list_push(&comm->spares, &request->link);
         comm->spare_count++;
     }
     pl_lock_drop(&request->engine->lock);
@@ -54,7 +66,7 @@ static inline bool keep_spare(struct pl_request *request)
 void pl_request_free_spares(struct pl_comm *comm)
 {
     struct pl_request *request;
-    while ((request = take_spare(comm)) != NULL)
+    while ((request = take_spare(comm, PL_REQ_RECV)) != NULL || (request = take_spare(comm, PL_REQ_COLL)) != NULL)
         pl_object_release(request);
 }
 
@@ -91,9 +103,19 @@ static inline bool reuse(struct pl_request *request)
     return plain && keep_spare(request);
 }
 
+/* The same for one with a schedule, which it keeps. */
+static inline bool reuse_coll(struct pl_request *request)
+{
+    if (request->kind != PL_REQ_COLL || request->owner ||
+        atomic_load_explicit(&request->obj.refs, memory_order_relaxed) != 1)
+        return false;
+    pl_schedule_fini(request->coll.schedule);
+    return keep_spare(request);
+}
+
 void pl_request_retire(struct pl_request *request)
 {
-    if (!request->shared && !reuse(request))
+    if (!request->shared && !reuse(request) && !reuse_coll(request))
         pl_handle_drop(request);
 }
 
@@ -135,7 +157,7 @@ static struct pl_request *create(enum pl_request_kind kind, struct pl_comm *comm
 struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type,
                                      bool hidden)
 {
-    struct pl_request *request = kind <= PL_REQ_RECV && comm ? take_spare(comm) : NULL;
+    struct pl_request *request = kind <= PL_REQ_COLL && comm ? take_spare(comm, kind) : NULL;
     request = request ? renewed(request, kind, hidden) : create(kind, comm, hidden);
     if (request && type && !type->obj.predefined)
         request->type = pl_object_retain((struct pl_type *)type);

@@ -16,6 +16,8 @@ struct pl_chunk {
     alignas(16) unsigned char data[];
 };
 
+enum { PUT_OFF = 8 << 10 /* bytes of the longest receive that is: longer ones may have to be fetched, which takes time */ };
+
 static int run_hook(struct pl_hook *hook);
 static void run_chore(struct pl_chore *chore);
 
@@ -26,13 +28,14 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
     schedule->comm = comm;
     schedule->tag = tag;
     schedule->broken = schedule->error = MPI_SUCCESS;
-    schedule->count = schedule->next = schedule->settled = 0;
+    schedule->count = schedule->next = schedule->settled = schedule->begun = 0;
     schedule->room = PL_SCHEDULE_STEPS;
     schedule->steps = schedule->few;
     schedule->chunks = NULL;
     schedule->scratch_used = 0;
     schedule->retains = schedule->busy = false;
     schedule->request = NULL;
+    pl_list_init(&schedule->hook.link);
     schedule->hook.run = run_hook;
     schedule->chore.run = run_chore;
 }
@@ -79,6 +82,10 @@ void pl_schedule_fini(struct pl_schedule *schedule)
         next = chunk->next;
         free(chunk);
     }
+    schedule->steps = schedule->few;
+    schedule->chunks = NULL;
+    schedule->count = 0;
+    schedule->retains = false;
 }
 
 /* --- appending ------------------------------------------------------------------------------------------------- */
@@ -204,15 +211,53 @@ static inline bool is_message(const struct pl_step *step)
     return step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
 }
 
+static int send(struct pl_schedule *schedule, struct pl_step *step)
+{
+    const struct pl_block *data = &step->data;
+    if (pl_coll_send_short(schedule->comm, data->buf, data->count, data->type, step->peer, schedule->tag))
+        return MPI_SUCCESS;
+    return pl_coll_isend(schedule->comm, data->buf, data->count, data->type, step->peer, schedule->tag, &step->request);
+}
+
+/* Posts the receives that are put off, up to a step: in order, as their messages come. */
+static int post(struct pl_schedule *schedule, int end)
+{
+    int rc = MPI_SUCCESS;
+    for (; rc == MPI_SUCCESS && schedule->begun < end; schedule->begun++) {
+        struct pl_step *step = &schedule->steps[schedule->begun];
+        if (step->kind == PL_STEP_RECV)
+            rc = pl_coll_irecv(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
+                               schedule->tag, &step->request);
+    }
+    return rc;
+}
+
+/* The first receive that is not complete: takes its message if it is there, else all that are put off are posted. */
+static int take(struct pl_schedule *schedule, const struct pl_step *step)
+{
+    bool blocking = !schedule->request;
+    if (!pl_coll_recv_short(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
+                            schedule->tag, blocking))
+        return post(schedule, schedule->next);
+    schedule->begun = schedule->settled + 1;
+    return MPI_SUCCESS;
+}
+
 /* Settles the messages before `end`: PL_PENDING at one that is not complete, or the error of the first that failed. */
 static int settle(struct pl_schedule *schedule, int end)
 {
     while (schedule->settled < end) {
         struct pl_step *step = &schedule->steps[schedule->settled];
         int error = MPI_SUCCESS;
+        if (step->kind == PL_STEP_RECV && schedule->settled >= schedule->begun)
+            error = take(schedule, step);
+        if (error)
+            return error;
         if (is_message(step) && step->request) {
-            if (!pl_request_done(step->request))
-                return PL_PENDING;
+            if (!pl_request_done(step->request)) {
+                error = post(schedule, schedule->next);
+                return error ? error : PL_PENDING;
+            }
             if (step->request->outcome.error) {
                 error = pl_request_report(step->request);
                 if (schedule->request)
@@ -231,12 +276,8 @@ static int settle(struct pl_schedule *schedule, int end)
 static int perform(struct pl_schedule *schedule, struct pl_step *step)
 {
     switch (step->kind) {
-    case PL_STEP_SEND:
-        return pl_coll_isend(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
-                             schedule->tag, &step->request);
-    case PL_STEP_RECV:
-        return pl_coll_irecv(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
-                             schedule->tag, &step->request);
+    case PL_STEP_SEND: return send(schedule, step);
+    case PL_STEP_RECV: return pl_block_size(step->data) > PUT_OFF ? post(schedule, schedule->next + 1) : MPI_SUCCESS;
     case PL_STEP_COPY:
         pl_type_copy(step->data.buf, step->data.count, step->data.type, step->to.buf, step->to.count, step->to.type);
         return MPI_SUCCESS;
@@ -274,6 +315,7 @@ static int advance(struct pl_schedule *schedule)
         if (rc == MPI_SUCCESS || rc == PL_PENDING)
             return rc;
         schedule->error = rc;
+        schedule->begun = schedule->next;
         call_back(schedule);
     }
     int rc;
@@ -323,6 +365,8 @@ static void drive(struct pl_schedule *schedule)
         if (rc != PL_PENDING) {
             pl_list_remove(&schedule->hook.link);
             pl_request_complete(schedule->request, rc);
+        } else if (!again && pl_list_empty(&schedule->hook.link)) {
+            pl_list_append(&engine->hooks, &schedule->hook.link);
         }
         pl_engine_leave(engine);
     } while (again);
@@ -347,14 +391,10 @@ int pl_schedule_start(struct pl_schedule *schedule, struct pl_request *request)
 {
     if (schedule->broken)
         return schedule->broken;
-    struct pl_engine *engine = engine_of(schedule);
     schedule->request = request;
     schedule->error = MPI_SUCCESS;
-    schedule->next = schedule->settled = 0;
-    schedule->busy = true;
-    pl_engine_enter(engine);
-    pl_list_append(&engine->hooks, &schedule->hook.link);
-    pl_engine_leave(engine);
+    schedule->next = schedule->settled = schedule->begun = 0;
+    schedule->busy = true; /* the engine does not know of it before it has to wait */
     drive(schedule);
     return MPI_SUCCESS;
 }

@@ -3,7 +3,8 @@
  * Schedules: a collective operation as a straight-line program for one rank.
  *
  * An algorithm appends steps; later they are executed in the order in which they were appended:
- *   - send and recv start a message and go on at once;
+ *   - send and recv start a message and go on at once; short receives are put off until something is waited for, when
+ *     most have come and are taken without a request;
  *   - copy and reduce move or combine data here and now;
  *   - wait stops until all messages started so far (or up to a mark) are complete.
  * So whatever stands between the start of a message and its wait overlaps with it, and nothing else is ordered. A
@@ -88,6 +89,7 @@ struct pl_schedule {
     int count, room;         /* steps */
     int next;                /* step to execute */
     int settled;             /* all messages before this step are complete and their requests released */
+    int begun;               /* receives from here on to `next` are put off: not posted */
     struct pl_step *steps;   /* `few`, or from malloc */
     struct pl_chunk *chunks; /* temporary memory that did not fit into `scratch` */
     size_t scratch_used;
@@ -106,7 +108,7 @@ struct pl_schedule {
 /* An empty schedule for a collective of the communicator, whose messages have this tag: the same on all its ranks. */
 void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int tag);
 
-/* Frees its memory. It must not be under way. */
+/* Empties it and frees its memory. It must not be under way. */
 void pl_schedule_fini(struct pl_schedule *schedule);
 
 /* Messages, to and from ranks (of the remote group of an intercommunicator). */

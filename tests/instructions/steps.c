@@ -116,6 +116,31 @@ static void step_scan_first(void)
     MPI_Scan(&out, &in, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+static void step_ibcast(void)
+{
+    MPI_Request request;
+    MPI_Ibcast(&in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void step_ibcast_root(void)
+{
+    MPI_Request request;
+    MPI_Ibcast(&in, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void step_gatherv(void)
+{
+    static const int counts[2] = { 1, 1 }, displs[2] = { 0, 1 };
+    MPI_Gatherv(&out, 1, MPI_DOUBLE, both, counts, displs, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+}
+
+static void step_gatherv_other(void)
+{
+    MPI_Gatherv(&out, 1, MPI_DOUBLE, NULL, NULL, NULL, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+}
+
 /* Callgrind counts while this runs, and writes down what it counted. The end keeps the call from being made a jump. */
 __attribute__((noinline, noclone)) void counted(void (*step)(void));
 __attribute__((noinline, noclone)) void counted(void (*step)(void))
@@ -239,6 +264,8 @@ int main(int argc, char **argv)
         given(step_bcast_root, step_bcast);
         given(step_reduce_other, step_reduce);
         given(step_scan_first, step_scan);
+        given(step_ibcast_root, step_ibcast);
+        given(step_gatherv_other, step_gatherv);
     }
     MPI_Finalize();
     return 0;
