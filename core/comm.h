@@ -49,7 +49,7 @@ struct pl_comm {
     struct pl_instance *instance; /* retained */
     struct pl_comm_id id;
     int rank, size;            /* in `group` */
-    struct pl_header envelopes[2]; /* of messages from here, without tag and size, by PL_MSG_P2P and PL_MSG_COLL (p2p_blocking.c) */
+    struct pl_header envelopes[2]; /* of messages from here, without tag and size (p2p_blocking.c): P2P, COLL */
     struct pl_group *group;    /* retained */
     struct pl_group *remote;   /* of an intercommunicator, else NULL; retained */
     struct pl_comm *local;     /* of an intercommunicator: of its local group, hidden; one handle */

@@ -34,8 +34,8 @@ bool pl_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const
 bool pl_irecv_short(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
                     struct pl_request **request);
 
-/* The short ways of messages of collectives, with tags that no other message under way between these two has. A receive
- * takes what is there; where it may wait, it does so for some microseconds. False: nothing has happened. */
+/* The short ways of messages of collectives, with a tag for which no receive from there is posted. A receive takes what
+ * is there; where it may wait, it does so for some microseconds. False: nothing has happened. */
 bool pl_coll_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
                         int tag);
 bool pl_coll_recv_short(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,

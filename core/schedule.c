@@ -16,7 +16,7 @@ struct pl_chunk {
     alignas(16) unsigned char data[];
 };
 
-enum { PUT_OFF = 8 << 10 /* bytes of the longest receive that is: longer ones may have to be fetched, which takes time */ };
+enum { PUT_OFF = 8 << 10 /* bytes of the longest receive that is: longer ones may have to be fetched, in that time */ };
 
 static int run_hook(struct pl_hook *hook);
 static void run_chore(struct pl_chore *chore);
