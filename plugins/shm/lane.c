@@ -19,8 +19,9 @@
 
 enum {
     LANES_KEPT = 8,         /* more are made only if all are in use */
-    STEP = 16 << 10,        /* bytes that are copied before the other side is told */
-    TURN = 128 << 10,       /* bytes before another peer has its turn */
+    STEP = 16 << 10,        /* bytes that are copied before the other side is told ... */
+    STEP_LONG = 64 << 10,   /* ... when much is to come: longer runs come faster out of memory */
+    TURN = 256 << 10,       /* bytes before another peer has its turn */
 };
 
 static uint64_t whole_lines(uint64_t position)
@@ -175,6 +176,14 @@ static void sending_done(struct pl_shm_peer *peer, struct pl_shm_sending *sendin
     peer->shm->host->sent(peer->shm->engine, pl_shm_message_of(sending), MPI_SUCCESS);
 }
 
+/* With much to come it does not matter how long the receiver waits for the first of it. */
+static uint64_t next_step(const struct pl_shm_peer *peer, const struct pl_shm_sending *sending)
+{
+    bool much = sending->left >= 4 * STEP_LONG || sending->link.next != &peer->streaming;
+    uint64_t step = much ? STEP_LONG : STEP;
+    return sending->left < step ? sending->left : step;
+}
+
 int pl_shm_lane_fill(struct pl_shm_peer *peer)
 {
     const struct pl_host *host = peer->shm->host;
@@ -182,7 +191,7 @@ int pl_shm_lane_fill(struct pl_shm_peer *peer)
     int events = 0;
     for (uint64_t turn = TURN; turn > 0 && !pl_list_empty(&peer->streaming);) {
         struct pl_shm_sending *sending = first_sending(peer);
-        uint64_t room = room_at(lane, lane->filled), step = sending->left < STEP ? sending->left : STEP;
+        uint64_t room = room_at(lane, lane->filled), step = next_step(peer, sending);
         if (room == 0)
             break;
         if (step > room)
@@ -238,7 +247,7 @@ int pl_shm_lane_drain(struct pl_shm_peer *peer)
             break;
         }
         uint64_t at = bulk->position % PL_SHM_LANE_BYTES, step = (uint64_t)data;
-        uint64_t most[] = { bulk->wanted - bulk->done, PL_SHM_LANE_BYTES - at, 2 * STEP };
+        uint64_t most[] = { bulk->wanted - bulk->done, PL_SHM_LANE_BYTES - at, STEP_LONG };
         for (size_t i = 0; i < sizeof most / sizeof *most; i++)
             step = step < most[i] ? step : most[i];
         host->unpack(&bulk->in->data, peer->in_lane->data + at, step);

@@ -50,6 +50,7 @@ static inline struct bench bench_open(int *argc, char ***argv)
     bench.other = calloc(1, LARGEST);
     if (!bench.buffer || !bench.other)
         MPI_Abort(MPI_COMM_WORLD, 1);
+    memset(bench.buffer, 1, LARGEST); /* else all of it is the one page of zeros that the kernel has */
     bench_settle();
     return bench;
 }

@@ -108,9 +108,10 @@ static int copy_out(int from, size_t n, char *data, size_t piece)
     return 1;
 }
 
-/* Moves TOTAL bytes each way, of `ways`; the memory that they come from and go to is `window` long. */
-static double stream(size_t bytes, size_t window, int ways)
+/* Moves TOTAL bytes each way, of `ways`, through as much memory as the windows of pair.c do. */
+static double stream(size_t bytes, int ways)
 {
+    size_t window = MESSAGES * bytes < WINDOW ? MESSAGES * bytes : WINDOW;
     size_t piece = bytes < BUFFER / 2 ? bytes : BUFFER / 2, pieces = TOTAL / piece;
     size_t out = me < ways ? 0 : pieces, in = (1 - me) < ways ? 0 : pieces;
     meet();
@@ -130,12 +131,12 @@ static double stream(size_t bytes, size_t window, int ways)
 
 static double two_copies(size_t bytes)
 {
-    return stream(bytes, bytes, 1);
+    return stream(bytes, 1);
 }
 
 static double both_ways(size_t bytes)
 {
-    return stream(bytes, MESSAGES * bytes < WINDOW ? MESSAGES * bytes : WINDOW, 2);
+    return stream(bytes, 2);
 }
 
 static double by_kernel(size_t bytes)
