@@ -56,7 +56,8 @@ static void append_recursive_halving(struct pl_schedule *schedule, const struct 
     pl_schedule_copy(schedule, own, result);
 }
 
-/* Two rooms for what arrives: one fills while the other is combined. */
+/* Two rooms for what arrives: one fills while the other is combined. They are one piece of memory, since malloc() gives
+ * two, side by side at the end of its heap, back to the kernel each time. Two ranks exchange in pieces. */
 static void append_pairwise(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
@@ -67,9 +68,18 @@ static void append_pairwise(struct pl_schedule *schedule, const struct pl_coll *
     struct pl_block result = pl_block(coll->recvbuf, own.count, coll->recvtype);
     struct pl_block value = pl_coll_in_place(coll) ? pl_schedule_temp_block(schedule, own.count, own.type) : result;
 
-    for (int i = 0; i < 2; i++)
-        rooms[i] = pl_schedule_temp_block(schedule, own.count, own.type);
+    int some = size > 2 ? 2 : 1;
+    struct pl_block room = pl_schedule_temp_block(schedule, some * own.count, own.type);
+    for (int i = 0; i < some; i++)
+        rooms[i] = pl_block_slice(room, i * own.count, own.count);
     pl_schedule_copy(schedule, own, value);
+    if (size == 2) {
+        pl_exchange_reduce(schedule, coll->op, pl_part(input, parts, 1 - rank, 2 - rank), 1 - rank, value, rooms[0].buf,
+                           1 - rank);
+        if (value.buf != result.buf)
+            pl_schedule_copy(schedule, value, result);
+        return;
+    }
     int received = 0; /* mark behind the receive of the step before */
     for (int i = 1; i <= size; i++) {
         int before = received;
