@@ -172,10 +172,11 @@ static inline void fill(struct pl_shm_record *record, const struct pl_header *he
 static inline void copy_in(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     enum { PIECE = 1024 };
-    size_t step = bytes < PL_SHM_AHEAD_MAX * PL_SHM_LINE ? PIECE : bytes;
-    for (; bytes > step; bytes -= step, to += step, from += step)
+    size_t most = bytes < PL_SHM_AHEAD_MAX * PL_SHM_LINE ? PIECE : bytes;
+    for (size_t step; bytes > 0; bytes -= step, to += step, from += step) {
+        step = bytes < most ? bytes : most;
         memcpy(to, from, step);
-    memcpy(to, from, bytes);
+    }
 }
 
 /* The head comes last: the reader looks at its line all the time, and would take it away while the data is written. */
