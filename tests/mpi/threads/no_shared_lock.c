@@ -75,6 +75,16 @@ static void exchange(MPI_Comm comm, int rank, int size, int round)
     CHECK_OK(MPI_Bcast(&word, 1, MPI_INT, round % size, comm));
 }
 
+/* Everybody with everybody: who only receives collectives from a rank connects to it when the first is acknowledged. */
+static void meet(MPI_Comm comm, int rank, int size)
+{
+    for (int i = 1; i < size; i++) {
+        int to = (rank + i) % size, from = (rank + size - i) % size, word = -1;
+        CHECK_OK(MPI_Sendrecv(&rank, 1, MPI_INT, to, 4, &word, 1, MPI_INT, from, 4, comm, MPI_STATUS_IGNORE));
+        CHECK(word == from);
+    }
+}
+
 static void *live(void *argument)
 {
     int me = (int)(intptr_t)argument, rank, size;
@@ -89,7 +99,8 @@ static void *live(void *argument)
     CHECK_OK(MPI_Group_free(&group));
     CHECK_OK(MPI_Comm_rank(comm, &rank));
     CHECK_OK(MPI_Comm_size(comm, &size));
-    for (int round = 0; round < WARM; round++) /* connections, the requests that are kept */
+    meet(comm, rank, size);
+    for (int round = 0; round < WARM; round++) /* the requests that are kept */
         exchange(comm, rank, size, round);
     pthread_barrier_wait(&together);
     counting = 1;
