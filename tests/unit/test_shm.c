@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The node transport by itself: messages of all sizes and shapes, two of it in one process, and in two. */
-#include "transport_node.h"
-#include "unit.h"
+#include "transport_pair.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -15,56 +14,24 @@
 extern const struct pl_transport_ops pl_transport_shm;
 static const struct pl_transport_ops *const ops = &pl_transport_shm;
 
-enum { LARGEST = 1 << 20, EAGER = 4096 };
-
-static struct node *a, *b;
-static struct pl_endpoint *ab, *ba;
-static unsigned char *room; /* 2 * LARGEST + some */
+enum { EAGER = 4096 };
 
 static void open_pair(const char *bulk, long ring)
 {
     node_bulk = bulk;
     node_ring = ring;
     node_eager = EAGER;
-    room = malloc(2 * LARGEST + 64);
-    a = node_open(ops, 0xa1);
-    b = node_open(ops, 0xb2);
-    ab = node_connect(a, b->card, b->card_length);
-    ba = node_connect(b, a->card, a->card_length);
-}
-
-static void close_pair(void)
-{
-    bool done_a = false, done_b = false;
-    NODE_UNTIL(a, b, (done_a = ops->flushed(a->self), done_b = ops->flushed(b->self), done_a && done_b));
-    ck_assert_uint_eq(a->lost + b->lost, 0);
-    ops->disconnect(ab);
-    ops->disconnect(ba);
-    node_close(a);
-    node_close(b);
-    free(room);
+    pair_open(ops);
 }
 
 /* --- sizes and shapes ------------------------------------------------------------------------------------------- */
-
-static void one_message(size_t bytes, unsigned seed, const struct pl_type *from, const struct pl_type *to)
-{
-    struct message *message = message_send(a, ab, seed, bytes, from);
-    ck_assert_int_eq(message->out.bulk, bytes > EAGER);
-    struct pl_header header = node_take(b, a, room, bytes, to);
-    ck_assert_uint_eq(header.size, bytes);
-    ck_assert_int_eq(header.tag, (int)seed);
-    ck_assert_msg(node_intact(room, bytes, (size_t)to->extent, seed), "%zu bytes damaged", bytes);
-    NODE_UNTIL(a, b, message_done(message));
-    message_free(message);
-}
 
 /* Around the boundaries of a record's first line, of lines, of an eager message, of a lane's steps, of the lane. */
 static void all_sizes(void)
 {
     static const struct pl_type *const types[] = { &node_solid, &node_holes };
     static const size_t edges[] = { 0,        16,       48,       64,        80,        1024,   EAGER,
-                                    16 << 10, 32 << 10, 64 << 10, 128 << 10, 512 << 10, LARGEST };
+                                    16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, LARGEST };
     for (size_t e = 0; e < sizeof edges / sizeof *edges; e++)
         for (int off = -2; off <= 2; off++) {
             if ((off < 0 && edges[e] < (size_t)-off) || (off > 0 && edges[e] == LARGEST))

@@ -1,41 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The node transport's short ways, which send and receive without queues: what they take, and what they leave. */
-#include "transport_node.h"
-#include "unit.h"
+#include "transport_pair.h"
 
 extern const struct pl_transport_ops pl_transport_shm;
 static const struct pl_transport_ops *const ops = &pl_transport_shm;
 
 enum { EAGER = 4096 };
 
-static struct node *a, *b;
-static struct pl_endpoint *ab, *ba;
-static unsigned char room[2 * EAGER + 1];
-
 static void open_pair(void)
 {
     node_bulk = "auto";
     node_ring = 65536;
     node_eager = EAGER;
-    a = node_open(ops, 0xa1);
-    b = node_open(ops, 0xb2);
-    ab = node_connect(a, b->card, b->card_length);
-    ba = node_connect(b, a->card, a->card_length);
-}
-
-static void close_pair(void)
-{
-    ops->disconnect(ab);
-    ops->disconnect(ba);
-    node_close(a);
-    node_close(b);
-}
-
-static void one_message(size_t bytes)
-{
-    struct message *message = message_send(a, ab, 1, bytes, &node_solid);
-    node_take(b, a, room, bytes, &node_solid);
-    message_free(message);
+    pair_open(ops);
 }
 
 static const struct pl_header plain = { .home = 7, .serial = 3, .source = 1 };
@@ -59,7 +36,7 @@ START_TEST(short_ways)
     node_fill(data, sizeof data, 1, 9);
     ck_assert_int_eq(take(EAGER, 0, &bytes), PL_PENDING);
     ck_assert(!ops->send_now(ab, &plain, 1, 0, data));
-    one_message(100);
+    one_message(100, 1, &node_solid, &node_solid);
     NODE_UNTIL(a, b, take(EAGER, 0, &bytes) == PL_AGAIN);
     ck_assert(!ops->send_now(ab, &plain, 1, EAGER + 1, data));
     for (unsigned i = 0; i < 500; i++) {
@@ -83,7 +60,7 @@ START_TEST(short_way_not_taken)
     static unsigned char data[EAGER];
     size_t bytes;
     open_pair();
-    one_message(0);
+    one_message(0, 1, &node_solid, &node_solid);
     NODE_UNTIL(a, b, take(EAGER, 0, &bytes) == PL_AGAIN);
     struct pl_header other[] = { plain, plain, plain, plain, plain };
     other[0].home++, other[1].serial++, other[2].source++, other[3].kind = PL_MSG_COLL, other[4].flags = PL_FLAG_SYNC;

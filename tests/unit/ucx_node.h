@@ -3,7 +3,7 @@
 #ifndef PLENUM_TESTS_UCX_NODE_H
 #define PLENUM_TESTS_UCX_NODE_H
 
-#include "transport_node.h"
+#include "transport_pair.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -22,7 +22,7 @@ const char *__asan_default_options(void)
 static const struct {
     const char *tls, *transport;
 } choices[] = { { "", "ucx" }, { "tcp,self", "ucx" }, { "", "auto" } };
-enum { CHOICES = 3, LARGEST = 1 << 20 };
+enum { CHOICES = 3 };
 
 static inline void choose(int choice)
 {
@@ -48,42 +48,10 @@ static inline void load(void)
 
 /* --- two in one process ---------------------------------------------------------------------------------------- */
 
-static struct node *a, *b;
-static struct pl_endpoint *ab, *ba;
-static unsigned char *room; /* 2 * LARGEST + some */
-
 static inline void open_pair(int choice)
 {
     choose(choice);
-    room = malloc(2 * LARGEST + 64);
-    a = node_open(ops, 0xa1);
-    b = node_open(ops, 0xb2);
-    ab = node_connect(a, b->card, b->card_length);
-    ba = node_connect(b, a->card, a->card_length);
-}
-
-static inline void close_pair(void)
-{
-    bool done_a = false, done_b = false;
-    NODE_UNTIL(a, b, (done_a = a->ops->flushed(a->self), done_b = b->ops->flushed(b->self), done_a && done_b));
-    ck_assert_uint_eq(a->lost + b->lost, 0);
-    ops->disconnect(ab);
-    ops->disconnect(ba);
-    node_close(a);
-    node_close(b);
-    free(room);
-}
-
-static inline void one_message(size_t bytes, unsigned seed, const struct pl_type *from, const struct pl_type *to)
-{
-    struct message *message = message_send(a, ab, seed, bytes, from);
-    ck_assert_int_eq(message->out.bulk, bytes > (size_t)node_eager);
-    struct pl_header header = node_take(b, a, room, bytes, to);
-    ck_assert_uint_eq(header.size, bytes);
-    ck_assert_int_eq(header.tag, (int)seed);
-    ck_assert_msg(node_intact(room, bytes, (size_t)to->extent, seed), "%zu bytes damaged", bytes);
-    NODE_UNTIL(a, b, message_done(message));
-    message_free(message);
+    pair_open(ops);
 }
 
 /* Of the n-th message of many: mostly short. */
