@@ -7,7 +7,7 @@
  *
  *     struct pl_coll coll;
  *     size_t bytes;
- *     if (pl_usual_comm(&coll, PL_COLL_BCAST, root, comm) && pl_usual_block(...))
+ *     if (pl_usual_comm(&coll, PL_COLL_BCAST, root, comm) && pl_usual_received(...))
  *         return pl_usual_run(function, &coll, bytes);
  *
  * Of the struct pl_coll only that is set at which the board looks.
@@ -58,6 +58,7 @@ static inline bool pl_usual_sent(struct pl_coll *coll, const void *buf, MPI_Coun
     coll->sendtype = pl_type_basic((uintptr_t)datatype);
     return pl_usual_buffer(buf) && pl_usual_data(coll->sendtype, count, bytes);
 }
+
 static inline bool pl_usual_received(struct pl_coll *coll, void *buf, MPI_Count count, MPI_Datatype datatype,
                                      size_t *bytes)
 {

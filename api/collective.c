@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocking collectives (MPI-5.0 chapter 6). Arguments and work: coll_move.c, coll_reduce.c; but most calls are short and
- * have the usual arguments, which a few comparisons find right, and go to the board at once: coll_usual.h.
+ * Blocking collectives (MPI-5.0 chapter 6). Arguments and work: coll_move.c, coll_reduce.c; but most calls are short
+ * and have the usual arguments, which a few comparisons find right, and go to the board at once: coll_usual.h.
  */
 #include "api/coll_usual.h"
 #include "api/pmpi.h"

@@ -223,9 +223,9 @@ static bool is_free(const struct pl_board *board, int ring, uint64_t head)
             head - board->said[board->oldest % PL_BOARD_SETS].before[ring] <= whole);
 }
 
-/* Where `bytes` more go in the own ring: at its start when they do not fit in before its end; or when nobody reads there
- * any more, and at most the operation before elsewhere, since what was written lately is in the caches, and the rest
- * perhaps not even in memory. Who runs ahead needs it all. Waits until what was there has been read. */
+/* Where `bytes` more go in the own ring: at its start when they do not fit in before its end; or when nobody reads
+ * there any more, and at most the operation before elsewhere, since what was written lately is in the caches, and the
+ * rest perhaps not even in memory. Who runs ahead needs it all. Waits until what was there has been read. */
 int pl_board_take_room(struct pl_board *board, size_t bytes, uint32_t *place)
 {
     int ring = bytes > PL_BOARD_SHORT;

@@ -83,7 +83,8 @@ int pl_board_await(struct pl_board *board, int rank, int end); /* a cell that is
 int pl_board_await_reader(struct pl_board *board, uint32_t number, uint32_t enough);
 int pl_board_take_room(struct pl_board *board, size_t bytes, uint32_t *place); /* in a ring */
 void pl_board_wake(struct pl_board *board, uint64_t asleep);                   /* members */
-/* At an operation's end: wakes those of some members who want the room there is now, and renews numbers that get old. */
+/* At an operation's end: wakes those of some members who want the room there is now, and renews numbers that get
+ * old. */
 void pl_board_end_rarely(struct pl_board *board, uint64_t wanting);
 int pl_board_fail_amount(int rank, size_t said, size_t expected); /* ranks that mean different amounts of data */
 

@@ -65,8 +65,9 @@ int pl_coll_run(const struct pl_coll *coll);
 int pl_coll_start(const struct pl_coll *coll, struct pl_request **request);
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
 
-/* The short way of a blocking collective whose arguments are right, of a kind in comm->by_board, with at most PL_BOARD_SHORT
- * bytes: as struct pl_board_call has them. What this kind does not use need not be set in *coll. MPI error class. */
+/* The short way of a blocking collective whose arguments are right, of a kind in comm->by_board, with at most
+ * PL_BOARD_SHORT bytes: as struct pl_board_call has them. What this kind does not use need not be set in *coll. MPI
+ * error class. */
 int pl_coll_on_board(const struct pl_coll *coll, size_t bytes);
 
 /* Can there be collectives? MPI_ERR_OTHER when a member of the communicator is known to have other settings for them

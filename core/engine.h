@@ -2,7 +2,8 @@
 /*
  * The engine of an instance: its lock, transports, peers, communicators by id, and progress.
  *
- * Locking: everything in here is protected by `lock`, but for `sleepers`, `activity`, `crowd`, `parted`. Lock order: core/lock.h.
+ * Locking: everything in here is protected by `lock`, but for `sleepers`, `activity`, `crowd`, `parted`. Lock order:
+ * core/lock.h.
  */
 #ifndef PLENUM_CORE_ENGINE_H
 #define PLENUM_CORE_ENGINE_H
@@ -42,8 +43,8 @@ struct pl_hook {
     struct pl_list link;
 };
 
-/* Something to do once the lock is dropped, by the thread that drops it: local steps of a collective, which may call the
- * user's operations. Appended to engine->chores under the lock; taken out before it runs. */
+/* Something to do once the lock is dropped, by the thread that drops it: local steps of a collective, which may call
+ * the user's operations. Appended to engine->chores under the lock; taken out before it runs. */
 struct pl_chore {
     void (*run)(struct pl_chore *chore);
     struct pl_list link;
@@ -75,7 +76,7 @@ struct pl_engine {
     struct pl_list chores;         /* of pl_chore.link: run once, when the lock is dropped */
     struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
     struct pl_list hooks;
-    struct pl_list watches;        /* of pl_hook.link, too: for what may wait for a few microseconds, behind short receives */
+    struct pl_list watches;        /* of pl_hook.link, too: for what may wait some microseconds, behind short receives */
     struct pl_list boards;         /* of struct pl_board: given up here, perhaps not yet elsewhere */
     struct pl_list
         orphans; /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
@@ -94,7 +95,7 @@ struct pl_engine {
     _Atomic long parted;           /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
     struct pl_lost *lost;          /* looks who lives (lost.h); NULL: nobody does */
     unsigned long lost_messages;   /* thrown away: out of memory, or of an unknown kind */
-    struct pl_header starved;      /* was for a communicator that is not made yet, and found no memory; serial 0: none */
+    struct pl_header starved;      /* was for a communicator that is not made yet and found no memory; serial 0: none */
     bool all_starved;              /* several did: all communicators that are made from now on are broken */
     bool patient;                  /* more runnable ranks than cores: yield early */
     bool closing;                  /* no communicator will be made any more */
@@ -104,8 +105,8 @@ struct pl_engine {
 /* Opens the transports that PLENUM_TRANSPORT and the job ask for. Above MPI_THREAD_FUNNELED the lock is real. */
 int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level);
 
-/* One that had no way out, being alone in its job, gets those that it would have in a larger one, and a card that says so:
- * before it is to meet processes of other jobs. Lock not held. */
+/* One that had no way out, being alone in its job, gets those that it would have in a larger one, and a card that says
+ * so: before it is to meet processes of other jobs. Lock not held. */
 int pl_engine_widen(struct pl_engine *engine);
 
 /* Takes and drops the lock; leaving also frees what could not be freed under it, and does the chores. */
@@ -126,12 +127,13 @@ static inline void pl_engine_leave(struct pl_engine *engine)
 /* Does chores that were taken out of their engine's list. No lock held. */
 void pl_engine_do(struct pl_list *chores);
 
-/* One round of progress in the process's other engines that nobody has moved since the last time: a thread that waits in one
- * instance must not stop the others' messages, and must not come between them and a thread that is at work. Lock not held. */
+/* One round of progress in the process's other engines that nobody has moved since the last time: a thread that waits
+ * in one instance must not stop the others' messages, and must not come between them and a thread that is at work. Lock
+ * not held. */
 int pl_engine_nudge_others(struct pl_engine *engine);
 
-/* Waits until all that was sent has been taken or its receivers are gone, then gives everything back but the lock, which
- * the owner gives back when nobody can come any more. */
+/* Waits until all that was sent has been taken or its receivers are gone, then gives everything back but the lock,
+ * which the owner gives back when nobody can come any more. */
 void pl_engine_close(struct pl_engine *engine);
 
 /* One round: transports, pending sends, hooks. Lock held. Returns the number of events. */
@@ -157,8 +159,8 @@ struct pl_wait {
  * `engine` NULL: for something that no engine brings. */
 void pl_engine_idle(struct pl_engine *engine, struct pl_wait *wait);
 
-/* Lets others run who share this core. False: for so long that it was somebody who computes; then it is better to sleep,
- * and be woken. */
+/* Lets others run who share this core. False: for so long that it was somebody who computes; then it is better to
+ * sleep, and be woken. */
 bool pl_engine_yield(struct pl_engine *engine);
 
 /* Is there somebody who may need the processor? Then there is little sense in spinning. */
@@ -189,8 +191,8 @@ void pl_engine_wake(struct pl_engine *engine);
 /* The peer with this card; makes and connects it when it is new. Lock held. `proc` is for messages. */
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer);
 
-/* Lets go of a peer to which nothing more is to be said: what was sent to it and not taken may get lost. No communicator
- * may hold it. Lock held. */
+/* Lets go of a peer to which nothing more is to be said: what was sent to it and not taken may get lost. No
+ * communicator may hold it. Lock held. */
 void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer);
 
 /* Sends a control message (no data, or `bytes` of it, copied). Lock held. */

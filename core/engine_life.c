@@ -78,7 +78,8 @@ static int open_ways_out(struct pl_engine *engine)
     return rc;
 }
 
-/* A process that is alone needs none but "self", unless it is told otherwise, until it meets processes of other jobs. */
+/* A process that is alone needs none but "self", unless it is told otherwise, until it meets processes of other
+ * jobs. */
 static bool is_alone(void)
 {
     return pl_process.place.size == 1 && strcmp(pl_config_text("transport"), "auto") == 0;

@@ -96,7 +96,7 @@ int pl_p2p_start(struct pl_request *request)
     return MPI_SUCCESS;
 }
 
-/* --- for the library itself ------------------------------------------------------------------------------------------ */
+/* --- for the library itself --------------------------------------------------------------------------------------- */
 
 static int start_hidden(enum pl_request_kind kind, struct pl_comm *comm, const void *buf, MPI_Count count,
                         const struct pl_type *type, int rank, int tag, struct pl_request **request)
@@ -126,7 +126,7 @@ int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct
     return start_hidden(PL_REQ_RECV, comm, buf, count, type, source, tag, request);
 }
 
-/* --- send and receive in one ------------------------------------------------------------------------------------------ */
+/* --- send and receive in one -------------------------------------------------------------------------------------- */
 
 /* The parent completes when both children have; its outcome is the receive's. Engine lock held in child_completed(). */
 struct pair {
@@ -324,7 +324,7 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
     return MPI_SUCCESS;
 }
 
-/* --- cancelling ---------------------------------------------------------------------------------------------------- */
+/* --- cancelling --------------------------------------------------------------------------------------------------- */
 
 int pl_send_ask_back(struct pl_request *request)
 {

@@ -36,7 +36,8 @@ static void look_at_own(struct pl_win *win)
     pl_engine_leave(engine);
 }
 
-/* Waits for the end of an offer, so many looks for its begin. PL_AGAIN: it was not taken, and is not to be had any more. */
+/* Waits for the end of an offer, so many looks for its begin. PL_AGAIN: it was not taken, and is not to be had any
+ * more. */
 static int await(struct pl_win *win, int rank, struct pl_offer *offer, int most)
 {
     uint32_t state = PL_OFFER_MADE;

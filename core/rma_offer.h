@@ -3,9 +3,10 @@
  * Offers: operations on a rank that is reached (rma_reach.c), left in shared memory for it to do, if it is in MPI just
  * now. It copies or combines faster than the kernel would, since all is mapped for one of the two.
  *
- * Each rank has a few places for offers in its own area, which all others map. It leaves one, sets its bit in the target's
- * cell, and waits for a moment. The target takes what it finds in progress; what it has not taken by then the origin takes
- * back and does itself. So whoever changes the state from PL_OFFER_MADE does the operation: exactly one of the two.
+ * Each rank has a few places for offers in its own area, which all others map. It leaves one, sets its bit in the
+ * target's cell, and waits for a moment. The target takes what it finds in progress; what it has not taken by then the
+ * origin takes back and does itself. So whoever changes the state from PL_OFFER_MADE does the operation: exactly one of
+ * the two.
  *
  * win->reaching is held by the origin, the engine's lock by the target.
  */
@@ -62,7 +63,8 @@ static inline unsigned char *pl_offer_data(struct pl_offer *offer)
     return offer->body + (offer->runs ? offer->runs * line : (offer->layout + line - 1) / line * line);
 }
 
-/* Takes offers in progress from now on, and no more; takes those that are there now. rma_offer_take.c. Engine lock held. */
+/* Takes offers in progress from now on, and no more; takes those that are there now. rma_offer_take.c. Engine lock
+ * held. */
 void pl_offer_open(struct pl_win *win);
 void pl_offer_close(struct pl_win *win);
 int pl_offer_take(struct pl_win *win);
@@ -75,8 +77,8 @@ int pl_offer_batch(struct pl_win *win, int rank, struct pl_reach *reach);
 int pl_offer_layout(struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
                     const struct pl_type_wire *wire);
 
-/* Has the target do an accumulate of at most PL_OFFER_RESULT bytes. Either its datatype is predefined and has no gaps, and
- * the elements are there in these runs; or `wire` is it. PL_AGAIN: it is not there for that. */
+/* Has the target do an accumulate of at most PL_OFFER_RESULT bytes. Either its datatype is predefined and has no gaps,
+ * and the elements are there in these runs; or `wire` is it. PL_AGAIN: it is not there for that. */
 int pl_offer_change(struct pl_win *win, int rank, const struct pl_rma_change *change, const struct iovec *runs,
                     int count, const struct pl_type_wire *wire);
 

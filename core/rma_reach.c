@@ -21,7 +21,7 @@
 
 enum {
     RUNS = 128,            /* of a copy, on either side */
-    SLICE = 256 << 10,     /* bytes with which it is not worth while to wait for more, nor without asking the target again */
+    SLICE = 256 << 10,     /* bytes: for more it is neither worth while to wait, nor to go on without asking again */
     CHUNK = 16 << 10,      /* bytes of elements that come here at once */
     FEW = 64,              /* elements, where each may be a run of its own */
     ROUNDS_LOOK = 1024,    /* between looks at whether who changes its list lives */

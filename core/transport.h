@@ -154,7 +154,8 @@ struct pl_transport_ops {
     uint32_t abi;               /* PL_TRANSPORT_ABI */
     const char *name;           /* "shm" */
 
-    /* Open for an engine, before its card exists. MPI error class, or PL_UNREACHABLE: cannot work here (recorded why). */
+    /* Open for an engine, before its card exists. MPI error class, or PL_UNREACHABLE: cannot work here (recorded
+     * why). */
     int (*open)(struct pl_engine *engine, const struct pl_host *host, void **self);
 
     /* Ends everything: connections, memory, descriptors, threads. No message is pending any more, or is given up. */
@@ -200,8 +201,8 @@ struct pl_transport_ops {
     int (*progress)(void *self);
 
     /* Memory that others map too. share(): own and zeroed, at a place by which owner and size others attach() to it;
-     * unshare() with `reuse` when nobody else uses it any more. ring() wakes a peer that may sleep while what it waits for
-     * has been put into such memory. All five may be NULL together: the transport has none. */
+     * unshare() with `reuse` when nobody else uses it any more. ring() wakes a peer that may sleep while what it waits
+     * for has been put into such memory. All five may be NULL together: the transport has none. */
     int (*share)(void *self, size_t bytes, struct pl_shared *shared);
     void (*unshare)(void *self, struct pl_shared *shared, bool reuse);
     int (*attach)(struct pl_endpoint *owner, uint64_t place, size_t bytes, void **memory);
@@ -209,16 +210,17 @@ struct pl_transport_ops {
     void (*ring)(struct pl_endpoint *peer);
 
     /* Copies from or to any memory of the peer, which does nothing for it. Called by any thread, WITHOUT the lock.
-     * MPI_ERR_PROC_ABORTED: the peer is gone. MPI_ERR_RMA_RANGE: behind `moved` bytes there is no memory, here or there.
-     * MPI_ERR_NO_MEM. PL_UNREACHABLE: it is not allowed. None of them is recorded. NULL: the transport cannot. */
+     * MPI_ERR_PROC_ABORTED: the peer is gone. MPI_ERR_RMA_RANGE: behind `moved` bytes there is no memory, here or
+     * there. MPI_ERR_NO_MEM. PL_UNREACHABLE: it is not allowed. None of them is recorded. NULL: the transport
+     * cannot. */
     int (*reach)(struct pl_endpoint *peer, struct pl_reach *reach);
 
     /* True when all that was sent has been taken by its receivers, or they are gone: nothing is lost by close(). */
     bool (*flushed)(void *self);
 
     /* Sleeping. arm() announces it: false means that there is something to do. sleep() is called WITHOUT the lock and
-     * returns at an event, at wake(), or after `microseconds`. disarm() follows in any case. wake() may be called by any thread,
-     * without the lock. All four may be NULL together: the transport cannot sleep. */
+     * returns at an event, at wake(), or after `microseconds`. disarm() follows in any case. wake() may be called by
+     * any thread, without the lock. All four may be NULL together: the transport cannot sleep. */
     bool (*arm)(void *self);
     void (*sleep)(void *self, long microseconds);
     void (*disarm)(void *self);

@@ -6,10 +6,10 @@
  * run on this one, so an engine with more ranks than cores (`patient`) begins with it; sleeping when the wait is long.
  * Other programs take cores too, and the job may not know how many there are. A yield from which it takes long to come
  * back has let somebody else run, perhaps the peer, which shares this processor: for a while there is hardly any
- * spinning (`crowd` above 0), and as the two need not share one, this thread sleeps once, since who is woken is put on a
- * core that is free. If it took as long as somebody runs who computes, and what was awaited is not there afterwards, it was a
- * stranger, and yielding to it again would only lose time: for a while there is more spinning than usual (`crowd`
- * below 0). Who gave the processor back earlier waits, too.
+ * spinning (`crowd` above 0), and as the two need not share one, this thread sleeps once, since who is woken is put on
+ * a core that is free. If it took as long as somebody runs who computes, and what was awaited is not there afterwards,
+ * it was a stranger, and yielding to it again would only lose time: for a while there is more spinning than usual
+ * (`crowd` below 0). Who gave the processor back earlier waits, too.
  *
  * Of the threads that wait in one engine, one sleeps in the transports, where messages wake it; the others sleep beside
  * it, on `activity`. When the first one wakes up it wakes the others, so that one of them takes its place. Whoever

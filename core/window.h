@@ -5,14 +5,14 @@
  * There are three ways to a target's memory, and each origin knows which one it has to each target.
  * - Direct: the memory is mapped here. That is the own, and in windows for which the library allocates, that of the
  *   ranks on the same node (core/window_memory.c). The origin does everything itself; the target need not call MPI.
- * - Reach: the user's own memory, in windows whose ranks are all on one node where the kernel lets each copy from and to
- *   the others' memory (core/rma_reach.c). The origin does everything itself, too, unless the target is there to help
- *   (core/rma_offer.c).
+ * - Reach: the user's own memory, in windows whose ranks are all on one node where the kernel lets each copy from and
+ *   to the others' memory (core/rma_reach.c). The origin does everything itself, too, unless the target is there to
+ *   help (core/rma_offer.c).
  * - Messages: everything else. The target does it when it makes progress (core/rma_target.c).
  *
- * All meet in the target's *cell*, in memory that is shared where there is any: its lock word is taken by those who have
- * the cell mapped themselves and by the target on behalf of the others; its guard is held by whoever accumulates. So
- * locks exclude each other and accumulates are atomic whichever way each of them takes.
+ * All meet in the target's *cell*, in memory that is shared where there is any: its lock word is taken by those who
+ * have the cell mapped themselves and by the target on behalf of the others; its guard is held by whoever accumulates.
+ * So locks exclude each other and accumulates are atomic whichever way each of them takes.
  *
  * Messages of a window go by a communicator of its own (`comm`, PL_MSG_RMA), in the order in which they were sent. What
  * one origin sends to one target is a stream: a lock holds back what comes behind it, an accumulate, an unlock or a
@@ -20,8 +20,9 @@
  * before it was applied.
  *
  * Locking: name, error handler and hints by comm->lock; attributes by their own; what is kept for reaching others by
- * `reaching`; streams, queues and counts by the engine's lock. What says which epochs are open is atomic, since direct operations look at it without a lock; the
- * calls that open and close epochs are ordered with the operations in them by the user.
+ * `reaching`; streams, queues and counts by the engine's lock. What says which epochs are open is atomic, since direct
+ * operations look at it without a lock; the calls that open and close epochs are ordered with the operations in them by
+ * the user.
  */
 #ifndef PLENUM_CORE_WINDOW_H
 #define PLENUM_CORE_WINDOW_H
@@ -44,7 +45,7 @@ struct pl_win_cell {
     alignas(PL_WIN_LINE) _Atomic uint32_t guard; /* who accumulates: rank + 1; 0: nobody */
     alignas(PL_WIN_LINE) _Atomic uint32_t version; /* of what is attached to a dynamic window: odd while it changes */
     _Atomic uint64_t regions, region_count;        /* where its owner has the list of that */
-    alignas(PL_WIN_LINE) _Atomic uint64_t offers;  /* who has left some for its owner (rma_offer.h): a bit for rank % 64 */
+    alignas(PL_WIN_LINE) _Atomic uint64_t offers;  /* who has left some for its owner (rma_offer.h): bit rank % 64 */
 };
 #define PL_WIN_EXCLUSIVE UINT32_C(0x80000000)
 
@@ -87,7 +88,7 @@ struct pl_win_target {
     struct pl_rma_batch *batch[2];  /* gets and puts that have not been done; NULL: there were none yet */
     struct pl_win_regions regions;  /* what was attached in this version */
     uint32_t version;
-    uint8_t shy, missed;            /* so many times nothing is offered to it (rma_offer.c); and the last time it was not there */
+    uint8_t shy, missed;            /* so much is not offered to it (rma_offer.c); and was not when it was away last */
 
     /* As an origin. */
     struct pl_list stream;    /* of struct pl_rma_entry.link: what could not be done at once (rma_target.c) */

@@ -47,8 +47,8 @@ const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll);
 /* The one that the configuration forces; NULL: none. */
 const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind);
 
-/* Does a short collective by the board of its communicator (core/board.h), and says in *rc how it went. False: not this one,
- * or there is no board. */
+/* Does a short collective by the board of its communicator (core/board.h), and says in *rc how it went. False: not this
+ * one, or there is no board. */
 bool pl_coll_by_board(const struct pl_coll *coll, int *rc);
 
 /* By name; NULL: there is none of that name, "auto" for instance. */

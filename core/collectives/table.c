@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of collectives from a file. Locking: the process's while it is read and dropped; nothing is changed between. */
+/* The table of collectives from a file. Locking: the process's while it is read and dropped; nothing is changed
+ * between. */
 #include "core/collectives/table.h"
 
 #include <errno.h>
@@ -57,7 +58,7 @@ const struct pl_coll_rule *pl_coll_table(enum pl_coll_kind kind, int *count)
     return tables[kind].rules;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------------------------------ */
 
 /* A whole number from 0 on; as a text it may end with K, M or G. */
 static bool parse_bytes(const json_t *value, size_t *bytes)
@@ -134,7 +135,8 @@ static int read_kind(const struct pl_json *json, enum pl_coll_kind kind, const j
     char where[WHERE_ROOM], index[24];
     size_t count = json_array_size(rules);
     if (!json_is_array(rules) || count == 0 || count > RULES_MAX)
-        return pl_json_fail(json, MPI_ERR_ARG, pl_coll_name(kind), "must be an array of 1 to %d rules, [...]", RULES_MAX);
+        return pl_json_fail(json, MPI_ERR_ARG, pl_coll_name(kind), "must be an array of 1 to %d rules, [...]",
+                            RULES_MAX);
     tables[kind].rules = pl_calloc(count, sizeof *tables[kind].rules);
     if (!tables[kind].rules)
         return pl_fail_memory("the table of collectives");
@@ -166,7 +168,7 @@ static int read_file(const char *path)
     return rc;
 }
 
-/* --- what others compare --------------------------------------------------------------------------------------------- */
+/* --- what others compare ------------------------------------------------------------------------------------------ */
 
 static uint64_t mix(uint64_t sum, const void *data, size_t size)
 {
@@ -175,8 +177,8 @@ static uint64_t mix(uint64_t sum, const void *data, size_t size)
     return sum;
 }
 
-/* What is forced from outside. What a tool writes while the process runs is not in the number: it comes when others have
- * theirs already, and it is for the tool to see that it is the same everywhere. */
+/* What is forced from outside. What a tool writes while the process runs is not in the number: it comes when others
+ * have theirs already, and it is for the tool to see that it is the same everywhere. */
 static const struct pl_algorithm *forced_outside(enum pl_coll_kind kind)
 {
     if (!pl_config_written())
@@ -211,7 +213,7 @@ uint32_t pl_coll_settings(void)
     return settings;
 }
 
-/* --- the current one --------------------------------------------------------------------------------------------------- */
+/* --- the current one ---------------------------------------------------------------------------------------------- */
 
 int pl_coll_table_open(void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies that the kernel makes from and to a peer's memory (process_vm_readv, process_vm_writev): of a long message, and
- * of what one-sided operations are about.
+ * Copies that the kernel makes from and to a peer's memory (process_vm_readv, process_vm_writev): of a long message,
+ * and of what one-sided operations are about.
  *
  * One copy instead of two, and the peer need not run; but the kernel looks up every page, so that where both run at the
- * same time a lane is faster. Many a sandbox forbids it: then the first try says so, a lane serves this peer, and windows
- * go by messages.
+ * same time a lane is faster. Many a sandbox forbids it: then the first try says so, a lane serves this peer, and
+ * windows go by messages.
  */
 #include <errno.h>
 #include <sys/uio.h>

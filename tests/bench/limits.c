@@ -23,7 +23,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LARGEST = 4 << 20, WINDOW = 4 << 20, MESSAGES = 64, BUFFERS = 4, BUFFER = 128 << 10, PINGS = 20000, TOTAL = 32 << 20, BATCHES = 9 };
+enum {
+    LARGEST = 4 << 20,
+    WINDOW = 4 << 20, /* as in pair.c */
+    MESSAGES = 64,
+    BUFFERS = 4,
+    BUFFER = 128 << 10,
+    PINGS = 20000,
+    TOTAL = 32 << 20,
+    BATCHES = 9,
+};
 
 static struct shared {
     _Alignas(64) _Atomic unsigned arrived;

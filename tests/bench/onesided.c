@@ -64,7 +64,8 @@ int main(int argc, char **argv)
     MPI_Win_create(base, LARGEST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     MPI_Win_lock_all(0, win);
     bench_print(&bench, "put, created", 8, 1e6 * bench_seconds(&bench, put, 8), "us");
-    bench_print(&bench, "put bandwidth, created", LONG, 1e-9 * MANY * LONG / bench_seconds(&bench, stream, LONG), "GB/s");
+    bench_print(&bench, "put bandwidth, created", LONG, 1e-9 * MANY * LONG / bench_seconds(&bench, stream, LONG),
+                "GB/s");
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
     free(base);

@@ -90,8 +90,8 @@ static const struct {
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
-/* What the standard allows, and characters as integers; the integers' logical operations are there for Fortran's and the
- * shared ones too. */
+/* What the standard allows, and characters as integers; the integers' logical operations are there for Fortran's and
+ * the shared ones too. */
 static const struct {
     MPI_Op op;
     int classes;

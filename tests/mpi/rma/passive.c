@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 */
 /*
- * Passive targets are passive: all but the first rank do what they do to its memory while it waits, outside of MPI, for a
- * plain flag in there. Where that needs the target's progress it would wait for ever, so that is told apart first.
+ * Passive targets are passive: all but the first rank do what they do to its memory while it waits, outside of MPI, for
+ * a plain flag in there. Where that needs the target's progress it would wait for ever, so that is told apart first.
  */
 #include "rma.h"
 

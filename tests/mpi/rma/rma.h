@@ -14,8 +14,8 @@ struct window {
     MPI_Aint *place; /* [ranks]: what to add to a displacement in bytes */
 };
 
-/* Processes on several nodes, or that are made to talk by a network alone, share no memory, and MPI_Win_allocate_shared says
- * so. Collective over `comm`. */
+/* Processes on several nodes, or that are made to talk by a network alone, share no memory, and MPI_Win_allocate_shared
+ * says so. Collective over `comm`. */
 static inline int window_can_share(MPI_Comm comm)
 {
     const char *transport = getenv("PLENUM_TRANSPORT");
