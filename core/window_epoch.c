@@ -125,7 +125,7 @@ static int finish_started(struct pl_win *win, int rank)
     return rc ? rc : fault;
 }
 
-static int finish_started(struct pl_win *win)
+static int finish_reached(struct pl_win *win)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < win->started->size && win->reaches; i++) {
@@ -142,7 +142,7 @@ int pl_win_complete(struct pl_win *win)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s: there was no MPI_Win_start", pl_win_label(win));
     atomic_thread_fence(memory_order_seq_cst);
     open_started(win, PL_OPEN_NOT);
-    int rc = finish_started(win), said = say_all(win, group, PL_PART_COMPLETE);
+    int rc = finish_reached(win), said = say_all(win, group, PL_PART_COMPLETE);
     rc = rc ? rc : said;
     for (int i = 0; i < group->size; i++) {
         int failed = finish_started(win, rank_of(win, group, i));

@@ -119,7 +119,7 @@ static int await_end(struct pl_win *win, int rank)
     return rc ? rc : fault;
 }
 
-static int finish_all(struct pl_win *win)
+static int finish_reached(struct pl_win *win)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < win->comm->size; i++) {
@@ -132,7 +132,7 @@ static int finish_all(struct pl_win *win)
 /* All ranks are asked before the first one is waited for. */
 static int end_all(struct pl_win *win, bool unlock)
 {
-    int rc = win->reaches ? finish_all(win) : MPI_SUCCESS;
+    int rc = win->reaches ? finish_reached(win) : MPI_SUCCESS;
     if (!win->by_messages)
         return rc;
     for (int i = 0; i < win->comm->size; i++)
@@ -299,7 +299,7 @@ int pl_win_unlock_all(struct pl_win *win)
 {
     if (atomic_load(&win->access) != PL_ACCESS_LOCK_ALL)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s is not locked by MPI_Win_lock_all", pl_win_label(win));
-    int rc = win->reaches ? finish_all(win) : MPI_SUCCESS;
+    int rc = win->reaches ? finish_reached(win) : MPI_SUCCESS;
     give_shared(win); /* not only when others have answered, who may be waiting for it */
     int failed = end_all(win, true);
     rc = rc ? rc : failed;
