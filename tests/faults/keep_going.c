@@ -76,7 +76,7 @@ static void end_parts(void)
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "kill";
-    int rank, size, value = 0, sum = 0;
+    int rank, size, value = 0, sum = 0, ranks[64];
     MPI_Comm living;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -85,6 +85,8 @@ int main(int argc, char **argv)
     MPI_Comm_split(MPI_COMM_WORLD, rank < size - 1 ? 0 : MPI_UNDEFINED, 0, &living);
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     expect(sum == size * (size - 1) / 2, "the sum of all before");
+    /* nobody dies before all have their sum: what the dead have sent last may not arrive */
+    MPI_Gather(&rank, 1, MPI_INT, ranks, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
     int dies = strcmp(how, "early") != 0;
     if (dies)
         begin_parts(rank, size);
