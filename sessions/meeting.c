@@ -69,7 +69,7 @@ static bool seat(struct pl_meeting *meeting, struct pl_guest *guest)
     free(*place);
     *place = guest;
     if (pl_engine_peer(meeting->door, guest->from->card, guest->from->card_length,
-                       PL_PROC(0, meeting->ranks[guest->head.rank]), &guest->peer))
+                       PL_PROC(0, pl_meeting_rank(meeting, guest->head.rank)), &guest->peer))
         guest->peer = NULL; /* tried again, and reported, when it is told */
     return true;
 }
@@ -187,7 +187,7 @@ static void answer_arrived(struct pl_engine *door, uint64_t token, const unsigne
         if (size < sizeof class || (meeting->answer = pl_malloc(size)) == NULL) {
             meeting->error = MPI_ERR_OTHER;
             snprintf(meeting->why, sizeof meeting->why, "the answer of rank %d of the job is lost",
-                     (int)meeting->ranks[meeting->host]);
+                     pl_meeting_rank(meeting, meeting->host));
             return;
         }
         memcpy(meeting->answer, data, size);
@@ -365,7 +365,7 @@ int pl_meeting_tell(struct pl_meeting *meeting, const void *data, size_t length)
     for (uint32_t i = 0; i < meeting->members; i++)
         if (meeting->guests[i]) {
             int sent = answer(meeting->door, meeting->guests[i], message, sizeof success + length);
-            if (sent && pl_lost_outlived(meeting->guests[i]->from->engine, PL_PROC(0, meeting->ranks[i])))
+            if (sent && pl_lost_outlived(meeting->guests[i]->from->engine, PL_PROC(0, pl_meeting_rank(meeting, i))))
                 sent = pl_fail(MPI_ERR_PROC_ABORTED, "\"%.80s\": of %s rank %d has died", meeting->tag, meeting->who,
                                (int)i);
             rc = rc ? rc : sent;

@@ -23,23 +23,23 @@
 #include "mpi-ext.h"
 
 struct pl_engine;
+struct pl_group;
 struct pl_guest;
 struct pl_peer;
 
 /* What is to be set before it opens stands first. All borrowed until it is closed. */
 struct pl_meeting {
     const void *key;
-    const int32_t *ranks;         /* [members] ranks in the job */
-    uint32_t key_length, members;
-    uint32_t me, host;            /* indices in `ranks` */
+    uint32_t key_length;
+    const struct pl_group *group; /* the members, of this job */
+    uint32_t members, me, host;   /* ranks in it */
     const void *gift;
     size_t gift_length;
     const char *tag;              /* for messages */
     const char *who;              /* for messages: "the group's processes" */
     long patience;                /* milliseconds to wait; 0: for ever */
     struct pl_meeting *outer;     /* ends this one when it fails; this process is its host. NULL: none */
-    const int32_t *others;        /* [other_count] ranks in the job whose end ends the meeting too */
-    uint32_t other_count;
+    const struct pl_group *others; /* whose end ends the meeting too; NULL: nobody */
 
     /* meeting.c's own; under the door's lock */
     struct pl_list link;

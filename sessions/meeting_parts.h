@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "core/group.h"
 #include "core/transport.h"
 #include "sessions/meeting.h"
 
@@ -34,6 +35,12 @@ struct pl_guest {
     struct pl_join head;          /* copied from `data`, and checked */
     unsigned char data[];
 };
+
+/* A member's rank in the job. */
+static inline int pl_meeting_rank(const struct pl_meeting *meeting, uint32_t member)
+{
+    return PL_PROC_RANK(pl_group_proc(meeting->group, (int)member));
+}
 
 /* meeting.c */
 int pl_meeting_send_join(struct pl_meeting *meeting, struct pl_peer *peer);

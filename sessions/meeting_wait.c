@@ -97,7 +97,7 @@ void pl_meeting_describe_missing(const struct pl_meeting *meeting, char why[PL_D
     struct text text = { .at = why + length, .room = PL_DETAIL_MAX - (size_t)length };
     for (uint32_t i = 0; i < meeting->members; i++)
         if (is_missing(meeting, i))
-            name(&text, (int)i, meeting->ranks[i]);
+            name(&text, (int)i, pl_meeting_rank(meeting, i));
     close_text(&text);
 }
 
@@ -113,7 +113,7 @@ static struct pl_peer *peer_of(const struct pl_meeting *meeting, uint32_t i)
 /* Where the launcher does not tell, a connection that stays lost does. */
 static bool has_ended(struct pl_meeting *meeting, uint32_t i)
 {
-    int rc = pl_process_alive(PL_PROC(0, meeting->ranks[i]));
+    int rc = pl_process_alive(PL_PROC(0, pl_meeting_rank(meeting, i)));
     const struct pl_peer *peer = peer_of(meeting, i);
     return rc == MPI_ERR_PROC_ABORTED || (rc == PL_AGAIN && peer && peer->error && !put_up_with(meeting));
 }
@@ -125,10 +125,10 @@ static bool describe_ended(struct pl_meeting *meeting, char why[PL_DETAIL_MAX])
     struct text text = { .at = why + length, .room = PL_DETAIL_MAX - (size_t)length };
     for (uint32_t i = 0; i < meeting->members; i++)
         if (i != meeting->me && has_ended(meeting, i))
-            name(&text, (int)i, meeting->ranks[i]);
-    for (uint32_t i = 0; i < meeting->other_count; i++)
-        if (pl_process_alive(PL_PROC(0, meeting->others[i])) == MPI_ERR_PROC_ABORTED)
-            name(&text, -1, meeting->others[i]);
+            name(&text, (int)i, pl_meeting_rank(meeting, i));
+    for (int i = 0; meeting->others && i < meeting->others->size; i++)
+        if (pl_process_alive(pl_group_proc(meeting->others, i)) == MPI_ERR_PROC_ABORTED)
+            name(&text, -1, PL_PROC_RANK(pl_group_proc(meeting->others, i)));
     close_text(&text);
     return text.named > 0;
 }
@@ -220,7 +220,7 @@ static int ask(struct pl_meeting *meeting)
     struct pl_peer *peer;
     if (meeting->parting)
         return MPI_SUCCESS;
-    int rc = pl_door_peer(meeting->door, meeting->ranks[meeting->host], &peer);
+    int rc = pl_door_peer(meeting->door, pl_meeting_rank(meeting, meeting->host), &peer);
     if (rc == PL_AGAIN || (rc == MPI_SUCCESS && peer == meeting->asked))
         return MPI_SUCCESS;
     if (rc)
@@ -257,7 +257,7 @@ static void describe_wait(const void *context, struct pl_job_item *item)
     item->waited = (now_ms() - meeting->began) * 1000000;
     for (uint32_t i = 0; i < meeting->members; i++)
         if (is_missing(meeting, i))
-            pl_report_await(item, meeting->ranks[i]);
+            pl_report_await(item, pl_meeting_rank(meeting, i));
 }
 
 static int wait_for_all(struct pl_meeting *meeting)
@@ -329,7 +329,7 @@ static void refuse_at_door(struct pl_meeting *meeting)
     struct pl_peer *peer;
     int rc = PL_AGAIN;
     while (now_ms() < until && !has_ended(meeting, meeting->host) &&
-           (rc = pl_door_peer(meeting->door, meeting->ranks[meeting->host], &peer)) == PL_AGAIN) {
+           (rc = pl_door_peer(meeting->door, pl_meeting_rank(meeting, meeting->host), &peer)) == PL_AGAIN) {
         pl_engine_leave(meeting->door);
         pl_door_idle(meeting->door, &wait);
         pl_engine_enter(meeting->door);

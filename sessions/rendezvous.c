@@ -22,29 +22,60 @@ struct news {
 
 /* --- parts ----------------------------------------------------------------------------------------------------- */
 
-static void put_ranks(const struct pl_group *group, int32_t *ranks)
+/* Doors are found by rank in this job. */
+static int check_job(const struct pl_group *group)
 {
     for (int i = 0; i < group->size; i++)
-        ranks[i] = PL_PROC_RANK(pl_group_proc(group, i));
+        if (PL_PROC_JOB(pl_group_proc(group, i)) != 0)
+            return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                           "rank %d of the group is of another job, where only processes of one job can meet: "
+                           "MPI_Comm_create_group makes a communicator from one that has them",
+                           i);
+    return MPI_SUCCESS;
+}
+
+static struct pl_key_group describe(const struct pl_group *group, int leader)
+{
+    return (struct pl_key_group){
+        .size = group->size,
+        .leader = leader,
+        .first = group->list ? 0 : PL_PROC_RANK(group->first),
+        .stride = group->list ? 0 : (int32_t)group->stride,
+    };
+}
+
+static size_t list_size(const struct pl_group *group)
+{
+    return group && group->list ? (size_t)group->size * sizeof(int32_t) : 0;
+}
+
+static unsigned char *put_list(const struct pl_group *group, unsigned char *at)
+{
+    for (size_t i = 0; i < list_size(group) / sizeof(int32_t); i++, at += sizeof(int32_t)) {
+        int32_t rank = PL_PROC_RANK(group->list[i]);
+        memcpy(at, &rank, sizeof rank);
+    }
+    return at;
 }
 
 int pl_key_create(enum pl_key_kind kind, const char *tag, const struct pl_group *a, int a_leader,
                   const struct pl_group *b, int b_leader, void **key, uint32_t *length)
 {
-    size_t tag_length = strlen(tag), room = (tag_length + 3) & ~(size_t)3, b_size = b ? (size_t)b->size : 0;
-    size_t bytes = sizeof(struct pl_key) + room + ((size_t)a->size + b_size) * sizeof(int32_t);
-    unsigned char *made = bytes < UINT32_MAX ? pl_calloc(1, bytes) : NULL;
+    int rc = check_job(a);
+    if (rc == MPI_SUCCESS && b)
+        rc = check_job(b);
+    if (rc)
+        return rc;
+    struct pl_key head = { .kind = kind, .tag_length = (uint32_t)strlen(tag), .groups = { describe(a, a_leader) } };
+    size_t bytes = sizeof head + head.tag_length + list_size(a) + list_size(b);
+    unsigned char *made = bytes < UINT32_MAX ? pl_malloc(bytes) : NULL;
     if (!made)
         return pl_fail_memory("the members of a group");
-    struct pl_key head = {
-        kind, (uint32_t)tag_length, { (uint32_t)a->size, (uint32_t)b_size }, { (uint32_t)a_leader, (uint32_t)b_leader }
-    };
-    memcpy(made, &head, sizeof head);
-    memcpy(made + sizeof head, tag, tag_length);
-    int32_t *ranks = (int32_t *)(void *)(made + sizeof head + room);
-    put_ranks(a, ranks);
     if (b)
-        put_ranks(b, ranks + a->size);
+        head.groups[1] = describe(b, b_leader);
+    memcpy(made, &head, sizeof head);
+    memcpy(made + sizeof head, tag, head.tag_length);
+    put_list(b, put_list(a, made + sizeof head + head.tag_length));
     *key = made;
     *length = (uint32_t)bytes;
     return MPI_SUCCESS;
@@ -83,8 +114,8 @@ int pl_book_collect(struct pl_book *book, const struct pl_meeting *meeting)
         pl_meeting_gift(meeting, i, &length);
         bytes += length;
         if (length > PL_CARD_MAX)
-            return pl_fail(MPI_ERR_OTHER, "the address of rank %d of the job has %zu bytes", (int)meeting->ranks[i],
-                           length);
+            return pl_fail(MPI_ERR_OTHER, "the address of rank %d of the job has %zu bytes",
+                           PL_PROC_RANK(pl_group_proc(meeting->group, (int)i)), length);
     }
     int rc = pl_book_open(book, bytes);
     for (uint32_t i = 0; rc == MPI_SUCCESS && i < meeting->members; i++) {
@@ -162,6 +193,7 @@ static int meet(struct pl_group *group, const char *tag, long patience, const st
                 struct pl_book *book, struct pl_comm_id *id)
 {
     struct pl_meeting meeting = {
+        .group = group,
         .members = (uint32_t)group->size,
         .me = (uint32_t)group->rank,
         .gift = engine->card,
@@ -170,13 +202,11 @@ static int meet(struct pl_group *group, const char *tag, long patience, const st
         .who = "the group's processes",
         .patience = patience,
     };
-    void *key;
+    void *key = NULL;
     int rc = pl_key_create(PL_KEY_GROUP, tag, group, 0, NULL, 0, &key, &meeting.key_length);
     if (rc)
         return rc;
     meeting.key = key;
-    meeting.ranks =
-        (const int32_t *)(const void *)((const char *)key + meeting.key_length) - group->size; /* they end it */
     rc = pl_meeting_open(&meeting);
     if (rc == MPI_SUCCESS && group->rank == 0) {
         rc = pl_meeting_gather(&meeting);

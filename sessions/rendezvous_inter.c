@@ -13,6 +13,7 @@
 #include "core/instance.h"
 #include "core/intercomm.h"
 #include "core/memory.h"
+#include "core/process.h"
 #include "sessions/rendezvous.h"
 #include "sessions/rendezvous_parts.h"
 
@@ -111,20 +112,21 @@ static int gather(struct pl_meeting *side, struct pl_intercomm_parts *parts)
  * the own group's is told to the other leader. */
 static int meet_leader(struct pl_meeting *side, struct pl_intercomm_parts *parts, int remote_leader)
 {
-    int32_t own = side->ranks[side->me], other = PL_PROC_RANK(pl_group_proc(parts->remote, remote_leader));
+    uint64_t own = pl_process_self(), other = pl_group_proc(parts->remote, remote_leader);
     bool first = own < other;
-    int32_t ranks[2] = { first ? own : other, first ? other : own };
+    struct pl_group two = { .size = 2, .first = first ? own : other };
+    two.stride = (int64_t)((first ? other : own) - two.first);
     struct pl_meeting leaders = {
-        .ranks = ranks,
+        .group = &two,
         .members = 2,
         .me = !first,
         .tag = side->tag,
         .who = "the two leaders",
         .patience = side->patience,
         .outer = side,
-        .other_count = (uint32_t)parts->remote->size,
+        .others = parts->remote,
     };
-    void *key;
+    void *key = NULL;
     int rc = first ? pl_key_create(PL_KEY_LEADERS, side->tag, parts->local, (int)side->me, parts->remote, remote_leader,
                                    &key, &leaders.key_length)
                    : pl_key_create(PL_KEY_LEADERS, side->tag, parts->remote, remote_leader, parts->local, (int)side->me,
@@ -132,10 +134,7 @@ static int meet_leader(struct pl_meeting *side, struct pl_intercomm_parts *parts
     if (rc)
         return rc;
     leaders.key = key;
-    leaders.others = (const int32_t *)(const void *)((const char *)key + leaders.key_length) - parts->remote->size;
-    leaders.others -= first ? 0 : parts->local->size;
-    side->others = leaders.others;
-    side->other_count = leaders.other_count;
+    side->others = parts->remote;
     parts->first = first;
     char why[PL_DETAIL_MAX];
     int gathered = gather(side, parts);
@@ -146,7 +145,7 @@ static int meet_leader(struct pl_meeting *side, struct pl_intercomm_parts *parts
     if (rc && leaders.door)
         pl_meeting_refuse(&leaders, rc);
     pl_meeting_close(&leaders);
-    side->other_count = 0;
+    side->others = NULL;
     free(key);
     return rc;
 }
@@ -262,6 +261,7 @@ static int meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_gr
 {
     struct pl_group *local = parts->local;
     struct pl_meeting side = {
+        .group = local,
         .members = (uint32_t)local->size,
         .me = (uint32_t)local->rank,
         .host = (uint32_t)local_leader,
@@ -271,12 +271,11 @@ static int meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_gr
         .who = "the local group's processes",
         .patience = patience,
     };
-    void *key;
+    void *key = NULL;
     int rc = pl_key_create(PL_KEY_SIDE, tag, local, local_leader, NULL, 0, &key, &side.key_length);
     if (rc)
         return rc;
     side.key = key;
-    side.ranks = (const int32_t *)(const void *)((const char *)key + side.key_length) - local->size; /* they end it */
     rc = pl_meeting_open(&side);
     if (rc == MPI_SUCCESS)
         rc = local->rank == local_leader ? lead(&side, parts, remote, remote_leader) : follow(&side, parts);

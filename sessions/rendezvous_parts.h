@@ -15,9 +15,12 @@
 /* What a key is for: different kinds of meetings never mix. */
 enum pl_key_kind { PL_KEY_GROUP, PL_KEY_SIDE, PL_KEY_LEADERS };
 
-/* The beginning of a key; then the tag, then the ranks of the first and the second group. */
+/* The beginning of a key; then the tag, then the ranks in the job of the groups that are no sequences (core/group.h). */
 struct pl_key {
-    uint32_t kind, tag_length, count[2], leader[2];
+    uint32_t kind, tag_length;
+    struct pl_key_group {
+        int32_t size, leader, first, stride; /* stride 0: no sequence */
+    } groups[2];
 };
 
 /* Makes a key, malloc'ed. `b` may be NULL. */

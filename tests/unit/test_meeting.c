@@ -14,7 +14,8 @@
 #include "sessions/door.h"
 #include "sessions/meeting_parts.h"
 
-static const int32_t ranks[3] = { 0, 4, 7 };
+static uint64_t ranks[3] = { 0, 4, 7 };
+static const struct pl_group group = { .size = 3, .list = ranks };
 static const char key[] = "a key";
 static const struct pl_origin first = { .engine = 11, .card = "card one", .card_length = 8 };
 static const struct pl_origin second = { .engine = 12, .card = "card two", .card_length = 8 };
@@ -23,7 +24,7 @@ static struct pl_meeting host_of(const char *its_key)
 {
     return (struct pl_meeting){ .key = its_key,
                                 .key_length = (uint32_t)strlen(its_key),
-                                .ranks = ranks,
+                                .group = &group,
                                 .members = 3,
                                 .gift = "mine",
                                 .gift_length = 4,

@@ -14,6 +14,20 @@ static int sum_over(MPI_Comm comm, int word)
     return sum;
 }
 
+/* Those of two jobs meet in communicators that they have, not at their doors. */
+static void check_group(MPI_Comm merged)
+{
+    MPI_Group group;
+    MPI_Comm comm = MPI_COMM_SELF;
+    CHECK_OK(MPI_Comm_group(merged, &group));
+    CHECK_CLASS(MPI_Comm_create_from_group(group, "both", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm),
+                MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_OK(MPI_Comm_create_group(merged, group, 3, &comm));
+    CHECK(sum_over(comm, 1) == sum_over(merged, 1));
+    CHECK_OK(MPI_Comm_disconnect(&comm));
+    CHECK_OK(MPI_Group_free(&group));
+}
+
 /* The parents' side: all of comm and `expected` children, whose words add up to `words`. */
 static void meet(MPI_Comm inter, int expected, int words)
 {
@@ -27,6 +41,7 @@ static void meet(MPI_Comm inter, int expected, int words)
     MPI_Comm_size(merged, &size);
     CHECK(size == mtest_size + expected && rank == mtest_rank);
     CHECK(sum_over(merged, rank) == size * (size - 1) / 2);
+    check_group(merged);
     CHECK_OK(MPI_Comm_disconnect(&merged));
     CHECK_OK(MPI_Comm_disconnect(&inter));
 }
@@ -48,6 +63,7 @@ static int child(int argc, char **argv, MPI_Comm parent)
     MPI_Comm_rank(merged, &rank);
     MPI_Comm_size(merged, &size);
     CHECK(sum_over(merged, rank) == size * (size - 1) / 2);
+    check_group(merged);
     CHECK_OK(MPI_Comm_disconnect(&merged));
     CHECK_OK(MPI_Comm_disconnect(&parent));
     CHECK_OK(MPI_Comm_get_parent(&parent));
