@@ -88,6 +88,10 @@ static inline bool pl_coll_is_other(const struct pl_comm *comm, int root)
 struct pl_type *pl_arg_blocks(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
                               int blocks);
 
+/* The datatypes and places of alltoallw's n blocks, of which only those of blocks with data must be right. */
+void pl_arg_types(struct pl_call *call, const void *buf, struct pl_counts counts, struct pl_displs displs,
+                  const MPI_Datatype types[], int n, const char *name);
+
 /* Two buffers with data in both must not be the same memory: known for sure where both are dense. */
 void pl_arg_apart(struct pl_call *call, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
                   const void *recvbuf, MPI_Count recvcount, const struct pl_type *recvtype);

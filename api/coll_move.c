@@ -155,15 +155,16 @@ static void arg_received_each(struct pl_call *call, struct pl_coll *coll, void *
     pl_arg_buffer(call, recvbuf, most, coll->recvtype);
 }
 
-/* The datatypes of alltoallw, of which only those of blocks with data must be right. */
-static void arg_types(struct pl_call *call, struct pl_counts counts, const MPI_Datatype types[], int n,
-                      const char *name)
+void pl_arg_types(struct pl_call *call, const void *buf, struct pl_counts counts, struct pl_displs displs,
+                  const MPI_Datatype types[], int n, const char *name)
 {
-    if (!types)
+    if (n > 0 && !types)
         pl_call_error(call, MPI_ERR_ARG, "%s is NULL", name);
     for (int i = 0; !call->err && i < n; i++)
-        if (pl_count_at(counts, i) > 0)
-            pl_arg_type(call, types[i]);
+        if (pl_count_at(counts, i) > 0) {
+            const struct pl_type *type = pl_arg_type(call, types[i]);
+            pl_check_buffer(call, pl_address(buf, pl_displ_at(displs, i)), pl_count_at(counts, i), type);
+        }
 }
 
 /* What a process sends to itself must fit. */
@@ -415,11 +416,11 @@ int pl_do_alltoallw(struct pl_call *call, const void *sendbuf, struct pl_counts 
         coll.sendtypes = sendtypes;
         arg_counts(call, sendcounts, n, "sendcounts");
         arg_displs(call, sdispls, "sdispls");
-        arg_types(call, sendcounts, sendtypes, n, "sendtypes");
+        pl_arg_types(call, sendbuf, sendcounts, sdispls, sendtypes, n, "sendtypes");
     }
     arg_counts(call, recvcounts, n, "recvcounts");
     arg_displs(call, rdispls, "rdispls");
-    arg_types(call, recvcounts, recvtypes, n, "recvtypes");
+    pl_arg_types(call, recvbuf, recvcounts, rdispls, recvtypes, n, "recvtypes");
     if (!call->err && sendbuf != MPI_IN_PLACE && !pl_comm_is_inter(coll.comm)) {
         int rank = coll.comm->rank;
         MPI_Count sent = pl_count_at(sendcounts, rank), received = pl_count_at(recvcounts, rank);

@@ -43,17 +43,6 @@ static MPI_Count arg_lists(struct pl_call *call, struct pl_counts counts, struct
     return most;
 }
 
-/* Only the datatypes of blocks with data must be right. */
-static void arg_types(struct pl_call *call, struct pl_counts counts, const MPI_Datatype types[], int n,
-                      const char *name)
-{
-    if (n > 0)
-        pl_arg_output(call, types, name);
-    for (int i = 0; !call->err && i < n; i++)
-        if (pl_count_at(counts, i) > 0)
-            pl_arg_type(call, types[i]);
-}
-
 /* The neighbors here, when the communicator is right. */
 static int in_of(const struct pl_topology *topology)
 {
@@ -139,8 +128,8 @@ int pl_do_neighbor_alltoallw(struct pl_call *call, const void *sendbuf, struct p
     coll.recvdispls = rdispls;
     coll.recvtypes = recvtypes;
     arg_lists(call, sendcounts, sdispls, out_of(topology), "send");
-    arg_types(call, sendcounts, sendtypes, out_of(topology), "sendtypes");
+    pl_arg_types(call, sendbuf, sendcounts, sdispls, sendtypes, out_of(topology), "sendtypes");
     arg_lists(call, recvcounts, rdispls, in_of(topology), "receive");
-    arg_types(call, recvcounts, recvtypes, in_of(topology), "recvtypes");
+    pl_arg_types(call, recvbuf, recvcounts, rdispls, recvtypes, in_of(topology), "recvtypes");
     return pl_coll_leave(call, &coll, form);
 }

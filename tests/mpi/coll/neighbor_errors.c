@@ -45,6 +45,11 @@ static void bad_arguments(MPI_Comm cart)
     counts[1] = 1;
     CHECK_CLASS(MPI_Neighbor_alltoallw(buf, counts, displs_c, types, out, counts, displs_c, types, cart), MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Neighbor_alltoallw(buf, counts, displs_c, NULL, out, counts, displs_c, types, cart), MPI_ERR_ARG);
+    types[1] = MPI_INT;
+    CHECK_CLASS(MPI_Neighbor_alltoallw(NULL, counts, displs_c, types, out, counts, displs_c, types, cart),
+                MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Neighbor_alltoallw(buf, counts, displs_c, types, NULL, counts, displs_c, types, cart),
+                MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Ineighbor_alltoall(buf, 1, MPI_INT, out, 1, MPI_INT, cart, NULL), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Neighbor_alltoall_init(buf, 1, MPI_INT, out, 1, MPI_INT, cart, (MPI_Info)(uintptr_t)0x12345670,
                                            &request),

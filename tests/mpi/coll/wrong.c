@@ -123,6 +123,8 @@ static void test_exchange(void)
     WRONG(MPI_Alltoallv, in, counts, displs, MPI_INT, out, NULL, displs, MPI_INT, comm);
     WRONG(MPI_Alltoallw, in, counts, displs, bad_type, out, counts, displs, types, comm);
     WRONG(MPI_Alltoallw, in, counts, displs, types, out, counts, displs, NULL, comm);
+    WRONG(MPI_Alltoallw, NULL, counts, displs, types, out, counts, displs, types, comm);
+    WRONG(MPI_Alltoallw, in, counts, displs, types, NULL, counts, displs, types, comm);
 }
 
 /* What all reductions have alike; the count and the arguments behind the operation differ. */
