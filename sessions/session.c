@@ -14,8 +14,9 @@
 #include "core/process.h"
 #include "sessions/psets.h"
 
-#define LEVEL_KEY  "mpi_thread_support_level"
-#define STRICT_KEY "plenum_strict"
+#define LEVEL_KEY       "thread_level"             /* the standard's (MPI-5.0 section 11.3.1) */
+#define OTHER_LEVEL_KEY "mpi_thread_support_level" /* programs use this one, too */
+#define STRICT_KEY      "plenum_strict"
 
 static const struct {
     int level;
@@ -47,13 +48,16 @@ int pl_thread_level_from(const char *name)
 static int level_wanted(struct pl_info *info, int *level)
 {
     char *text;
-    int rc = pl_info_get(info, LEVEL_KEY, &text);
+    const char *key = LEVEL_KEY;
+    int rc = pl_info_get(info, key, &text);
+    if (rc == MPI_SUCCESS && !text)
+        rc = pl_info_get(info, key = OTHER_LEVEL_KEY, &text);
     *level = text ? pl_thread_level_from(text) : MPI_THREAD_MULTIPLE;
     if (*level == MPI_UNDEFINED)
         rc = pl_fail(MPI_ERR_INFO_VALUE,
-                     "info key mpi_thread_support_level is \"%s\", allowed are MPI_THREAD_SINGLE, "
-                     "MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE",
-                     text);
+                     "info key %s is \"%s\", allowed are MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, "
+                     "MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE",
+                     key, text);
     free(text);
     return rc;
 }
@@ -74,8 +78,8 @@ static int strict_wanted(struct pl_info *info, bool *strict)
 static int check_keys(struct pl_info *info)
 {
     static const char *const keys[] = {
-        LEVEL_KEY,          STRICT_KEY, PL_ALLOC_KINDS_KEY, PL_ALLOC_KINDS_ASSERT_KEY, "mpi_initial_errhandler",
-        "plenum_errhandler"
+        OTHER_LEVEL_KEY,          STRICT_KEY,          PL_ALLOC_KINDS_KEY, PL_ALLOC_KINDS_ASSERT_KEY,
+        "mpi_initial_errhandler", "plenum_errhandler"
     };
     char key[MPI_MAX_INFO_KEY];
     for (int n = 0; info && pl_info_nth(info, n, key); n++) {
@@ -95,6 +99,7 @@ static int note_hints(struct pl_instance *session, struct pl_info *info)
     int rc = pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY, &asserted);
     rc = rc ? rc : pl_info_get(session->info, PL_ALLOC_KINDS_KEY, &kinds);
     rc = rc ? rc : pl_info_set(session->info, LEVEL_KEY, pl_thread_level_name(session->thread_level));
+    rc = rc ? rc : pl_info_set(session->info, OTHER_LEVEL_KEY, pl_thread_level_name(session->thread_level));
     if (rc == MPI_SUCCESS && asserted && kinds && pl_alloc_kinds_within(asserted, kinds))
         rc = pl_info_set(session->info, PL_ALLOC_KINDS_ASSERT_KEY, asserted);
     if (rc == MPI_SUCCESS)
