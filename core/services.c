@@ -179,13 +179,22 @@ static bool look(const char *name, bool own_only, char value[PL_SERVICE_VALUE_RO
            (launcher->find_name && launcher->find_name(name, value, PL_SERVICE_VALUE_ROOM) == MPI_SUCCESS);
 }
 
+/* What else could be, in words. */
+static const char *not_seen(bool own_only)
+{
+    if (own_only)
+        return " by a job of this runtime";
+    if (pl_process.bootstrap->find_name)
+        return "";
+    return " on this host, and names are not seen from other hosts: there the program itself hands over the port's name";
+}
+
 int pl_services_find(const char *name, bool own_only, long milliseconds, char value[PL_SERVICE_VALUE_ROOM])
 {
     uint64_t until = now_ns() + (uint64_t)milliseconds * 1000000u;
     for (long us = NAP_FIRST_US; !look(name, own_only, value); us = us * 2 < NAP_MOST_US ? us * 2 : NAP_MOST_US) {
         if (now_ns() >= until)
-            return pl_fail(MPI_ERR_NAME, "service_name \"%.100s\" is not published%s", name,
-                           own_only ? " by a job of this runtime" : "");
+            return pl_fail(MPI_ERR_NAME, "service_name \"%.100s\" is not published%s", name, not_seen(own_only));
         if (pl_engine_nudge_others(NULL) == 0)
             nap(us);
     }

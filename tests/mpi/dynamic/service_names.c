@@ -23,7 +23,11 @@ int main(int argc, char **argv)
     service(contested, sizeof contested, "contested");
     MPI_Info_create(&info);
 
+    char why[MPI_MAX_ERROR_STRING];
+    int length;
     CHECK_CLASS(MPI_Lookup_name(name, MPI_INFO_NULL, found), MPI_ERR_NAME);
+    MPI_Error_string(MPI_ERR_NAME, why, &length);
+    CHECK(strstr(why, "names are not seen from other hosts") != NULL);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
     if (mtest_rank == 0) {
