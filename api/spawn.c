@@ -33,7 +33,7 @@ int MPI_Open_port(MPI_Info info, char *port_name)
     pl_arg_output(&call, port_name, "port_name");
     need_process(&call);
     if (!call.err)
-        call.err = pl_port_open(port_name);
+        call.err = pl_port_open(true, port_name);
     return pl_call_leave(&call);
 }
 

@@ -54,7 +54,7 @@ struct pl_engine {
     struct pl_lock lock;
     uint64_t id;
     struct pl_instance *instance;  /* NULL: the front door */
-    int transports;
+    _Atomic int transports;        /* counted up once they are there: whoever wakes the engine holds no lock */
     struct {
         const struct pl_transport_ops *ops;
         void *self;
@@ -108,6 +108,14 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
 /* One that had no way out, being alone in its job, gets those that it would have in a larger one, and a card that says
  * so: before it is to meet processes of other jobs. Lock not held. */
 int pl_engine_widen(struct pl_engine *engine);
+
+/* The same with the transport between nodes, for one whose job is on a single node: before it is to meet processes of
+ * other nodes. Fails where PLENUM_TRANSPORT leaves that out, or it does not work here. */
+#define PL_NETWORK "ucx"
+int pl_engine_add_network(struct pl_engine *engine);
+
+/* Lock held. */
+bool pl_engine_is_networked(const struct pl_engine *engine);
 
 /* Takes and drops the lock; leaving also frees what could not be freed under it, and does the chores. */
 static inline void pl_engine_enter(struct pl_engine *engine)
@@ -190,6 +198,9 @@ void pl_engine_wake(struct pl_engine *engine);
 
 /* The peer with this card; makes and connects it when it is new. Lock held. `proc` is for messages. */
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer);
+
+/* Has this card the address of a transport of that name? */
+bool pl_engine_card_has(const void *card, size_t length, const char *transport);
 
 /* Lets go of a peer to which nothing more is to be said: what was sent to it and not taken may get lost. No
  * communicator may hold it. Lock held. */

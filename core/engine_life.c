@@ -38,8 +38,10 @@ static int open_transport(struct pl_engine *engine, const struct pl_transport_op
 {
     int slot = engine->transports;
     int rc = ops->open(engine, &pl_engine_host, &engine->transport[slot].self);
-    if (rc == MPI_SUCCESS)
-        engine->transport[engine->transports++].ops = ops;
+    if (rc == MPI_SUCCESS) {
+        engine->transport[slot].ops = ops;
+        atomic_store_explicit(&engine->transports, slot + 1, memory_order_release);
+    }
     return rc;
 }
 
@@ -74,7 +76,7 @@ static int open_ways_out(struct pl_engine *engine)
         }
     }
     if (rc == MPI_SUCCESS && ucx)
-        rc = open_loaded(engine, "ucx");
+        rc = open_loaded(engine, PL_NETWORK);
     return rc;
 }
 
@@ -93,15 +95,15 @@ static int open_transports(struct pl_engine *engine)
 
 static int write_card(struct pl_engine *engine)
 {
-    unsigned char *at = engine->card, *end = at + sizeof engine->card;
+    unsigned char card[PL_CARD_MAX], *at = card, *end = at + sizeof card;
     memcpy(at, &engine->id, 8);
     at += 8;
     for (int i = 0; i < engine->transports; i++) {
         const struct pl_transport_ops *ops = engine->transport[i].ops;
         size_t name = strlen(ops->name), length = 0;
         if ((size_t)(end - at) < name + 3)
-            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for transport %s",
-                           sizeof engine->card, ops->name);
+            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for transport %s", sizeof card,
+                           ops->name);
         *at++ = (unsigned char)name;
         memcpy(at, ops->name, name);
         at += name;
@@ -116,13 +118,13 @@ static int write_card(struct pl_engine *engine)
     if (settings) {
         unsigned char entry[] = { 4, 'c', 'o', 'l', 'l', sizeof settings, 0 };
         if ((size_t)(end - at) < sizeof entry + sizeof settings)
-            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for settings",
-                           sizeof engine->card);
+            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for settings", sizeof card);
         memcpy(at, entry, sizeof entry);
         memcpy(at + sizeof entry, &settings, sizeof settings);
         at += sizeof entry + sizeof settings;
     }
-    engine->card_length = (size_t)(at - engine->card);
+    engine->card_length = (size_t)(at - card);
+    memcpy(engine->card, card, engine->card_length);
     return MPI_SUCCESS;
 }
 
@@ -198,10 +200,9 @@ lock:
     return rc;
 }
 
-/* Nobody may sleep in the transports meanwhile: those that were armed are the ones that are disarmed. */
-int pl_engine_widen(struct pl_engine *engine)
+/* Takes the lock when nobody sleeps in the transports: those that were armed are the ones that are disarmed. */
+static void enter_awake(struct pl_engine *engine)
 {
-    int rc = MPI_SUCCESS;
     pl_engine_enter(engine);
     while (engine->asleep) {
         pl_engine_leave(engine);
@@ -209,8 +210,39 @@ int pl_engine_widen(struct pl_engine *engine)
         sched_yield();
         pl_engine_enter(engine);
     }
+}
+
+int pl_engine_widen(struct pl_engine *engine)
+{
+    int rc = MPI_SUCCESS;
+    enter_awake(engine);
     if (engine->transports == 1 && is_alone()) {
         rc = open_ways_out(engine);
+        if (rc == MPI_SUCCESS)
+            rc = write_card(engine);
+    }
+    pl_engine_leave(engine);
+    return rc;
+}
+
+bool pl_engine_is_networked(const struct pl_engine *engine)
+{
+    return pl_engine_card_has(engine->card, engine->card_length, PL_NETWORK);
+}
+
+int pl_engine_add_network(struct pl_engine *engine)
+{
+    const char *wanted = pl_config_text("transport");
+    int rc = MPI_SUCCESS;
+    pl_engine_enter(engine);
+    bool networked = pl_engine_is_networked(engine);
+    pl_engine_leave(engine);
+    if (networked)
+        return MPI_SUCCESS;
+    enter_awake(engine);
+    if (!pl_engine_is_networked(engine)) {
+        rc = strcmp(wanted, "auto") == 0 ? open_loaded(engine, PL_NETWORK)
+                                         : pl_fail(MPI_ERR_OTHER, "PLENUM_TRANSPORT=%s leaves out " PL_NETWORK, wanted);
         if (rc == MPI_SUCCESS)
             rc = write_card(engine);
     }

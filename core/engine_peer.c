@@ -42,6 +42,12 @@ static const void *card_address(const unsigned char *card, size_t card_length, c
     return NULL;
 }
 
+bool pl_engine_card_has(const void *card, size_t length, const char *transport)
+{
+    size_t bytes;
+    return length > 8 && card_address(card, length, transport, &bytes) != NULL;
+}
+
 /* --- peers ----------------------------------------------------------------------------------------------------- */
 
 static void grow_peers(struct pl_engine *engine)

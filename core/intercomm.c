@@ -14,6 +14,7 @@
 #include "core/book.h"
 #include "core/collective.h"
 #include "core/comm_make.h"
+#include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
 #include "core/memory.h"
@@ -25,7 +26,8 @@
 struct offer {
     struct pl_comm_id id;
     int32_t error;
-    int32_t far; /* the World's addresses do not do: they travel too */
+    int16_t far;       /* the World's addresses do not do: they travel too ... */
+    int16_t networked; /* ... and those for other nodes may be needed */
 };
 
 /* The list of the remote group's members (core/roster.h), malloc'ed. */
@@ -81,6 +83,15 @@ static int share_roster(struct pl_comm *local, int local_leader, int failed, str
     return pl_bcast(local, roster->data, (MPI_Count)roster->length, PL_TYPE_BYTE, local_leader);
 }
 
+static bool is_networked(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    pl_engine_enter(engine);
+    bool networked = pl_engine_is_networked(engine);
+    pl_engine_leave(engine);
+    return networked;
+}
+
 /* The leaders meet; then all of the local group know what the other side offers. */
 static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
                     struct offer offers[2], struct roster *remote)
@@ -88,7 +99,8 @@ static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *pee
     bool leads = local->rank == local_leader;
     struct roster own = { 0, NULL };
     size_t length = 0;
-    offers[0] = (struct offer){ .id = pl_comm_new_id(), .far = leads && (local->book || peer->book) };
+    offers[0] = (struct offer){ .id = pl_comm_new_id(), .far = leads && (local->book || peer->book),
+                                .networked = is_networked(local) };
     offers[1] = (struct offer){ .error = MPI_ERR_OTHER };
     tag = pl_comm_user_tag(tag);
     if (leads) {
@@ -101,6 +113,8 @@ static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *pee
                    : pl_fail(offers[1].error, "the leader, rank %d, could not meet the remote leader", local_leader);
     if (rc)
         return rc;
+    if ((offers[0].far || offers[1].far) && (offers[0].networked || offers[1].networked))
+        pl_engine_add_network(&local->instance->engine); /* else who is far is out of reach when it is tried */
     if (offers[0].far || offers[1].far)
         rc = pl_roster_gather(local, local_leader, &own.data, &length);
     else if (leads)

@@ -7,6 +7,7 @@
 
 #include "core/book.h"
 #include "core/collective.h"
+#include "core/engine.h"
 #include "core/error.h"
 #include "core/instance.h"
 #include "core/jobs.h"
@@ -182,6 +183,22 @@ static int read_members(struct reader *from, const struct head *head, const int 
         procs[i] = PL_PROC(jobs[member.job], member.rank);
     }
     return from->at == from->end ? MPI_SUCCESS : damaged();
+}
+
+bool pl_roster_is_networked(const unsigned char *roster, size_t length)
+{
+    struct reader from = { roster, roster + length };
+    struct head head;
+    struct job job;
+    struct member member;
+    bool good = get(&from, &head, sizeof head);
+    for (uint32_t i = 0; good && i < head.jobs; i++)
+        good = get(&from, &job, sizeof job) && take(&from, job.length);
+    for (uint32_t i = 0; good && i < head.members; i++) {
+        const unsigned char *card = get(&from, &member, sizeof member) ? take(&from, member.length) : NULL;
+        good = card && pl_engine_card_has(card, member.length, PL_NETWORK);
+    }
+    return good;
 }
 
 /* Of each member: its card; who it is has been read. */

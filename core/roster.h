@@ -8,11 +8,16 @@
 #ifndef PLENUM_CORE_ROSTER_H
 #define PLENUM_CORE_ROSTER_H
 
+#include <stdbool.h>
+
 #include "core/comm.h"
 
 /* That of a communicator's local group, malloc'ed. With cards: collective over the group; NULL but for `root`. */
 int pl_roster_gather(struct pl_comm *comm, int root, unsigned char **roster, size_t *length);
 int pl_roster_write(const struct pl_comm *comm, unsigned char **roster, size_t *length); /* without; local */
+
+/* Has every member an address for other nodes? */
+bool pl_roster_is_networked(const unsigned char *roster, size_t length);
 
 /* The group, with one handle, and its addresses; `book` NULL: they are not wanted. MPI_ERR_OTHER: it is damaged. */
 int pl_roster_read(struct pl_instance *instance, const unsigned char *roster, size_t length, struct pl_group **group,

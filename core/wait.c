@@ -147,7 +147,8 @@ static void take_nap(struct pl_engine *engine, const struct pl_awaited *awaited,
 void pl_engine_wake(struct pl_engine *engine)
 {
     wake_beside(engine);
-    for (int i = 0; i < engine->transports; i++)
+    int transports = atomic_load_explicit(&engine->transports, memory_order_acquire);
+    for (int i = 0; i < transports; i++)
         if (engine->transport[i].ops->wake)
             engine->transport[i].ops->wake(engine->transport[i].self);
 }

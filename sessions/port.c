@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "core/config.h"
 #include "core/engine.h"
 #include "core/memory.h"
 #include "core/process.h"
@@ -22,6 +23,12 @@ struct fixed {
 } __attribute__((packed)); /* there is no room to waste */
 enum { CHECK_AT = sizeof PREFIX - 1, HEAD = CHECK_AT + 8 + 1, BYTES_MAX = sizeof(struct fixed) + PL_CARD_MAX };
 _Static_assert(HEAD + 2 * BYTES_MAX < MPI_MAX_PORT_NAME, "the text of a port has room for every card");
+
+/* What a call begins with; the caller's list of members follows. */
+struct call {
+    struct fixed fixed; /* the port, and who calls */
+    uint8_t final;      /* its group has got all transports that it can */
+} __attribute__((packed));
 
 struct port {
     struct pl_list link;
@@ -129,7 +136,7 @@ static struct port *find(uint64_t number)
     return NULL;
 }
 
-int pl_port_open(char name[MPI_MAX_PORT_NAME])
+int pl_port_open(bool far, char name[MPI_MAX_PORT_NAME])
 {
     struct pl_engine *door;
     struct port *port = pl_malloc(sizeof *port);
@@ -142,6 +149,8 @@ int pl_port_open(char name[MPI_MAX_PORT_NAME])
         free(port);
         return rc;
     }
+    if (far && pl_engine_add_network(door))
+        pl_log("engine", 1, "other hosts cannot call at this port: %s", pl_error_detail(NULL));
     pl_list_init(&port->callers);
     pl_engine_enter(door);
     pl_list_append(&ports, &port->link);
@@ -239,6 +248,12 @@ void pl_port_refuse(struct pl_engine *door, struct pl_caller *caller, int error,
     pl_port_drop(caller);
 }
 
+void pl_port_put_back(uint64_t number, struct pl_caller *caller)
+{
+    struct port *port = find(number);
+    pl_list_push(&port->callers, &caller->link);
+}
+
 bool pl_port_next(uint64_t number, struct pl_caller **caller)
 {
     struct port *port = find(number);
@@ -263,11 +278,11 @@ int pl_port_offer(struct pl_engine *door, struct pl_caller *caller, const struct
 }
 
 int pl_port_call(struct pl_engine *door, const struct pl_port_name *name, const unsigned char *roster, size_t length,
-                 struct pl_outcall *call)
+                 bool final, struct pl_outcall *call)
 {
     *call = (struct pl_outcall){ .token = ++tokens };
     pl_list_init(&call->link);
-    struct fixed head = fixed_of(name->port);
+    struct call head = { fixed_of(name->port), final };
     int rc = pl_engine_peer(door, name->card, name->card_length, UINT64_MAX, &call->peer);
     if (rc == MPI_SUCCESS)
         rc = say_with(door, call->peer, PL_DOOR_CALL, call->token, &head, sizeof head, roster, length);
@@ -296,11 +311,11 @@ static void wake(struct pl_engine *door)
 static void call_arrived(struct pl_engine *door, const struct pl_origin *from, uint64_t token,
                          const unsigned char *data, size_t size)
 {
-    struct fixed head;
+    struct call head;
     if (size < sizeof head)
         return;
     memcpy(&head, data, sizeof head);
-    struct port *port = find(head.port);
+    struct port *port = find(head.fixed.port);
     if (!port) {
         answer_error(door, from, token, MPI_ERR_PORT, "its process has no such port open, or not any more");
         return;
@@ -311,7 +326,11 @@ static void call_arrived(struct pl_engine *door, const struct pl_origin *from, u
         return;
     }
     *caller = (struct pl_caller){
-        .from = from, .process = process_of(&head), .token = token, .length = size - sizeof head
+        .from = from,
+        .process = process_of(&head.fixed),
+        .final = head.final,
+        .token = token,
+        .length = size - sizeof head,
     };
     memcpy(caller->roster, data + sizeof head, caller->length);
     pl_list_append(&port->callers, &caller->link);
@@ -337,7 +356,8 @@ static void offer_arrived(struct pl_engine *door, const struct pl_origin *from, 
         memcpy(call->answer, data, call->length = size);
         memcpy(&offer, data, sizeof offer);
         if (offer.error)
-            call->error = pl_error_class_name(offer.error) ? offer.error : MPI_ERR_OTHER;
+            call->error =
+                pl_error_class_name(offer.error) || offer.error == PL_UNREACHABLE ? offer.error : MPI_ERR_OTHER;
         if (offer.error)
             snprintf(call->why, sizeof call->why, "%.*s", (int)(size - sizeof offer),
                      (const char *)data + sizeof offer);

@@ -3,7 +3,9 @@
  * Ports: groups of processes of any jobs find each other through a text.
  *
  * A port is a number at the front door of the process that opened it; its name is that number and the door's card, and
- * so whatever carries the text, a name service, a file or a person, needs to know nothing more. The root of those who
+ * so whatever carries the text, a name service, a file or a person, needs to know nothing more. It is good on other
+ * nodes too: where the job has no need of the network, the door gets it when a port is opened, and the groups get it when
+ * one of another node calls. The root of those who
  * connect calls at that door, with the list of its group's members. The root of those who accept takes the callers in
  * the order in which they came, and offers each its own list; a caller that is still there takes the offer, and both
  * know that the other knows. Then each root tells its group. A port goes when it is closed, and with the last instance
@@ -15,13 +17,15 @@
 #ifndef PLENUM_SESSIONS_PORT_H
 #define PLENUM_SESSIONS_PORT_H
 
+#include <stdbool.h>
+
 #include "mpi.h"
 
 struct pl_comm;
 struct pl_info;
 
-/* An instance must be open. */
-int pl_port_open(char name[MPI_MAX_PORT_NAME]);
+/* An instance must be open. `far`: for other nodes as well, if this one can. */
+int pl_port_open(bool far, char name[MPI_MAX_PORT_NAME]);
 int pl_port_close(const char *name); /* MPI_ERR_PORT: it is not a port of this process, or not any more */
 
 /* Is it the name of a port, of whatever process? MPI_ERR_PORT. */

@@ -6,6 +6,7 @@
 
 #include "core/book.h"
 #include "core/collective.h"
+#include "core/config.h"
 #include "core/engine.h"
 #include "core/info.h"
 #include "core/instance.h"
@@ -39,8 +40,10 @@ static int share(struct pl_comm *comm, int root, int error, struct pl_deal *deal
     if (error)
         snprintf(news->why, sizeof news->why, "%s", pl_error_detail(NULL));
     int rc = pl_bcast(comm, news, sizeof *news, PL_TYPE_BYTE, root);
-    if (rc || (news->error && comm->rank == root))
-        return rc ? rc : error;
+    if (rc || news->error == PL_UNREACHABLE)
+        return rc ? rc : news->error;
+    if (news->error && comm->rank == root)
+        return pl_fail(news->error, "%s", news->why); /* again: what came in meanwhile may have recorded its own */
     if (news->error)
         return pl_fail(news->error, "at the root, rank %d: %s", root, news->why);
     if (comm->rank != root && !(deal->remote = pl_malloc(news->length)))
@@ -77,25 +80,42 @@ static int assemble(struct pl_comm *comm, const struct pl_deal *deal, const stru
     return rc;
 }
 
+typedef int work_function(void *context, struct pl_deal *deal);
+
 /* The root's part is `work`. */
-static int meet(int root, struct pl_comm *comm, bool accepts, int (*work)(void *context, struct pl_deal *deal),
-                void *context, struct pl_comm **made)
+static int negotiate(int root, struct pl_comm *comm, work_function *work, void *context, struct pl_deal *deal,
+                     struct news *news)
 {
-    struct pl_deal deal = { .comm = comm };
-    struct news news;
     unsigned char *roster = NULL;
+    int rc = pl_roster_gather(comm, root, &roster, &deal->length);
+    deal->roster = roster;
+    if (rc == MPI_SUCCESS && comm->rank == root) {
+        deal->networked = pl_roster_is_networked(roster, deal->length);
+        rc = work(context, deal);
+    }
+    rc = share(comm, root, rc, deal, news);
+    free(roster);
+    return rc;
+}
+
+static int meet(int root, struct pl_comm *comm, bool accepts, work_function *work, void *context,
+                struct pl_comm **made)
+{
+    struct pl_deal deal = { .comm = comm, .final = strcmp(pl_config_text("transport"), "auto") != 0 };
+    struct news news;
     int rc = pl_engine_widen(&comm->instance->engine);
     if (rc) /* only who is alone in its job can fail here */
         return rc;
-    rc = pl_roster_gather(comm, root, &roster, &deal.length);
-    deal.roster = roster;
-    if (rc == MPI_SUCCESS && comm->rank == root)
-        rc = work(context, &deal);
-    rc = share(comm, root, rc, &deal, &news);
+    rc = negotiate(root, comm, work, context, &deal, &news);
+    if (rc == PL_UNREACHABLE) {
+        deal.final = true;
+        if (pl_engine_add_network(&comm->instance->engine)) /* the root sees it by the card */
+            snprintf(deal.why, sizeof deal.why, "%s", pl_error_detail(NULL));
+        rc = negotiate(root, comm, work, context, &deal, &news);
+    }
     if (rc == MPI_SUCCESS)
         rc = assemble(comm, &deal, &news, accepts, made);
     free(deal.remote);
-    free(roster);
     return rc;
 }
 
@@ -133,9 +153,10 @@ static int host(void *context, struct pl_deal *deal)
 {
     const struct pl_port_guests *guests = context;
     char name[MPI_MAX_PORT_NAME];
-    int rc = pl_port_open(name);
+    int rc = pl_port_open(false, name);
     if (rc)
         return rc;
+    deal->final = true; /* they are on this node */
     deal->hopeless = guests->hopeless;
     deal->context = guests->context;
     rc = guests->invite(guests->context, name);

@@ -77,12 +77,19 @@ static int hear(int fd, struct greeting *greeting)
     return MPI_SUCCESS;
 }
 
+/* From this host. */
+static bool may_lead_away(int fd)
+{
+    int domain = AF_UNIX;
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &(socklen_t){ sizeof domain }) == 0 && domain != AF_UNIX;
+}
+
 int pl_port_join(int fd, struct pl_comm *self, struct pl_comm **made)
 {
     struct greeting mine = { .port = "" }, theirs;
     *made = NULL;
     memcpy(mine.magic, magic, sizeof magic);
-    int rc = pl_port_open(mine.port);
+    int rc = pl_port_open(may_lead_away(fd), mine.port);
     if (rc)
         return rc;
     rc = say(fd, &mine);

@@ -38,6 +38,7 @@ struct pl_caller {
     const struct pl_origin *from;
     struct pl_peer *peer;
     struct pl_whereabouts process;
+    bool final; /* its group has got all transports that it can */
     uint64_t token;
     enum { PL_CALLER_WAITS, PL_CALLER_OFFERED, PL_CALLER_TAKEN, PL_CALLER_GONE } state;
     size_t length;
@@ -46,6 +47,7 @@ struct pl_caller {
 
 /* The port's first caller, taken out of its queue; NULL: there is none. False: the port is not open. */
 bool pl_port_next(uint64_t port, struct pl_caller **caller);
+void pl_port_put_back(uint64_t port, struct pl_caller *caller); /* the port is open: the lock was held since */
 
 /* Offers it a list of members; frees it when that fails. */
 int pl_port_offer(struct pl_engine *door, struct pl_caller *caller, const struct pl_offer *offer,
@@ -65,13 +67,21 @@ struct pl_outcall {
     size_t length;
 };
 int pl_port_call(struct pl_engine *door, const struct pl_port_name *name, const unsigned char *roster, size_t length,
-                 struct pl_outcall *call);
+                 bool final, struct pl_outcall *call);
 /* Ends it: `taken`, or given up. */
 void pl_port_end_call(struct pl_engine *door, struct pl_outcall *call, bool taken);
 
-/* The roots. Lock not held. *remote is malloc'ed: the other's list of members. */
+/*
+ * The roots. Lock not held. `remote` is malloc'ed: the other's list of members. PL_UNREACHABLE: the other side is on
+ * another node, or has members there, and the own group shall get the network (pl_engine_add_network()) and come again.
+ * An offer of that error says so to who connects.
+ */
 struct pl_deal {
+    long began;    /* milliseconds of CLOCK_MONOTONIC */
     long patience; /* milliseconds; 0: for ever */
+    bool final;    /* the group has got all transports that it can */
+    bool networked; /* ... the network, at every member */
+    char why[PL_DETAIL_MAX]; /* not: why not, as far as the root knows */
     const unsigned char *roster;
     size_t length;
     struct pl_comm *comm;

@@ -4,12 +4,16 @@
  *
  * An offer counts when it is taken. So an acceptor is never left with a caller that has given up, or died, while the
  * offer was on its way: it goes on with the next one.
+ *
+ * A job on a single node has no network. When the two are not on one node, or one group has members on others, each root
+ * says so to its own group first (PL_UNREACHABLE), and begins again.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "core/config.h"
 #include "core/engine.h"
 #include "core/memory.h"
 #include "core/report.h"
@@ -25,6 +29,7 @@ struct vigil {
     struct pl_engine *door;
     struct pl_waiting what;
     struct pl_wait wait;
+    uint64_t node;                 /* the own one */
     long began, patience, look_at; /* milliseconds */
 };
 
@@ -42,15 +47,20 @@ static void describe(const void *context, struct pl_job_item *item)
 }
 
 /* Takes the door's lock, where the port's name is one. */
-static int begin(struct vigil *vigil, const char *text, const struct pl_deal *deal, enum pl_item_what what,
+static int begin(struct vigil *vigil, const char *text, struct pl_deal *deal, enum pl_item_what what,
                  struct pl_port_name *name)
 {
-    *vigil = (struct vigil){ .began = now_ms(), .patience = deal->patience };
+    *vigil = (struct vigil){
+        .node = pl_whereabouts_own().node, .began = deal->began ? deal->began : now_ms(), .patience = deal->patience
+    };
+    deal->began = vigil->began;
     int rc = pl_port_parse(text, name);
     if (rc == MPI_SUCCESS)
         rc = pl_meeting_door(&vigil->door);
     if (rc)
         return rc;
+    if (name->process.node != vigil->node)
+        pl_engine_add_network(vigil->door); /* what that fails of, the call does */
     vigil->what = (struct pl_waiting){
         .what = what, .comm = deal->comm, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe, .context = vigil
     };
@@ -88,11 +98,25 @@ static bool is_gone(struct vigil *vigil, const struct pl_peer *peer, const struc
 
 /* --- accepting ---------------------------------------------------------------------------------------------------- */
 
+static bool is_networked(const struct pl_caller *caller)
+{
+    return pl_roster_is_networked(caller->roster, caller->length);
+}
+
+static bool is_far(const struct vigil *vigil, const struct pl_caller *caller)
+{
+    return caller->process.node != vigil->node;
+}
+
 /* NULL: it may connect. Else why not. */
-static const char *refusal(struct pl_comm *comm, const struct pl_caller *caller)
+static const char *refusal(const struct vigil *vigil, const struct pl_deal *deal, const struct pl_caller *caller)
 {
     const char *why = NULL;
+    struct pl_comm *comm = deal->comm;
     struct pl_group *group;
+    if (is_far(vigil, caller) && !(deal->networked && is_networked(caller)))
+        return deal->networked ? "a member of the connecting group has no network"
+                               : "a member of the accepting group has no network";
     if (pl_roster_read(comm->instance, caller->roster, caller->length, &group, NULL))
         return "what the connecting root says of its group is damaged";
     for (int i = 0; i < group->size && !why; i++)
@@ -107,9 +131,10 @@ static bool offer_to(struct vigil *vigil, struct pl_caller *caller, struct pl_de
 {
     struct pl_comm_id id = pl_comm_new_id();
     struct pl_offer offer = { .serial = id.serial, .home = id.home };
-    const char *why = refusal(deal->comm, caller);
+    bool come_again = deal->networked && !is_networked(caller) && !caller->final;
+    const char *why = come_again ? "" : refusal(vigil, deal, caller);
     if (why)
-        pl_port_refuse(vigil->door, caller, MPI_ERR_COMM, why);
+        pl_port_refuse(vigil->door, caller, come_again ? PL_UNREACHABLE : MPI_ERR_COMM, why);
     if (why || pl_port_offer(vigil->door, caller, &offer, deal->roster, deal->length))
         return false;
     while (caller->state == PL_CALLER_OFFERED && !is_gone(vigil, caller->peer, &caller->process))
@@ -130,6 +155,10 @@ static int accept_one(struct vigil *vigil, uint64_t port, struct pl_deal *deal)
     for (;;) {
         if (!pl_port_next(port, &caller))
             return pl_fail(MPI_ERR_PORT, "port_name is no open port of this process");
+        if (caller && !deal->final && !deal->networked && (is_far(vigil, caller) || is_networked(caller))) {
+            pl_port_put_back(port, caller);
+            return PL_UNREACHABLE;
+        }
         if (caller && offer_to(vigil, caller, deal))
             return MPI_SUCCESS;
         const char *why = deal->hopeless ? deal->hopeless(deal->context) : NULL;
@@ -165,9 +194,17 @@ static int no_port(const char *why)
     return pl_fail(MPI_ERR_PORT, "the port cannot be reached: %s", copy);
 }
 
+static int no_port_from_here(const char *why)
+{
+    return pl_fail(MPI_ERR_PORT, "the port is on another host, and a member of this group has no network "
+                   "(PLENUM_TRANSPORT=%s)%s%s", pl_config_text("transport"), *why ? ": " : "", why);
+}
+
 static int read_answer(const struct pl_outcall *call, struct pl_deal *deal)
 {
     struct pl_offer offer;
+    if (call->error == PL_UNREACHABLE)
+        return deal->final ? pl_fail(MPI_ERR_OTHER, "the accepting process asks for what was done") : PL_UNREACHABLE;
     if (call->error)
         return pl_fail(call->error, "the port did not connect: %s", call->why);
     memcpy(&offer, call->answer, sizeof offer);
@@ -180,12 +217,28 @@ static int read_answer(const struct pl_outcall *call, struct pl_deal *deal)
     return MPI_SUCCESS;
 }
 
+/* To another node there is no way without network, here and there. */
+static int go_there(const struct vigil *vigil, const struct pl_port_name *name, const struct pl_deal *deal)
+{
+    if (name->process.node == vigil->node)
+        return MPI_SUCCESS;
+    if (!pl_engine_card_has(name->card, name->card_length, PL_NETWORK))
+        return no_port("it is on another host, and was opened without " PL_NETWORK
+                       " (PLENUM_TRANSPORT of the job that accepts: auto, or with " PL_NETWORK ")");
+    if (deal->networked)
+        return MPI_SUCCESS;
+    return deal->final ? no_port_from_here(deal->why) : PL_UNREACHABLE;
+}
+
 static int call_and_wait(struct vigil *vigil, const struct pl_port_name *name, struct pl_deal *deal)
 {
     struct pl_outcall call;
     if (pl_whereabouts_ended(&name->process))
         return no_port("the process that opened it has ended");
-    int rc = pl_port_call(vigil->door, name, deal->roster, deal->length, &call);
+    int rc = go_there(vigil, name, deal);
+    if (rc)
+        return rc;
+    rc = pl_port_call(vigil->door, name, deal->roster, deal->length, deal->final, &call);
     if (rc)
         return rc == MPI_ERR_NO_MEM ? rc : no_port(pl_error_detail(NULL));
     pl_engine_progress(vigil->door);

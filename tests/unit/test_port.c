@@ -18,7 +18,7 @@ START_TEST(texts)
     char port[MPI_MAX_PORT_NAME], other[2 * MPI_MAX_PORT_NAME];
     ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
     ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
-    ck_assert_int_eq(pl_port_open(port), MPI_SUCCESS);
+    ck_assert_int_eq(pl_port_open(false, port), MPI_SUCCESS);
     ck_assert_int_eq(pl_port_parse(port, &name), MPI_SUCCESS);
     ck_assert_int_eq(name.process.pid, getpid());
     ck_assert(!pl_whereabouts_ended(&name.process));
@@ -42,7 +42,7 @@ START_TEST(texts)
     ck_assert_int_eq(pl_port_check(other), MPI_ERR_PORT);
     ck_assert_int_eq(pl_port_close(port), MPI_SUCCESS);
     ck_assert_int_eq(pl_port_close(port), MPI_ERR_PORT);
-    ck_assert_int_eq(pl_port_open(port), MPI_SUCCESS);
+    ck_assert_int_eq(pl_port_open(false, port), MPI_SUCCESS);
     pl_instance_close(instance); /* with a port that is open */
 }
 END_TEST

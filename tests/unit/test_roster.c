@@ -122,6 +122,7 @@ START_TEST(damage)
         unsigned char *part = malloc(cut + 1);
         memcpy(part, roster, cut);
         UNIT_CHECK(pl_roster_read(instance, part, cut, &group, &book) == MPI_ERR_OTHER);
+        UNIT_CHECK(!pl_roster_is_networked(part, cut));
         free(part);
     }
     for (size_t at = 0; at < length; at++)
@@ -138,4 +139,43 @@ START_TEST(damage)
 }
 END_TEST
 
-UNIT_MAIN_WITH("roster", set_up, tear_down, numbers, come_back, damage)
+/* A card that names the transport between nodes, and what is left of it. */
+START_TEST(networked)
+{
+    static const unsigned char entry[] = { 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
+    struct pl_engine *engine = &instance->engine;
+    struct pl_comm *comm;
+    unsigned char *roster;
+    size_t length;
+    uint64_t self = pl_process_self();
+    struct pl_group *group = pl_group_create(instance, 1, &self);
+    ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
+    pl_handle_drop(group);
+    ck_assert_int_eq(pl_roster_gather(comm, 0, &roster, &length), MPI_SUCCESS);
+    ck_assert(!pl_engine_is_networked(engine) && !pl_roster_is_networked(roster, length));
+    free(roster);
+    memcpy(engine->card + engine->card_length, entry, sizeof entry);
+    engine->card_length += sizeof entry;
+    ck_assert_int_eq(pl_roster_gather(comm, 0, &roster, &length), MPI_SUCCESS);
+    ck_assert(pl_engine_is_networked(engine) && pl_roster_is_networked(roster, length));
+    ck_assert_int_eq(pl_engine_add_network(engine), MPI_SUCCESS); /* nothing to do */
+    ck_assert_int_eq(engine->transports, 1);
+    for (size_t cut = 0; cut < length; cut++) {
+        unsigned char *part = malloc(cut + 1);
+        memcpy(part, roster, cut);
+        UNIT_CHECK(!pl_roster_is_networked(part, cut));
+        free(part);
+    }
+    for (size_t at = 0; at < length; at++)
+        for (int c = 0; c < 256; c++) {
+            unsigned char was = roster[at];
+            roster[at] = (unsigned char)c;
+            pl_roster_is_networked(roster, length); /* reads nothing beyond it */
+            roster[at] = was;
+        }
+    free(roster);
+    pl_comm_free(comm);
+}
+END_TEST
+
+UNIT_MAIN_WITH("roster", set_up, tear_down, numbers, come_back, damage, networked)
