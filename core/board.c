@@ -14,6 +14,7 @@
 
 #include "core/comm.h"
 #include "core/error.h"
+#include "core/lost.h"
 #include "core/relax.h"
 #include "core/report.h"
 
@@ -32,8 +33,8 @@ _Static_assert(2 * BEHIND < PL_BOARD_RENEWAL, "renewed before it is as old as th
 /* Nobody can finish when one has gone; nor when `awaited` has left. Engine lock held. */
 static int lost(const struct pl_board *board, int awaited, int *rank)
 {
-    *rank = atomic_load(&board->comm->lost) - 1;
-    if (*rank >= 0)
+    *rank = awaited;
+    if (atomic_load(&board->comm->lost))
         return MPI_ERR_PROC_ABORTED;
     for (int i = 0; i < board->size; i++)
         if (i != board->rank && pl_comm_peer(board->comm, *rank = i)->error)
@@ -69,7 +70,9 @@ static int wait_longer(struct pl_board *board, int rank, const struct pl_awaited
         rc = lost(board, rank, &gone);
         pl_engine_leave(engine);
         if (rc && !pl_awaited_is_there(awaited)) {
-            pl_fail(rc, "the process of rank %d in %s is gone", gone, pl_comm_label(board->comm));
+            rc = atomic_load(&board->comm->lost)
+                     ? pl_lost_fail(board->comm)
+                     : pl_fail(rc, "the process of rank %d in %s is gone", gone, pl_comm_label(board->comm));
             break;
         }
         rc = MPI_SUCCESS;

@@ -27,7 +27,7 @@ int pl_coll_run(const struct pl_coll *coll)
 {
     struct pl_schedule schedule;
     int rc = pl_coll_check(coll->comm);
-    if (rc || pl_coll_by_board(coll, &rc))
+    if (rc || pl_coll_by_board(coll, &rc) || pl_coll_by_nodes(coll, &rc))
         return rc;
     pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
     pl_coll_select(coll)->append(&schedule, coll);

@@ -17,6 +17,7 @@
 #include "core/instance.h"
 #include "core/match_index.h"
 #include "core/memory.h"
+#include "core/nodes.h"
 #include "core/process.h"
 #include "core/report.h"
 #include "core/request.h"
@@ -130,6 +131,7 @@ void pl_comm_destroy(void *object)
         pl_list_remove(&comm->siblings);
         pl_lock_drop(&instance->lock);
     }
+    pl_nodes_release(comm);
     pl_board_release(comm);
     pl_object_release(comm->local);
     pl_topology_release(comm);
@@ -168,6 +170,7 @@ void pl_comm_orphan(struct pl_comm *comm)
     while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
         pl_handle_drop(comm);
     pl_request_free_spares(comm);
+    pl_nodes_release(comm);
     pl_board_release(comm);
 }
 

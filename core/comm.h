@@ -18,6 +18,7 @@ struct pl_attrs;
 struct pl_errhandler;
 struct pl_info;
 struct pl_instance;
+struct pl_nodes;
 struct pl_type;
 struct pl_op;
 struct pl_win;
@@ -69,7 +70,10 @@ struct pl_comm {
     uint32_t by_board;         /* which kinds of them go by it: a bit each (core/collectives/board.c) */
     bool boardless;            /* there will be none */
     int board_waited;          /* collectives that would have used it so far */
-    unsigned boarded;          /* collectives that went by the board */
+    unsigned boarded;          /* collectives that went by the board, or by nodes */
+    struct pl_nodes *nodes;    /* for blocking collectives of several nodes (nodes.h); NULL: none, or not yet */
+    bool nodeless;             /* there will be none */
+    struct pl_comm *whole;     /* of which this is the part of a node, or of the leaders; borrowed. NULL: it is none */
     uint32_t collective;       /* number of blocking collectives started: their tag */
     uint32_t nonblocking;      /* the same for nonblocking and persistent ones */
     _Atomic int unlike; /* a rank, plus 1, that would do collectives otherwise (core/collectives/table.h); 0: none */
@@ -91,7 +95,7 @@ struct pl_comm {
     _Atomic int left; /* a rank, plus 1, that has left in good order, and was waited for (left.h); 0: none */
     bool orphan;               /* its instance is closed: nothing can be started */
     struct pl_win *win;        /* whose own it is; NULL: nobody's */
-    const char *serves; /* NULL: the user's own; what it belongs to: "window", "file", "": an intercommunicator */
+    const char *serves; /* NULL: the user's own; what it belongs to: "window", "file", "": another communicator */
 };
 
 static inline bool pl_comm_is_inter(const struct pl_comm *comm)

@@ -81,7 +81,8 @@ void pl_lost_break(struct pl_engine *engine, uint64_t proc)
 {
     for (size_t i = 0; i < engine->comm_buckets; i++)
         for (struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next) {
-            int rank = pl_group_find(comm->group, proc);
+            const struct pl_comm *whole = comm->whole ? comm->whole : comm;
+            int rank = pl_group_find(whole->group, proc);
             if (rank < 0 && comm->remote)
                 rank = pl_group_find(comm->remote, proc);
             if (rank < 0 || atomic_load(&comm->lost))
@@ -262,5 +263,5 @@ int pl_lost_fail(const struct pl_comm *comm)
     if (comm->starved)
         return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank,
                        pl_comm_label(comm));
-    return pl_lost_fail_about(comm, rank, "has died");
+    return pl_lost_fail_about(comm->whole ? comm->whole : comm, rank, "has died");
 }

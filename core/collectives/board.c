@@ -28,8 +28,7 @@ static inline bool is_reduction(enum pl_coll_kind kind)
     return kind >= PL_COLL_REDUCE;
 }
 
-/* The bytes of a call (struct pl_board_call); SIZE_MAX: not for the board. */
-static size_t bytes_of(const struct pl_coll *coll)
+size_t pl_board_bytes(const struct pl_coll *coll)
 {
     bool root = coll->comm->rank == coll->root;
     MPI_Count count = coll->recvcount;
@@ -107,8 +106,7 @@ static bool is_much(const struct pl_board_call *call)
     return gets_all && call->bytes > CACHES / (size_t)call->size / (size_t)call->size;
 }
 
-/* Of the user's, who knows better. */
-static bool has_rules(enum pl_coll_kind kind)
+bool pl_coll_has_rules(enum pl_coll_kind kind)
 {
     int rules;
     pl_coll_table(kind, &rules);
@@ -133,8 +131,8 @@ static struct pl_board *find_board(const struct pl_coll *coll, int *rc)
     *rc = MPI_SUCCESS;
     if (coll->kind >= PL_COLL_KINDS || comm->size < 2 || pl_comm_is_inter(comm) || pl_coll_forced(coll->kind))
         return NULL;
-    size_t bytes = bytes_of(coll);
-    if (bytes == SIZE_MAX || (bytes > PL_BOARD_SHORT && has_rules(coll->kind)))
+    size_t bytes = pl_board_bytes(coll);
+    if (bytes == SIZE_MAX || (bytes > PL_BOARD_SHORT && pl_coll_has_rules(coll->kind)))
         return NULL;
     *rc = pl_board_of(comm, is_reduction(coll->kind), &board);
     if (board)
@@ -177,8 +175,8 @@ bool pl_coll_by_board(const struct pl_coll *coll, int *rc)
     struct pl_comm *comm = coll->comm;
     if (__builtin_expect(!comm->board, 0) && !find_board(coll, rc))
         return *rc != MPI_SUCCESS;
-    size_t bytes = comm->by_board >> coll->kind & 1 ? bytes_of(coll) : SIZE_MAX;
-    if (__builtin_expect(bytes > PL_BOARD_SHORT, 0) && (bytes == SIZE_MAX || has_rules(coll->kind)))
+    size_t bytes = comm->by_board >> coll->kind & 1 ? pl_board_bytes(coll) : SIZE_MAX;
+    if (__builtin_expect(bytes > PL_BOARD_SHORT, 0) && (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind)))
         return false;
     *rc = pl_coll_on_board(coll, bytes);
     return true;

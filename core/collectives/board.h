@@ -19,6 +19,12 @@ struct pl_board_call {
     bool much;    /* more than the caches hold comes in */
 };
 
+/* The bytes of a call, as above; SIZE_MAX: not for the board. */
+size_t pl_board_bytes(const struct pl_coll *coll);
+
+/* Are there rules of the user's, who knows better? */
+bool pl_coll_has_rules(enum pl_coll_kind kind);
+
 /* Does a piece of `bytes` bytes, from the `at`-th on: one operation of the board, but for its end. */
 typedef int pl_board_piece(struct pl_board_call *call, size_t at, size_t bytes);
 pl_board_piece pl_board_barrier, pl_board_bcast, pl_board_gather, pl_board_scatter, pl_board_allgather,

@@ -119,6 +119,25 @@ START_TEST(later)
 }
 END_TEST
 
+/* The part of a communicator that is on one node is broken with all of it, whoever has died. */
+START_TEST(of_a_node)
+{
+    struct pl_group *two = pl_group_create_range(instance, 2, 0, 1);
+    uint32_t came[SIZE] = { 0 };
+    struct pl_comm *whole = comm_of(all, came), *part = comm_of(two, came);
+    strcpy(whole->name, "ocean");
+    part->whole = whole;
+    dead[3] = true;
+    ck_assert_int_eq(lost(comm_of(all, came)), 3);
+    ck_assert_int_eq(pl_coll_check(part), MPI_ERR_PROC_ABORTED);
+    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 3 of ocean has died"));
+    part->whole = NULL;
+    pl_handle_drop(part);
+    pl_handle_drop(whole);
+    pl_handle_drop(two);
+}
+END_TEST
+
 static struct pl_comm *inter_of(struct pl_group *local, struct pl_group *remote, const uint32_t came[SIZE])
 {
     struct pl_comm *comm;
@@ -193,4 +212,4 @@ START_TEST(while_the_board_is_made)
 }
 END_TEST
 
-UNIT_MAIN_WITH("lost", setup, teardown, from_the_start, later, between_groups, while_the_board_is_made)
+UNIT_MAIN_WITH("lost", setup, teardown, from_the_start, later, of_a_node, between_groups, while_the_board_is_made)

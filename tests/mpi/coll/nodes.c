@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocking collectives that go by shared memory on each node and by messages between the nodes (MPI-5.0 chapter 6):
+ * barrier, broadcast, reductions, allgather, with all roots, in place or not, of many lengths, on communicators whose
+ * ranks are placed in several ways. On one node they are as others; over several, tests/hosts runs this.
+ */
+#include <time.h>
+
+#include "mtest.h"
+
+enum { ROOM = 1 << 19 /* ints */, RANKS_MAX = 64, LENGTHS = 10 };
+
+static const int lengths[LENGTHS] = { 0, 1, 2, 13, 150, 1024, 1025, 8191, 50000, 100003 };
+static int in[ROOM], out[ROOM], rank, size, turn;
+static MPI_Comm comm;
+static MPI_Datatype gapped; /* an int with a gap behind it */
+
+/* The i-th int that a rank has in this turn; small, so that products do not overflow. */
+static int word(int from, int i)
+{
+    return (int)(((unsigned)turn * 40503u + (unsigned)from * 977u + (unsigned)i * 31u) % 7);
+}
+
+static void fill(int *at, int count, int from)
+{
+    for (int i = 0; i < count; i++)
+        at[i] = word(from, i);
+}
+
+static int wrong(const int *got, int count, int from, int stride)
+{
+    int bad = 0;
+    for (int i = 0; i < count; i++)
+        bad += got[i * stride] != word(from, i);
+    return bad;
+}
+
+/* --- moving ------------------------------------------------------------------------------------------------------- */
+
+/* Some ranks have gaps between the ints. */
+static void bcast(int count, int root)
+{
+    int stride = rank % 2 ? 2 : 1;
+    memset(out, -1, (size_t)count * 2 * sizeof *out);
+    for (int i = 0; rank == root && i < count; i++)
+        out[i * stride] = word(root, i);
+    CHECK_OK(MPI_Bcast(out, count, stride == 2 ? gapped : MPI_INT, root, comm));
+    CHECK(wrong(out, count, root, stride) == 0);
+    CHECK(stride == 1 || count == 0 || out[1] == -1);
+}
+
+static void allgather(int count, int in_place)
+{
+    int stride = rank % 2 ? 2 : 1, bad = 0;
+    memset(out, -1, (size_t)count * (size_t)size * 2 * sizeof *out);
+    fill(in, count, rank);
+    for (int i = 0; in_place && i < count; i++)
+        out[(rank * count + i) * stride] = in[i];
+    CHECK_OK(MPI_Allgather(in_place ? MPI_IN_PLACE : in, count, MPI_INT, out, count, stride == 2 ? gapped : MPI_INT,
+                           comm));
+    for (int from = 0; from < size; from++)
+        bad += wrong(out + from * count * stride, count, from, stride);
+    CHECK(bad == 0);
+}
+
+/* --- reductions --------------------------------------------------------------------------------------------------- */
+
+static int combine(MPI_Op op, int a, int b)
+{
+    return op == MPI_SUM    ? a + b
+           : op == MPI_PROD ? (int)((unsigned)a * (unsigned)b)
+           : op == MPI_MIN  ? (a < b ? a : b)
+           : op == MPI_MAX  ? (a > b ? a : b)
+           : op == MPI_BAND ? a & b
+           : op == MPI_BOR  ? a | b
+           : op == MPI_BXOR ? a ^ b
+           : op == MPI_LAND ? a && b
+           : op == MPI_LOR  ? a || b
+                            : !a != !b;
+}
+
+static int wrong_result(const int *got, int count, MPI_Op op)
+{
+    int bad = 0;
+    for (int i = 0; i < count; i++) {
+        int want = word(0, i);
+        for (int from = 1; from < size; from++)
+            want = combine(op, want, word(from, i));
+        bad += got[i] != want;
+    }
+    return bad;
+}
+
+static void reduce(int count, int root, MPI_Op op, int in_place)
+{
+    fill(in, count, rank);
+    memset(out, -1, (size_t)count * sizeof *out);
+    if (rank == root && in_place)
+        fill(out, count, rank);
+    CHECK_OK(MPI_Reduce(rank == root && in_place ? MPI_IN_PLACE : in, rank == root ? out : NULL, count, MPI_INT, op,
+                        root, comm));
+    CHECK(rank != root || wrong_result(out, count, op) == 0);
+    CHECK(rank == root || wrong(in, count, rank, 1) == 0);
+}
+
+static void allreduce(int count, MPI_Op op, int in_place)
+{
+    fill(in, count, rank);
+    fill(out, count, rank);
+    CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op, comm));
+    CHECK(wrong_result(out, count, op) == 0);
+}
+
+/* Pairs of value and place; the lowest place of the greatest value. */
+static void maxloc(void)
+{
+    int mine[2] = { word(rank, 0), rank }, got[2] = { -1, -1 }, best = 0;
+    for (int from = 1; from < size; from++)
+        best = word(from, 0) > word(best, 0) ? from : best;
+    CHECK_OK(MPI_Allreduce(mine, got, 1, MPI_2INT, MPI_MAXLOC, comm));
+    CHECK(got[0] == word(best, 0) && got[1] == best);
+}
+
+/* Sums that depend on the order of the operands: the same bits on all ranks, and each time. */
+static void same_bits(int count)
+{
+    double *mine = (double *)in, *first = (double *)out, again[64];
+    for (int i = 0; i < count; i++)
+        mine[i] = 1.0 / (word(rank, i) + 3) * (i % 2 ? 1e10 : 1e-10);
+    CHECK_OK(MPI_Allreduce(mine, first, count, MPI_DOUBLE, MPI_SUM, comm));
+    CHECK_OK(MPI_Allreduce(mine, again, count, MPI_DOUBLE, MPI_SUM, comm));
+    CHECK(memcmp(first, again, (size_t)count * sizeof *again) == 0);
+    CHECK_OK(MPI_Bcast(again, count, MPI_DOUBLE, 0, comm));
+    CHECK(memcmp(first, again, (size_t)count * sizeof *again) == 0);
+}
+
+/* An operation of the user's, that does not commute: the second operand, unless it is 0. */
+static void later(void *a, void *b, int *count, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        ((int *)b)[i] = ((int *)b)[i] ? ((int *)b)[i] : ((int *)a)[i];
+}
+
+static void in_order(MPI_Op op)
+{
+    int mine = word(rank, 0), got = -1, want = 0;
+    for (int from = 0; from < size; from++)
+        want = word(from, 0) ? word(from, 0) : want;
+    CHECK_OK(MPI_Allreduce(&mine, &got, 1, MPI_INT, op, comm));
+    CHECK(got == want);
+}
+
+/* --- all of it ---------------------------------------------------------------------------------------------------- */
+
+static void all_kinds(MPI_Op users)
+{
+    static const int places[] = { 0, 1 };
+    const MPI_Op ops[] = { MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR };
+    enum { OPS = sizeof ops / sizeof *ops };
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int l = 0; l < LENGTHS; l++)
+        for (int p = 0; p < 2; p++, turn++) {
+            int count = lengths[l], root = turn % size;
+            bcast(count, root);
+            reduce(count, root, ops[turn % OPS], places[p]);
+            reduce(count, (root + 1) % size, MPI_SUM, places[p]);
+            allreduce(count, ops[(turn + 3) % OPS], places[p]);
+            CHECK_OK(MPI_Barrier(comm));
+            allgather(count / size, places[p]);
+        }
+    for (int i = 0; i < 3 * OPS; i++, turn++) {
+        allreduce(5, ops[i % OPS], i % 2);
+        reduce(5, i % size, ops[i % OPS], i / OPS % 2);
+        bcast(3, i % size);
+    }
+    maxloc();
+    same_bits(64);
+    in_order(users);
+}
+
+static double clock_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The first leaves after the last has come, by the one clock of the machine on which the tests make several nodes. */
+static void barriers(void)
+{
+    for (int n = 0; n < 20; n++) {
+        double come = clock_now(), last, leave, first;
+        CHECK_OK(MPI_Barrier(comm));
+        leave = clock_now();
+        CHECK_OK(MPI_Allreduce(&come, &last, 1, MPI_DOUBLE, MPI_MAX, comm));
+        CHECK_OK(MPI_Allreduce(&leave, &first, 1, MPI_DOUBLE, MPI_MIN, comm));
+        CHECK(last <= first);
+    }
+}
+
+static void on(MPI_Comm with, MPI_Op users)
+{
+    comm = with;
+    if (comm == MPI_COMM_NULL)
+        return;
+    CHECK_OK(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
+    all_kinds(users);
+    barriers();
+    if (comm != MPI_COMM_WORLD)
+        CHECK_OK(MPI_Comm_free(&comm));
+}
+
+int main(int argc, char **argv)
+{
+    MTEST_INIT(argc, argv);
+    MPI_Comm other;
+    MPI_Op users;
+    CHECK_OK(MPI_Op_create(later, 0, &users));
+    CHECK_OK(MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &gapped));
+    CHECK_OK(MPI_Type_commit(&gapped));
+    on(MPI_COMM_WORLD, users);
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -mtest_rank, &other));
+    on(other, users);
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, 0, (mtest_rank + 1) % 2, &other)); /* odd ranks first */
+    on(other, users);
+    CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, mtest_rank == 0 ? MPI_UNDEFINED : 0, 0, &other));
+    on(other, users);
+    for (int i = 0; i < 10; i++) { /* they come and go */
+        int one = 1, all = 0;
+        CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &other));
+        CHECK_OK(MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, other));
+        CHECK(all == mtest_size);
+        CHECK_OK(MPI_Comm_free(&other));
+    }
+    CHECK_OK(MPI_Type_free(&gapped));
+    CHECK_OK(MPI_Op_free(&users));
+    MTEST_END;
+}
