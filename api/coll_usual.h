@@ -25,8 +25,7 @@ static inline bool pl_usual_comm(struct pl_coll *coll, enum pl_coll_kind kind, i
     coll->kind = kind;
     coll->comm = known;
     coll->root = root;
-    return known && known->by_board >> kind & 1 && (unsigned)root < (unsigned)known->size &&
-           pl_coll_can(known);
+    return known && known->by_board >> kind & 1 && (unsigned)root < (unsigned)known->size && pl_coll_can(known);
 }
 
 static inline bool pl_usual_buffer(const void *buf)
@@ -68,6 +67,54 @@ static inline bool pl_usual_received(struct pl_coll *coll, void *buf, MPI_Count 
     return pl_usual_buffer(buf) && pl_usual_data(coll->recvtype, count, bytes);
 }
 
+/* A block of those for each rank: its bytes, and where it is. */
+static inline size_t pl_usual_length(struct pl_counts counts, const struct pl_type *type, int rank)
+{
+    return (size_t)pl_count_at(counts, rank) * (size_t)type->size;
+}
+
+static inline const void *pl_usual_place(const void *buf, struct pl_displs displs, const struct pl_type *type, int rank)
+{
+    return (const void *)((uintptr_t)buf + (uintptr_t)pl_displ_at(displs, rank) * (uintptr_t)type->size);
+}
+
+/* Blocks of different lengths, one for each of `n` ranks, none of which overlaps some other memory. */
+static inline bool pl_usual_blocks(const void *buf, struct pl_counts counts, struct pl_displs displs,
+                                   const struct pl_type *type, int n, const void *other, size_t bytes)
+{
+    MPI_Count all = 0; /* negative if one is */
+    bool apart = true;
+    if (!pl_usual_buffer(buf) || !type || !type->dense || !(counts.narrow || counts.wide) ||
+        !(displs.narrow || displs.wide))
+        return false;
+    for (int i = 0; i < n; i++) {
+        all |= pl_count_at(counts, i);
+        apart &= pl_usual_apart(pl_usual_place(buf, displs, type, i), pl_usual_length(counts, type, i), other, bytes);
+    }
+    return apart && (uint64_t)all <= INT32_MAX;
+}
+
+static inline bool pl_usual_sent_each(struct pl_coll *coll, const void *buf, struct pl_counts counts,
+                                      struct pl_displs displs, MPI_Datatype datatype, const void *other, size_t bytes)
+{
+    coll->sendbuf = buf;
+    coll->sendcounts = counts;
+    coll->senddispls = displs;
+    coll->sendtype = pl_type_basic((uintptr_t)datatype);
+    return pl_usual_blocks(buf, counts, displs, coll->sendtype, coll->comm->size, other, bytes);
+}
+
+static inline bool pl_usual_received_each(struct pl_coll *coll, void *buf, struct pl_counts counts,
+                                          struct pl_displs displs, MPI_Datatype datatype, const void *other,
+                                          size_t bytes)
+{
+    coll->recvbuf = buf;
+    coll->recvcounts = counts;
+    coll->recvdispls = displs;
+    coll->recvtype = pl_type_basic((uintptr_t)datatype);
+    return pl_usual_blocks(buf, counts, displs, coll->recvtype, coll->comm->size, other, bytes);
+}
+
 /* The elements of a reduction, and what is done with them. */
 static inline bool pl_usual_elements(struct pl_coll *coll, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                                      size_t *bytes)
@@ -85,8 +132,7 @@ static inline bool pl_usual_vectors(struct pl_coll *coll, const void *sendbuf, s
     coll->sendbuf = sendbuf;
     coll->recvbuf = recvbuf;
     return pl_usual_buffer(recvbuf) &&
-           (sendbuf == MPI_IN_PLACE ||
-            (pl_usual_buffer(sendbuf) && pl_usual_apart(sendbuf, sent, recvbuf, received)));
+           (sendbuf == MPI_IN_PLACE || (pl_usual_buffer(sendbuf) && pl_usual_apart(sendbuf, sent, recvbuf, received)));
 }
 
 /* Does it. `bytes`: as in struct pl_board_call. */

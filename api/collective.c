@@ -49,9 +49,8 @@ static inline int gather(const char *function, const void *sendbuf, MPI_Count se
     size_t bytes, room;
     if (pl_usual_comm(&coll, PL_COLL_GATHER, root, comm) &&
         pl_usual_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
-        (root != coll.comm->rank ||
-         (pl_usual_received(&coll, recvbuf, recvcount, recvtype, &room) && room == bytes &&
-          pl_usual_apart(sendbuf, bytes, recvbuf, bytes * (size_t)coll.comm->size))))
+        (root != coll.comm->rank || (pl_usual_received(&coll, recvbuf, recvcount, recvtype, &room) && room == bytes &&
+                                     pl_usual_apart(sendbuf, bytes, recvbuf, bytes * (size_t)coll.comm->size))))
         return pl_usual_run(function, &coll, bytes);
     return WORK(pl_do_gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
@@ -68,18 +67,33 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
     return gather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
+static inline int gatherv(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                          void *recvbuf, struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype,
+                          int root, MPI_Comm comm)
+{
+    struct pl_coll coll = { 0 };
+    size_t bytes;
+    if (pl_usual_comm(&coll, PL_COLL_GATHERV, root, comm) &&
+        pl_usual_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
+        (root != coll.comm->rank ||
+         (pl_usual_received_each(&coll, recvbuf, recvcounts, displs, recvtype, sendbuf, bytes) &&
+          bytes <= pl_usual_length(recvcounts, coll.recvtype, root))))
+        return pl_usual_run(function, &coll, 0);
+    return WORK(pl_do_gatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
+}
+
 int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                 const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return pl_do_gatherv(&(struct pl_call)PL_CALL(MPI_Gatherv), sendbuf, sendcount, sendtype, recvbuf,
-                         PL_COUNTS(recvcounts), PL_DISPLS(displs), recvtype, root, comm, PL_RUN);
+    return gatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS(recvcounts), PL_DISPLS(displs), recvtype,
+                   root, comm);
 }
 
 int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return pl_do_gatherv(&(struct pl_call)PL_CALL(MPI_Gatherv_c), sendbuf, sendcount, sendtype, recvbuf,
-                         PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs), recvtype, root, comm, PL_RUN);
+    return gatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs),
+                   recvtype, root, comm);
 }
 
 static inline int scatter(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -89,9 +103,8 @@ static inline int scatter(const char *function, const void *sendbuf, MPI_Count s
     size_t bytes, sent;
     if (pl_usual_comm(&coll, PL_COLL_SCATTER, root, comm) &&
         pl_usual_received(&coll, recvbuf, recvcount, recvtype, &bytes) &&
-        (root != coll.comm->rank ||
-         (pl_usual_sent(&coll, sendbuf, sendcount, sendtype, &sent) && sent == bytes &&
-          pl_usual_apart(sendbuf, bytes * (size_t)coll.comm->size, recvbuf, bytes))))
+        (root != coll.comm->rank || (pl_usual_sent(&coll, sendbuf, sendcount, sendtype, &sent) && sent == bytes &&
+                                     pl_usual_apart(sendbuf, bytes * (size_t)coll.comm->size, recvbuf, bytes))))
         return pl_usual_run(function, &coll, bytes);
     return WORK(pl_do_scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
@@ -108,26 +121,40 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
     return scatter(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
+static inline int scatterv(const char *function, const void *sendbuf, struct pl_counts sendcounts,
+                           struct pl_displs displs, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                           MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    struct pl_coll coll = { 0 };
+    size_t bytes;
+    if (pl_usual_comm(&coll, PL_COLL_SCATTERV, root, comm) &&
+        pl_usual_received(&coll, recvbuf, recvcount, recvtype, &bytes) &&
+        (root != coll.comm->rank || (pl_usual_sent_each(&coll, sendbuf, sendcounts, displs, sendtype, recvbuf, bytes) &&
+                                     pl_usual_length(sendcounts, coll.sendtype, root) <= bytes)))
+        return pl_usual_run(function, &coll, 0);
+    return WORK(pl_do_scatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
 int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return pl_do_scatterv(&(struct pl_call)PL_CALL(MPI_Scatterv), sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(displs),
-                          sendtype, recvbuf, recvcount, recvtype, root, comm, PL_RUN);
+    return scatterv(__func__, sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(displs), sendtype, recvbuf, recvcount, recvtype,
+                    root, comm);
 }
 
 int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return pl_do_scatterv(&(struct pl_call)PL_CALL(MPI_Scatterv_c), sendbuf, PL_COUNTS_C(sendcounts),
-                          PL_DISPLS_C(displs), sendtype, recvbuf, recvcount, recvtype, root, comm, PL_RUN);
+    return scatterv(__func__, sendbuf, PL_COUNTS_C(sendcounts), PL_DISPLS_C(displs), sendtype, recvbuf, recvcount,
+                    recvtype, root, comm);
 }
 
 /* --- all to all --------------------------------------------------------------------------------------------------- */
 
 /* Each sends so many blocks; all get one from each. */
-static inline bool usual_exchange(struct pl_coll *coll, const void *sendbuf, MPI_Count sendcount,
-                                  MPI_Datatype sendtype, bool to_each, void *recvbuf, MPI_Count recvcount,
-                                  MPI_Datatype recvtype, size_t *bytes)
+static inline bool usual_exchange(struct pl_coll *coll, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  bool to_each, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  size_t *bytes)
 {
     size_t sent, size = (size_t)coll->comm->size;
     return pl_usual_received(coll, recvbuf, recvcount, recvtype, bytes) &&
@@ -158,18 +185,38 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return allgather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
+static inline int allgatherv(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype,
+                             MPI_Comm comm)
+{
+    struct pl_coll coll = { 0 };
+    size_t bytes, longest = 0;
+    if (pl_usual_comm(&coll, PL_COLL_ALLGATHERV, 0, comm) &&
+        pl_usual_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
+        pl_usual_received_each(&coll, recvbuf, recvcounts, displs, recvtype, sendbuf, bytes) &&
+        bytes <= pl_usual_length(recvcounts, coll.recvtype, coll.comm->rank)) {
+        for (int i = 0; i < coll.comm->size; i++) {
+            size_t length = pl_usual_length(recvcounts, coll.recvtype, i);
+            longest = length > longest ? length : longest;
+        }
+        if (longest <= PL_BOARD_SHORT)
+            return pl_usual_run(function, &coll, longest);
+    }
+    return WORK(pl_do_allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+}
+
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                    const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return pl_do_allgatherv(&(struct pl_call)PL_CALL(MPI_Allgatherv), sendbuf, sendcount, sendtype, recvbuf,
-                            PL_COUNTS(recvcounts), PL_DISPLS(displs), recvtype, comm, PL_RUN);
+    return allgatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS(recvcounts), PL_DISPLS(displs),
+                      recvtype, comm);
 }
 
 int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                      const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return pl_do_allgatherv(&(struct pl_call)PL_CALL(MPI_Allgatherv_c), sendbuf, sendcount, sendtype, recvbuf,
-                            PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs), recvtype, comm, PL_RUN);
+    return allgatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs),
+                      recvtype, comm);
 }
 
 static inline int alltoall(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -195,20 +242,37 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     return alltoall(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
+static inline int alltoallv(const char *function, const void *sendbuf, struct pl_counts sendcounts,
+                            struct pl_displs sdispls, MPI_Datatype sendtype, void *recvbuf, struct pl_counts recvcounts,
+                            struct pl_displs rdispls, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    struct pl_coll coll = { 0 };
+    if (pl_usual_comm(&coll, PL_COLL_ALLTOALLV, 0, comm) &&
+        pl_usual_sent_each(&coll, sendbuf, sendcounts, sdispls, sendtype, NULL, 0) &&
+        pl_usual_received_each(&coll, recvbuf, recvcounts, rdispls, recvtype, NULL, 0)) {
+        int own = coll.comm->rank;
+        size_t sent = pl_usual_length(sendcounts, coll.sendtype, own),
+               room = pl_usual_length(recvcounts, coll.recvtype, own);
+        if (sent <= room && pl_usual_apart(pl_usual_place(sendbuf, sdispls, coll.sendtype, own), sent,
+                                           pl_usual_place(recvbuf, rdispls, coll.recvtype, own), room))
+            return pl_usual_run(function, &coll, 0);
+    }
+    return WORK(pl_do_alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
 int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                   void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return pl_do_alltoallv(&(struct pl_call)PL_CALL(MPI_Alltoallv), sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(sdispls),
-                           sendtype, recvbuf, PL_COUNTS(recvcounts), PL_DISPLS(rdispls), recvtype, comm, PL_RUN);
+    return alltoallv(__func__, sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(sdispls), sendtype, recvbuf,
+                     PL_COUNTS(recvcounts), PL_DISPLS(rdispls), recvtype, comm);
 }
 
 int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype,
                     void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
                     MPI_Comm comm)
 {
-    return pl_do_alltoallv(&(struct pl_call)PL_CALL(MPI_Alltoallv_c), sendbuf, PL_COUNTS_C(sendcounts),
-                           PL_DISPLS_C(sdispls), sendtype, recvbuf, PL_COUNTS_C(recvcounts), PL_DISPLS_C(rdispls),
-                           recvtype, comm, PL_RUN);
+    return alltoallv(__func__, sendbuf, PL_COUNTS_C(sendcounts), PL_DISPLS_C(sdispls), sendtype, recvbuf,
+                     PL_COUNTS_C(recvcounts), PL_DISPLS_C(rdispls), recvtype, comm);
 }
 
 int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],

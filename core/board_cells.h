@@ -19,9 +19,12 @@ enum {
     PL_BOARD_SETS = 512,            /* of cells: operations that may be under way at once */
     PL_BOARD_SHORT_RING = 32 << 10, /* bytes in turns of which a rank puts longer data, up to PL_BOARD_SHORT ... */
     PL_BOARD_LONG_RING = 512 << 10, /* ... and beyond */
+    PL_BOARD_ELSEWHERE = PL_BOARD_MOST + 1, /* as bytes of a cell: its data goes by messages */
     PL_BOARD_RENEWAL = 1 << 17,     /* operations */
     PL_BOARD_AHEAD = 4,             /* operations before a cell is written its line is taken from those who read it */
 };
+
+#define PL_BOARD_ANY SIZE_MAX /* as bytes that are awaited: cells may have different ones */
 
 /* Everything that one rank writes and others poll has a line of its own. */
 struct pl_board_line {
@@ -173,7 +176,7 @@ static inline int pl_board_wait(struct pl_board *board, int rank, size_t *bytes,
     return MPI_SUCCESS;
 }
 
-/* Waits for all ranks' cells, of so many bytes each: MPI_ERR_TRUNCATE for any other number. */
+/* Waits for all ranks' cells, of so many bytes each: MPI_ERR_TRUNCATE for any other number, but with PL_BOARD_ANY. */
 static inline int pl_board_wait_all(struct pl_board *board, size_t bytes)
 {
     int wrong = -1;
@@ -181,7 +184,7 @@ static inline int pl_board_wait_all(struct pl_board *board, size_t bytes)
         int rc = i == board->rank || pl_board_has(board, i) ? MPI_SUCCESS : pl_board_await(board, i, board->size);
         if (__builtin_expect(rc != MPI_SUCCESS, 0))
             return rc;
-        if (__builtin_expect(board->cells[i].bytes != bytes, 0))
+        if (__builtin_expect(bytes != PL_BOARD_ANY && board->cells[i].bytes != bytes, 0))
             wrong = i;
     }
     board->seen = board->next;

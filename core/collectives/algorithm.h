@@ -71,6 +71,14 @@ static inline bool pl_has_counts(struct pl_counts counts)
     return counts.narrow || counts.wide;
 }
 
+static inline size_t pl_counts_sum(struct pl_counts counts, int n)
+{
+    MPI_Count sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += pl_count_at(counts, i);
+    return (size_t)sum;
+}
+
 /* What goes to a rank in scatter and alltoall, and comes from one in gather, allgather and alltoall; any form. */
 struct pl_block pl_send_block(const struct pl_coll *coll, int rank);
 struct pl_block pl_recv_block(const struct pl_coll *coll, int rank);

@@ -8,7 +8,10 @@
  * wants the result (reduce) or each wants another (scan), they stand in a chain, and each adds its own to what the one
  * before it has put there: none waits for more than one other, and those in front run ahead.
  *
- * Pieces: board_move.c, board_reduce.c.
+ * Where not all ranks know how much data there is (gatherv, scatterv, alltoallv), each says it with its data, or that
+ * it is too much and goes by messages.
+ *
+ * Pieces: board_move.c, board_vary.c, board_reduce.c.
  */
 #include "core/collectives/board.h"
 
@@ -28,28 +31,37 @@ static inline bool is_reduction(enum pl_coll_kind kind)
     return kind >= PL_COLL_REDUCE;
 }
 
+static MPI_Count longest_of(const struct pl_coll *coll)
+{
+    MPI_Count longest = 0;
+    for (int i = 0; i < coll->comm->size; i++)
+        longest = pl_count_at(coll->recvcounts, i) > longest ? pl_count_at(coll->recvcounts, i) : longest;
+    return longest;
+}
+
 size_t pl_board_bytes(const struct pl_coll *coll)
 {
     bool root = coll->comm->rank == coll->root;
     MPI_Count count = coll->recvcount;
     switch (coll->kind) {
-    case PL_COLL_BARRIER: return 0;
+    case PL_COLL_BARRIER:
+    case PL_COLL_GATHERV:
+    case PL_COLL_SCATTERV:
+    case PL_COLL_ALLTOALLV:
+    case PL_COLL_ALLTOALLW: return 0; /* one operation, whatever it holds */
     case PL_COLL_GATHER: return pl_block_size(root ? pl_coll_received(coll) : pl_coll_sent(coll));
     case PL_COLL_SCATTER: return pl_block_size(root ? pl_coll_sent(coll) : pl_coll_received(coll));
     case PL_COLL_BCAST:
     case PL_COLL_ALLGATHER:
     case PL_COLL_ALLTOALL: return pl_block_size(pl_coll_received(coll));
-    case PL_COLL_REDUCE_SCATTER:
-        count = 0;
-        for (int i = 0; i < coll->comm->size; i++)
-            count = pl_count_at(coll->recvcounts, i) > count ? pl_count_at(coll->recvcounts, i) : count;
-        break;
+    case PL_COLL_ALLGATHERV: return (size_t)longest_of(coll) * (size_t)coll->recvtype->size;
+    case PL_COLL_REDUCE_SCATTER: count = longest_of(coll); break;
     case PL_COLL_REDUCE:
     case PL_COLL_ALLREDUCE:
     case PL_COLL_REDUCE_SCATTER_BLOCK:
     case PL_COLL_SCAN:
     case PL_COLL_EXSCAN: break;
-    default: return SIZE_MAX; /* not all know alike how much it is */
+    default: return SIZE_MAX;
     }
     bool ours = !coll->op->user && !coll->op->user_c && coll->recvtype->size == coll->recvtype->extent;
     return ours ? (size_t)count * (size_t)coll->recvtype->size : SIZE_MAX;
@@ -60,9 +72,14 @@ static pl_board_piece *const ways[PL_COLL_KINDS] = {
     [PL_COLL_BARRIER] = pl_board_barrier,
     [PL_COLL_BCAST] = pl_board_bcast,
     [PL_COLL_GATHER] = pl_board_gather,
+    [PL_COLL_GATHERV] = pl_board_gatherv,
     [PL_COLL_SCATTER] = pl_board_scatter,
+    [PL_COLL_SCATTERV] = pl_board_scatterv,
     [PL_COLL_ALLGATHER] = pl_board_allgather,
+    [PL_COLL_ALLGATHERV] = pl_board_allgatherv,
     [PL_COLL_ALLTOALL] = pl_board_alltoall,
+    [PL_COLL_ALLTOALLV] = pl_board_alltoallv,
+    [PL_COLL_ALLTOALLW] = pl_board_alltoallv,
     [PL_COLL_REDUCE] = pl_board_reduce,
     [PL_COLL_ALLREDUCE] = pl_board_allreduce,
     [PL_COLL_REDUCE_SCATTER_BLOCK] = pl_board_reduce_scatter,
@@ -88,7 +105,8 @@ static size_t piece_of(const struct pl_board_call *call)
     size_t each = is_reduction(call->coll->kind) ? (size_t)call->coll->recvtype->size : PAGE;
     size_t size = (size_t)call->size, parts = 1, piece = 1; /* a cell has such a number of parts, a piece is so many */
     switch (call->coll->kind) {
-    case PL_COLL_ALLGATHER: break;
+    case PL_COLL_ALLGATHER:
+    case PL_COLL_ALLGATHERV: break;
     case PL_COLL_SCATTER:
     case PL_COLL_ALLTOALL: parts = size - 1; break;
     case PL_COLL_REDUCE_SCATTER:
@@ -102,8 +120,15 @@ static size_t piece_of(const struct pl_board_call *call)
 
 static bool is_much(const struct pl_board_call *call)
 {
-    bool gets_all = call->coll->kind == PL_COLL_ALLGATHER || call->coll->kind == PL_COLL_ALLTOALL;
-    return gets_all && call->bytes > CACHES / (size_t)call->size / (size_t)call->size;
+    const struct pl_coll *coll = call->coll;
+    size_t size = (size_t)call->size;
+    switch (coll->kind) {
+    case PL_COLL_ALLGATHER:
+    case PL_COLL_ALLTOALL: return call->bytes > CACHES / size / size;
+    case PL_COLL_ALLGATHERV:
+        return pl_counts_sum(coll->recvcounts, call->size) > CACHES / size / (size_t)coll->recvtype->size;
+    default: return false;
+    }
 }
 
 bool pl_coll_has_rules(enum pl_coll_kind kind)
@@ -113,12 +138,24 @@ bool pl_coll_has_rules(enum pl_coll_kind kind)
     return rules > 0;
 }
 
-/* Those kinds that no setting wants done otherwise. */
+/* Of how many bytes it is, not all ranks know. */
+static bool is_vague(enum pl_coll_kind kind)
+{
+    return kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV || kind == PL_COLL_ALLTOALLV ||
+           kind == PL_COLL_ALLTOALLW;
+}
+
+/* Does a setting want it done otherwise? */
+static bool is_ordered(enum pl_coll_kind kind)
+{
+    return pl_coll_forced(kind) || (is_vague(kind) && pl_coll_has_rules(kind));
+}
+
 static uint32_t kinds_by_board(void)
 {
     uint32_t kinds = 0;
     for (int kind = 0; kind < PL_COLL_KINDS; kind++)
-        if (!pl_coll_forced(kind))
+        if (!is_ordered(kind))
             kinds |= (uint32_t)1 << kind;
     return kinds;
 }
@@ -129,7 +166,7 @@ static struct pl_board *find_board(const struct pl_coll *coll, int *rc)
     struct pl_comm *comm = coll->comm;
     struct pl_board *board;
     *rc = MPI_SUCCESS;
-    if (coll->kind >= PL_COLL_KINDS || comm->size < 2 || pl_comm_is_inter(comm) || pl_coll_forced(coll->kind))
+    if (coll->kind >= PL_COLL_KINDS || comm->size < 2 || pl_comm_is_inter(comm) || is_ordered(coll->kind))
         return NULL;
     size_t bytes = pl_board_bytes(coll);
     if (bytes == SIZE_MAX || (bytes > PL_BOARD_SHORT && pl_coll_has_rules(coll->kind)))
@@ -158,7 +195,7 @@ static int __attribute__((noinline)) do_pieces(struct pl_board_call *call)
 int pl_coll_on_board(const struct pl_coll *coll, size_t bytes)
 {
     struct pl_comm *comm = coll->comm;
-    struct pl_board_call call = { comm->board, coll, comm->rank, comm->size, coll->root, bytes, 0, false };
+    struct pl_board_call call = { comm->board, coll, comm->rank, comm->size, coll->root, bytes, 0, false, 0 };
     int rc;
     if (__builtin_expect(bytes <= PL_BOARD_SHORT / PL_BOARD_RANKS, 1)) {
         rc = ways[coll->kind](&call, 0, bytes);
@@ -167,7 +204,7 @@ int pl_coll_on_board(const struct pl_coll *coll, size_t bytes)
         rc = do_pieces(&call);
     }
     comm->boarded++;
-    return rc;
+    return __builtin_expect(call.elsewhere != 0, 0) && rc == MPI_SUCCESS ? pl_board_by_messages(&call) : rc;
 }
 
 bool pl_coll_by_board(const struct pl_coll *coll, int *rc)

@@ -7,7 +7,6 @@
 
 #include "core/board_cells.h"
 #include "core/collectives/algorithm.h"
-#include "core/stream.h"
 
 /* A collective under way. */
 struct pl_board_call {
@@ -17,6 +16,7 @@ struct pl_board_call {
     size_t bytes; /* alike on all: of the vector in bcast, reduce, allreduce and scans, else of the longest block */
     size_t last;  /* of the piece before, if its parts have yet to be told */
     bool much;    /* more than the caches hold comes in */
+    uint64_t elsewhere; /* members whose data was too much for a cell: it goes by messages now */
 };
 
 /* The bytes of a call, as above; SIZE_MAX: not for the board. */
@@ -29,8 +29,12 @@ bool pl_coll_has_rules(enum pl_coll_kind kind);
 typedef int pl_board_piece(struct pl_board_call *call, size_t at, size_t bytes);
 pl_board_piece pl_board_barrier, pl_board_bcast, pl_board_gather, pl_board_scatter, pl_board_allgather,
     pl_board_alltoall;
+pl_board_piece pl_board_gatherv, pl_board_scatterv, pl_board_allgatherv, pl_board_alltoallv;
 pl_board_piece pl_board_reduce, pl_board_allreduce, pl_board_allreduce_in_parts, pl_board_reduce_scatter,
     pl_board_chain;
+
+/* The messages of a call whose data was partly `elsewhere`. */
+int pl_board_by_messages(const struct pl_board_call *call);
 
 static inline size_t pl_least(size_t a, size_t b)
 {

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives by the board that move data. See board.c. */
-#include "core/collectives/board.h"
+#include "core/collectives/board_data.h"
 
 /* --- data --------------------------------------------------------------------------------------------------------- */
 
-static inline char *direct_of(struct pl_block block)
-{
-    bool direct = block.type->dense || (block.type->solid && block.count == 1);
-    return direct ? pl_address(block.buf, block.type->true_lb) : NULL;
-}
-
-static void __attribute__((noinline)) walk(struct pl_block block, size_t at, void *packed, size_t bytes, bool pack)
+void pl_piece_walk(struct pl_block block, size_t at, void *packed, size_t bytes, bool pack)
 {
     struct pl_cursor cursor;
     pl_cursor_init(&cursor, block.buf, block.count, block.type);
@@ -19,48 +13,6 @@ static void __attribute__((noinline)) walk(struct pl_block block, size_t at, voi
         pl_cursor_pack(&cursor, packed, bytes);
     else
         pl_cursor_unpack(&cursor, packed, bytes);
-}
-
-/* Moves packed bytes of a block from the `at`-th on; no more than there are: the receiver may take fewer. */
-static inline void pack(struct pl_block block, size_t at, void *to, size_t bytes)
-{
-    const char *direct = direct_of(block);
-    size_t end = pl_block_size(block);
-    if (direct)
-        pl_copy_bytes(to, direct + at, at < end ? pl_least(bytes, end - at) : 0);
-    else
-        walk(block, at, to, bytes, true);
-}
-
-static inline void take(const struct pl_board_call *call, void *to, const void *from, size_t bytes)
-{
-    if (call->much)
-        pl_stream(to, from, bytes);
-    else
-        pl_copy_bytes(to, from, bytes);
-}
-
-static inline void unpack(const struct pl_board_call *call, const void *from, size_t bytes, struct pl_block block,
-                          size_t at)
-{
-    char *direct = direct_of(block);
-    if (direct)
-        take(call, direct + at, from, bytes);
-    else
-        walk(block, at, (void *)from, bytes, false);
-}
-
-/* The own part of what comes in: a piece at a time, which memcpy() does twice as fast as a megabyte at once. */
-static inline void keep(const struct pl_board_call *call, struct pl_block from, struct pl_block to, size_t at,
-                        size_t bytes)
-{
-    const char *source = direct_of(from);
-    char *target = direct_of(to);
-    size_t end = pl_least(pl_block_size(from), pl_block_size(to));
-    if (source && target)
-        take(call, target + at, source + at, at < end ? pl_least(bytes, end - at) : 0);
-    else if (at == 0)
-        pl_type_copy(from.buf, from.count, from.type, to.buf, to.count, to.type);
 }
 
 /* What goes to a rank, and what comes from one: blocks of one length. */
@@ -91,10 +43,10 @@ int pl_board_bcast(struct pl_board_call *call, size_t at, size_t bytes)
     if (call->rank == call->root) {
         if ((rc = pl_board_put(call->board, bytes, &cell)) != MPI_SUCCESS)
             return rc;
-        pack(data, at, cell, bytes);
+        pl_piece_pack(data, at, cell, bytes);
         pl_board_show(call->board, -1);
     } else if ((rc = pl_board_wait(call->board, call->root, &bytes, &theirs)) == MPI_SUCCESS) {
-        unpack(call, theirs, bytes, data, at);
+        pl_piece_unpack(call, theirs, bytes, data, at);
     }
     return rc;
 }
@@ -108,18 +60,18 @@ int pl_board_scatter(struct pl_board_call *call, size_t at, size_t bytes)
     int rc;
     if (call->rank != call->root) {
         if ((rc = pl_board_wait(call->board, call->root, &said, &theirs)) == MPI_SUCCESS && said == all)
-            unpack(call, (const char *)theirs + place_of(call->root, call->rank, bytes), bytes,
-                   pl_coll_received(coll), at);
+            pl_piece_unpack(call, (const char *)theirs + place_of(call->root, call->rank, bytes), bytes,
+                            pl_coll_received(coll), at);
         return rc;
     }
     if ((rc = pl_board_put(call->board, all, &cell)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
-            pack(sent_to(coll, i), at, (char *)cell + place_of(call->rank, i, bytes), bytes);
+            pl_piece_pack(sent_to(coll, i), at, (char *)cell + place_of(call->rank, i, bytes), bytes);
     pl_board_show(call->board, -1);
     if (coll->recvbuf != MPI_IN_PLACE)
-        keep(call, sent_to(coll, call->rank), pl_coll_received(coll), at, bytes);
+        pl_piece_keep(call, sent_to(coll, call->rank), pl_coll_received(coll), at, bytes);
     return rc;
 }
 
@@ -131,17 +83,17 @@ int pl_board_gather(struct pl_board_call *call, size_t at, size_t bytes)
     int rc = MPI_SUCCESS;
     if (call->rank != call->root) {
         if ((rc = pl_board_put(call->board, bytes, &cell)) == MPI_SUCCESS) {
-            pack(pl_coll_sent(coll), at, cell, bytes);
+            pl_piece_pack(pl_coll_sent(coll), at, cell, bytes);
             pl_board_show(call->board, call->root);
         }
         return rc;
     }
     if (!pl_coll_in_place(coll))
-        keep(call, pl_coll_sent(coll), received_from(coll, call->rank), at, bytes);
+        pl_piece_keep(call, pl_coll_sent(coll), received_from(coll, call->rank), at, bytes);
     for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
         size_t said = bytes;
         if (i != call->rank && (rc = pl_board_wait(call->board, i, &said, &theirs)) == MPI_SUCCESS)
-            unpack(call, theirs, said, received_from(coll, i), at);
+            pl_piece_unpack(call, theirs, said, received_from(coll, i), at);
     }
     return rc;
 }
@@ -168,15 +120,15 @@ int pl_board_allgather(struct pl_board_call *call, size_t at, size_t bytes)
     int rc = pl_board_put(call->board, bytes, &cell);
     if (rc)
         return rc;
-    pack(own, at, cell, bytes);
+    pl_piece_pack(own, at, cell, bytes);
     pl_board_show(call->board, -1);
     if (!in_place)
-        keep(call, own, place, at, bytes);
+        pl_piece_keep(call, own, place, at, bytes);
     if ((rc = pl_board_wait_all(call->board, bytes)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
-            unpack(call, pl_board_read(call->board, i, bytes), bytes, received_from(coll, i), at);
+            pl_piece_unpack(call, pl_board_read(call->board, i, bytes), bytes, received_from(coll, i), at);
     return rc;
 }
 
@@ -191,16 +143,16 @@ int pl_board_alltoall(struct pl_board_call *call, size_t at, size_t bytes)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
-            pack(in_place ? received_from(coll, i) : sent_to(coll, i), at,
-                 (char *)cell + place_of(call->rank, i, bytes), bytes);
+            pl_piece_pack(in_place ? received_from(coll, i) : sent_to(coll, i), at,
+                          (char *)cell + place_of(call->rank, i, bytes), bytes);
     pl_board_show(call->board, -1);
     if (!in_place)
-        keep(call, sent_to(coll, call->rank), received_from(coll, call->rank), at, bytes);
+        pl_piece_keep(call, sent_to(coll, call->rank), received_from(coll, call->rank), at, bytes);
     if ((rc = pl_board_wait_all(call->board, all)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
-            unpack(call, (const char *)pl_board_read(call->board, i, all) + place_of(i, call->rank, bytes), bytes,
-                   received_from(coll, i), at);
+            pl_piece_unpack(call, (const char *)pl_board_read(call->board, i, all) + place_of(i, call->rank, bytes),
+                            bytes, received_from(coll, i), at);
     return rc;
 }

@@ -142,14 +142,6 @@ const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind)
     return atomic_load_explicit(&found[kind], memory_order_relaxed);
 }
 
-static size_t sum_of(struct pl_counts counts, int n)
-{
-    MPI_Count sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += pl_count_at(counts, i);
-    return (size_t)sum;
-}
-
 /* The bytes by which rules go. */
 static size_t bytes_of(const struct pl_coll *coll)
 {
@@ -167,7 +159,7 @@ static size_t bytes_of(const struct pl_coll *coll)
     case PL_COLL_ALLGATHER:
     case PL_COLL_REDUCE_SCATTER_BLOCK: return (size_t)size * pl_block_size(pl_coll_received(coll));
     case PL_COLL_ALLGATHERV:
-    case PL_COLL_REDUCE_SCATTER: return sum_of(coll->recvcounts, size) * (size_t)coll->recvtype->size;
+    case PL_COLL_REDUCE_SCATTER: return pl_counts_sum(coll->recvcounts, size) * (size_t)coll->recvtype->size;
     default: return pl_block_size(pl_coll_received(coll));
     }
 }

@@ -141,6 +141,12 @@ static void step_gatherv_other(void)
     MPI_Gatherv(&out, 1, MPI_DOUBLE, NULL, NULL, NULL, MPI_DOUBLE, 1, MPI_COMM_WORLD);
 }
 
+static void step_alltoallv(void)
+{
+    static const int counts[2] = { 1, 1 }, displs[2] = { 0, 1 };
+    MPI_Alltoallv(pair, counts, displs, MPI_DOUBLE, both, counts, displs, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
 /* Callgrind counts while this runs, and writes down what it counted. The end keeps the call from being made a jump. */
 __attribute__((noinline, noclone)) void counted(void (*step)(void));
 __attribute__((noinline, noclone)) void counted(void (*step)(void))
@@ -261,6 +267,7 @@ int main(int argc, char **argv)
         collective(step_allgather);
         collective(step_alltoall);
         collective(step_reduce_scatter);
+        collective(step_alltoallv);
         given(step_bcast_root, step_bcast);
         given(step_reduce_other, step_reduce);
         given(step_scan_first, step_scan);
