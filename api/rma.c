@@ -11,6 +11,8 @@ static struct pl_rma arg_target(struct pl_call *call, enum pl_rma_kind kind, MPI
     struct pl_win *w = pl_arg_win(call, win);
     struct pl_rma rma = { .kind = kind, .win = w, .target = rank, .disp = disp, .count = count };
     pl_arg_dest(call, w ? w->comm : NULL, rank);
+    if (disp < 0 && w && w->flavor != MPI_WIN_FLAVOR_DYNAMIC && rank != MPI_PROC_NULL)
+        pl_call_error(call, MPI_ERR_DISP, "target_disp is %lld; it must not be negative", (long long)disp);
     pl_arg_count(call, count);
     rma.type = pl_arg_type(call, datatype);
     return rma;

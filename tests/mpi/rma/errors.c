@@ -168,9 +168,9 @@ static void arguments(MPI_Win win)
     CHECK_CLASS(put(win, target, 0, -1), MPI_ERR_COUNT);
     CHECK_CLASS(put(win, target, WORDS, 1), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(put(win, target, 0, WORDS + 1), MPI_ERR_RMA_RANGE);
-    CHECK_CLASS(put(win, target, -1, 1), MPI_ERR_RMA_RANGE);
+    CHECK_CLASS(put(win, target, -1, 1), MPI_ERR_DISP);
     CHECK_CLASS(put(win, target, INTPTR_MAX, 1), MPI_ERR_RMA_RANGE);
-    CHECK_CLASS(put(win, target, INTPTR_MIN, 1), MPI_ERR_RMA_RANGE);
+    CHECK_CLASS(put(win, target, INTPTR_MIN, 1), MPI_ERR_DISP);
     CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, target, 1, 1, early, win), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(MPI_Get(&result, 1, MPI_INT, target, WORDS, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(MPI_Fetch_and_op(&value, &result, MPI_INT, target, WORDS, MPI_SUM, win), MPI_ERR_RMA_RANGE);
