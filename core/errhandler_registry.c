@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/error.h"
 #include "core/log.h"
@@ -32,10 +33,11 @@ bool pl_named_nth(size_t n, const char **name, const struct plenum_errhandler_op
     return true;
 }
 
+/* Capitals or not, as MPI-5.0 has it for the key mpi_initial_errhandler (section 11.8.4). */
 static const struct plenum_errhandler_ops *find_built_in(const char *name)
 {
     for (int i = 0; i < BUILT_IN; i++)
-        if (strcmp(built_in[i].name, name) == 0)
+        if (strcasecmp(built_in[i].name, name) == 0)
             return built_in[i].ops;
     return NULL;
 }

@@ -14,6 +14,7 @@
 #include "core/collective.h"
 #include "core/comm.h"
 #include "core/engine.h"
+#include "core/errhandler_registry.h"
 #include "core/error.h"
 #include "core/info.h"
 #include "core/instance.h"
@@ -149,11 +150,26 @@ static int add_directory(struct pl_info *info, json_t *program)
     return rc;
 }
 
+/* Its initial error handler, by the variable that `mpiexec -initial-errhandler` sets, too. */
+static int add_errhandler(struct pl_info *info, json_t *program)
+{
+    char *name;
+    int rc = pl_info_get(info, "mpi_initial_errhandler", &name);
+    if (name && !pl_named_valid(name))
+        rc = pl_fail(MPI_ERR_INFO_VALUE, "info key mpi_initial_errhandler is \"%.60s\": it must be %s", name,
+                     PL_NAMED_ALLOWED);
+    else if (name)
+        json_object_set_new(program, "env", json_pack("{s:s}", "PLENUM_INITIAL_ERRHANDLER", name));
+    free(name);
+    return rc;
+}
+
 static int describe_program(const struct pl_spawn_command *command, json_t *program)
 {
     char *path = NULL;
     int rc = check_host(command->info);
     rc = rc ? rc : add_directory(command->info, program);
+    rc = rc ? rc : add_errhandler(command->info, program);
     rc = rc ? rc : pl_info_get(command->info, "path", &path);
     if (rc)
         return rc;

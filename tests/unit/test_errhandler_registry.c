@@ -49,15 +49,15 @@ static int lines(const char *text)
 
 START_TEST(names)
 {
-    const char *good[] = { "mpi_errors_are_fatal", "mpi_errors_abort",       "mpi_errors_return", "plenum://log",
-                           "plenum://backtrace",   "plenum://callback",      "plugin://x",        "plugin://a-b_C9",
-                           "plugin://x/",          "plugin://x/any/../thing" };
+    const char *good[] = { "mpi_errors_are_fatal", "mpi_errors_abort",        "mpi_errors_return", "plenum://log",
+                           "plenum://backtrace",   "plenum://callback",       "plugin://x",        "plugin://a-b_C9",
+                           "plugin://x/",          "plugin://x/any/../thing", "MPI_Errors_RETURN" };
     const char *bad[] = { "",
                           "log",
                           "plenum://",
                           "plenum://nothing",
                           "plenum://log/",
-                          "MPI_ERRORS_RETURN",
+                          "MPI_ERRORS_RETURNED",
                           "plugin://",
                           "plugin:///x",
                           "plugin://..",

@@ -46,6 +46,15 @@ static void meet(MPI_Comm inter, int expected, int words)
     CHECK_OK(MPI_Comm_disconnect(&inter));
 }
 
+/* The initial handler is the default one, or what the parents have asked for. */
+static void check_errhandler(MPI_Comm comm, int asked)
+{
+    MPI_Errhandler handler;
+    CHECK_OK(MPI_Comm_get_errhandler(comm, &handler));
+    CHECK(handler == (asked ? MPI_ERRORS_RETURN : MPI_ERRORS_ARE_FATAL));
+    CHECK_OK(MPI_Errhandler_free(&handler));
+}
+
 static int child(int argc, char **argv, MPI_Comm parent)
 {
     MPI_Comm inter, merged;
@@ -57,6 +66,9 @@ static int child(int argc, char **argv, MPI_Comm parent)
     CHECK(flag && *appnum == (word == 20));
     CHECK(argc == 4 && strcmp(argv[3], "two words; \"quoted\"") == 0);
     CHECK(word != 20 || (getcwd(directory, sizeof directory) && strcmp(directory, "/") == 0));
+    check_errhandler(MPI_COMM_WORLD, word == 20);
+    check_errhandler(MPI_COMM_SELF, word == 20);
+    check_errhandler(parent, word == 20);
     MPI_Comm_remote_size(parent, &remote);
     CHECK(sum_over(parent, word) == remote);
     CHECK_OK(MPI_Intercomm_merge(parent, 1, &merged));
@@ -98,6 +110,7 @@ static void check_soft(char *command, char *word)
     MPI_Info_set(infos[0], "soft", "7,1:4:2 , 2");
     MPI_Info_set(infos[1], "soft", "9:1:-7");
     MPI_Info_set(infos[1], "wdir", "/");
+    MPI_Info_set(infos[1], "mpi_initial_errhandler", "mpi_errors_return");
     char absolute[4096];
     CHECK(realpath(command, absolute) != NULL);
     CHECK_OK(MPI_Comm_spawn_multiple(2, (char *[]){ absolute, absolute }, (char **[]){ first, second }, (int[]){ 2, 4 },
@@ -163,9 +176,14 @@ int main(int argc, char **argv)
     MPI_Info_create(&infos[1]);
     MPI_Info_set(infos[1], "wdir", "/");
     MPI_Info_set(infos[1], "host", "localhost");
+    MPI_Info_set(infos[1], "mpi_initial_errhandler", "MPI_Errors_Return");
     CHECK_OK(MPI_Comm_spawn_multiple(2, commands, argvs, (int[]){ 1, 2 }, infos, root, MPI_COMM_WORLD, &inter,
                                      MPI_ERRCODES_IGNORE));
     meet(inter, 3, 10 + 2 * 20);
+    MPI_Info_set(infos[1], "mpi_initial_errhandler", "mpi_errors_wishful");
+    CHECK_CLASS(MPI_Comm_spawn(argv[0], first, 1, infos[1], root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
+                MPI_ERR_INFO_VALUE);
+    MPI_Info_delete(infos[1], "mpi_initial_errhandler");
     MPI_Info_set(infos[1], "host", "nowhere.invalid");
     CHECK_CLASS(MPI_Comm_spawn(argv[0], first, 1, infos[1], root, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
                 MPI_ERR_SPAWN);
