@@ -9,32 +9,46 @@
 #include "core/lost.h"
 #include "core/match.h"
 #include "core/p2p.h"
+#include "core/process.h"
 #include "core/report.h"
 #include "core/request.h"
 
-/* One of another job that cannot be reached at all has left, too: it cannot reach this process either. */
+/* One of another job that cannot be reached at all has left, too: it cannot reach this process either. One of the own
+ * job has when its process has ended. */
 static bool one_has(struct pl_comm *comm, int rank)
 {
     struct pl_peer *peer = pl_comm_peer(comm, rank);
+    uint64_t proc = pl_group_proc(comm->remote ? comm->remote : comm->group, rank);
+    int rc = peer ? MPI_SUCCESS : pl_engine_resolve(comm, rank, &peer);
+    if (rc)
+        return rc != PL_AGAIN && rc != MPI_ERR_NO_MEM &&
+               (PL_PROC_JOB(proc) != 0 || pl_process_alive(proc) == MPI_ERR_PROC_ABORTED);
+    return peer->closed;
+}
+
+/* All the others. In an intracommunicator this process itself remains, where another of its threads may send. One who
+ * has not left is enough, so that no more connections are made than needed. */
+static bool all_have(struct pl_comm *comm)
+{
     const struct pl_group *group = comm->remote ? comm->remote : comm->group;
-    if (!peer && PL_PROC_JOB(pl_group_proc(group, rank)) != 0) {
-        int rc = pl_engine_resolve(comm, rank, &peer);
-        if (rc && rc != PL_AGAIN && rc != MPI_ERR_NO_MEM)
-            return true;
-    }
-    return peer && peer->closed;
+    int self = comm->remote ? -1 : comm->rank;
+    if (self >= 0 && (group->size == 1 || comm->instance->engine.lock.real))
+        return false;
+    for (int i = 0; i < group->size; i++)
+        if (i != self && !one_has(comm, i))
+            return false;
+    comm->left = self == 0 ? 2 : 1;
+    return true;
 }
 
 bool pl_left_has(struct pl_comm *comm, int rank)
 {
-    bool any = rank == MPI_ANY_SOURCE; /* which this process itself is in an intracommunicator */
-    if (any && !comm->remote)
-        return false;
-    for (int i = any ? 0 : rank; i < (any ? comm->remote->size : rank + 1); i++)
-        if (!one_has(comm, i))
-            return false;
-    comm->left = any ? 1 : rank + 1;
-    return true;
+    if (rank == MPI_ANY_SOURCE)
+        return all_have(comm);
+    bool has = one_has(comm, rank);
+    if (has)
+        comm->left = rank + 1;
+    return has;
 }
 
 /* The first receive of a collective or a partitioned operation that waits for one who has left. */

@@ -6,8 +6,8 @@
  * takes long looks for that, and ends with MPI_ERR_PROC_ABORTED. Only a wait: a receive that nobody waits for may still
  * be cancelled.
  *
- * The transport tells who has left of those with whom it has a connection. A wait for a process of another job, whose
- * end no launcher reports, makes one.
+ * The transport tells who has left of those with whom it has a connection; a wait makes one. Who cannot be reached any
+ * more is seen by the end of its process.
  */
 #ifndef PLENUM_CORE_LEFT_H
 #define PLENUM_CORE_LEFT_H
@@ -23,7 +23,8 @@ struct pl_waiting;
  * if all that is waited for has left. Lock not held. */
 void pl_left_look(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
 
-/* Has this rank left, or for MPI_ANY_SOURCE have all? Notes it in comm->left. Engine lock held. */
+/* Has this rank left, or for MPI_ANY_SOURCE have all others (false where another thread of this process may send to
+ * itself)? What it has sent has arrived. Notes it in comm->left. Engine lock held. */
 bool pl_left_has(struct pl_comm *comm, int rank);
 
 /* "rank 1 of ocean has finalized": MPI_ERR_PROC_ABORTED, recorded. Somebody in comm->left. */

@@ -166,11 +166,11 @@ void pl_rma_wake(struct pl_win *win);
 /* What is queued at this end and cannot be done any more; nothing is under way. Engine lock held. */
 void pl_rma_drop(struct pl_win *win);
 
-/* Is that rank gone, or with PL_WIN_ALL anybody? MPI_ERR_PROC_ABORTED, recorded. Engine lock held. */
+/* Is that rank gone, or the window broken? MPI_ERR_PROC_ABORTED, recorded. Engine lock held. */
 int pl_win_find_lost(struct pl_win *win, int rank);
 
-/* Waits until `ready` says so, or for what is awaited; MPI_ERR_PROC_ABORTED when the rank, or with PL_WIN_ALL
- * anybody, is gone. */
+/* Waits until `ready` says so, by what the rank sends, or for what is awaited; MPI_ERR_PROC_ABORTED when the rank is gone,
+ * or has finalized and so sends nothing more. */
 int pl_win_await(struct pl_win *win, int rank, const struct pl_awaited *awaited,
                  bool (*ready)(struct pl_win *win, int rank));
 

@@ -10,6 +10,7 @@
 #include "core/errhandler.h"
 #include "core/error.h"
 #include "core/info.h"
+#include "core/left.h"
 #include "core/instance.h"
 #include "core/lost.h"
 #include "core/memory.h"
@@ -247,20 +248,18 @@ int pl_win_find_lost(struct pl_win *win, int rank)
 {
     if (atomic_load(&win->comm->lost))
         return pl_lost_fail(win->comm);
-    int from = rank < 0 ? 0 : rank, to = rank < 0 ? win->comm->size : rank + 1;
-    for (int i = from; i < to; i++) {
-        const struct pl_peer *peer = i == win->comm->rank ? NULL : pl_comm_peer(win->comm, i);
-        if (peer && peer->error)
-            return pl_fail(peer->error, "the process of rank %d in %s is gone", i, pl_win_label(win));
-    }
-    return MPI_SUCCESS;
+    const struct pl_peer *peer = rank == win->comm->rank ? NULL : pl_comm_peer(win->comm, rank);
+    return peer && peer->error
+               ? pl_fail(peer->error, "the process of rank %d in %s is gone", rank, pl_win_label(win))
+               : MPI_SUCCESS;
 }
 
 int pl_win_await(struct pl_win *win, int rank, const struct pl_awaited *awaited,
                  bool (*ready)(struct pl_win *win, int rank))
 {
+    enum { LOOKS = 100 }; /* rounds before it looks whether there is somebody who may answer */
     struct pl_engine *engine = &win->comm->instance->engine;
-    const struct pl_waiting what = { .comm = win->comm, .peer = rank < 0 ? PL_ANY : rank, .tag = PL_ANY };
+    const struct pl_waiting what = { .comm = win->comm, .peer = rank, .tag = PL_ANY };
     struct pl_wait wait = { .what = &what };
     for (;;) {
         pl_engine_enter(engine);
@@ -269,6 +268,8 @@ int pl_win_await(struct pl_win *win, int rank, const struct pl_awaited *awaited,
         there = there || (awaited ? pl_awaited_is_there(awaited) : ready(win, rank));
         if (!there)
             rc = pl_win_find_lost(win, rank);
+        if (!there && !rc && !awaited && wait.rounds > LOOKS && pl_left_has(win->comm, rank))
+            rc = pl_left_fail(win->comm);
         pl_engine_leave(engine);
         if (there || rc)
             return rc;

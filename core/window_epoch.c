@@ -8,6 +8,7 @@
 #include "core/collective.h"
 #include "core/error.h"
 #include "core/instance.h"
+#include "core/lost.h"
 #include "core/rma.h"
 #include "core/window.h"
 
@@ -154,12 +155,16 @@ int pl_win_complete(struct pl_win *win)
     return rc;
 }
 
-/* All that it was posted to have completed. Engine lock held. */
-static bool is_complete(struct pl_win *win, int rank)
+static bool has_completed(struct pl_win *win, int rank)
 {
-    (void)rank;
+    return win->targets[rank].completes > 0;
+}
+
+/* All that it was posted to have completed. Engine lock held. */
+static bool is_complete(struct pl_win *win)
+{
     for (int i = 0; i < win->exposed->size; i++)
-        if (win->targets[rank_of(win, win->exposed, i)].completes == 0)
+        if (!has_completed(win, rank_of(win, win->exposed, i)))
             return false;
     return true;
 }
@@ -186,7 +191,8 @@ static int check_exposed(const struct pl_win *win)
 int pl_win_wait(struct pl_win *win)
 {
     int rc = check_exposed(win);
-    rc = rc ? rc : pl_win_await(win, PL_WIN_ALL, NULL, is_complete);
+    for (int i = 0; rc == MPI_SUCCESS && i < win->exposed->size; i++)
+        rc = pl_win_await(win, rank_of(win, win->exposed, i), NULL, has_completed);
     if (rc == MPI_SUCCESS)
         end_exposure(win);
     return rc;
@@ -199,12 +205,12 @@ int pl_win_test(struct pl_win *win, bool *done)
     if (rc)
         return rc;
     pl_engine_enter(engine);
-    *done = is_complete(win, PL_WIN_ALL);
+    *done = is_complete(win);
     if (!*done) {
         pl_engine_progress(engine);
-        *done = is_complete(win, PL_WIN_ALL);
+        *done = is_complete(win);
     }
-    rc = *done || !atomic_load(&win->comm->lost) ? MPI_SUCCESS : pl_win_find_lost(win, PL_WIN_ALL);
+    rc = *done || !atomic_load(&win->comm->lost) ? MPI_SUCCESS : pl_lost_fail(win->comm);
     pl_engine_leave(engine);
     if (*done)
         end_exposure(win);
