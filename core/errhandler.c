@@ -267,16 +267,22 @@ static void invoke_plain(struct pl_errhandler *handler, void *handle, int code)
 }
 
 /* A handler for communicators is told of MPI_COMM_SELF, whose it is, when the error belongs to nothing; also if another
- * thread finalizes meanwhile. */
-static void invoke_user(struct pl_errhandler *handler, void *object, int code)
+ * thread finalizes meanwhile. What the user has freed while operations went on can be asked about in the handler. */
+static void invoke_user(struct pl_errhandler *handler, const struct pl_raised *raised)
 {
+    void *object = raised->object;
     void *handle = object ? pl_object_handle(object) : (void *)pl_kinds[handler->target].null;
+    bool freed = object && !pl_object_find(raised->kind, handle);
     if (!object && handler->target == PL_COMM)
         handle = MPI_COMM_SELF;
+    if (freed)
+        pl_handle_share(object);
     if (handler->extended)
-        invoke_extended(handler, handle, code);
+        invoke_extended(handler, handle, raised->code);
     else
-        invoke_plain(handler, handle, code);
+        invoke_plain(handler, handle, raised->code);
+    if (freed)
+        pl_handle_drop(object);
 }
 
 /* MPI_ERRORS_ABORT on a session, or on no object at all, ends the process that made the error and no other. */
@@ -323,7 +329,7 @@ void pl_errhandler_invoke(struct pl_errhandler *handler, const struct pl_raised 
     int before = enter_handler((uintptr_t)__builtin_frame_address(0));
     if (before < 0)
         return;
-    invoke_user(handler, raised->object, raised->code);
+    invoke_user(handler, raised);
     inside.depth = before;
 }
 

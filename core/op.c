@@ -88,7 +88,7 @@ int pl_op_check(const struct pl_op *op, const struct pl_type *type)
 }
 
 /* The function may change what the pointers point to: it gets copies. */
-static void apply_user(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type)
+static void call_user(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type)
 {
     MPI_Datatype handle = pl_type_handle(type);
     if (op->user_c) {
@@ -101,6 +101,14 @@ static void apply_user(const struct pl_op *op, const void *in, void *inout, MPI_
         MPI_Aint offset = (MPI_Aint)(done * type->extent);
         op->user(pl_address(in, offset), pl_address(inout, offset), &length, &datatype);
     }
+}
+
+/* The user may have freed the datatype since the operation was started: the function can ask about it all the same. */
+static void apply_user(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type)
+{
+    struct pl_type *shown = pl_handle_share((void *)(uintptr_t)type);
+    call_user(op, in, inout, count, type);
+    pl_handle_drop(shown);
 }
 
 void pl_op_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type)
