@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Blocking collectives that go by shared memory on each node and by messages between the nodes (MPI-5.0 chapter 6):
- * barrier, broadcast, reductions, allgather, with all roots, in place or not, of many lengths, on communicators whose
+ * barrier, broadcast, reductions, scans, allgather, with all roots, in place or not, of many lengths, on communicators whose
  * ranks are placed in several ways. On one node they are as others; over several, tests/hosts runs this.
  */
 #include <time.h>
@@ -56,8 +56,8 @@ static void allgather(int count, int in_place)
     fill(in, count, rank);
     for (int i = 0; in_place && i < count; i++)
         out[(rank * count + i) * stride] = in[i];
-    CHECK_OK(MPI_Allgather(in_place ? MPI_IN_PLACE : in, count, MPI_INT, out, count, stride == 2 ? gapped : MPI_INT,
-                           comm));
+    CHECK_OK(
+        MPI_Allgather(in_place ? MPI_IN_PLACE : in, count, MPI_INT, out, count, stride == 2 ? gapped : MPI_INT, comm));
     for (int from = 0; from < size; from++)
         bad += wrong(out + from * count * stride, count, from, stride);
     CHECK(bad == 0);
@@ -79,14 +79,15 @@ static int combine(MPI_Op op, int a, int b)
                             : !a != !b;
 }
 
-static int wrong_result(const int *got, int count, MPI_Op op)
+/* The result for some elements, of the ranks up to `last`. */
+static int wrong_part(const int *got, int first, int count, int last, MPI_Op op)
 {
     int bad = 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = first; i < first + count; i++) {
         int want = word(0, i);
-        for (int from = 1; from < size; from++)
+        for (int from = 1; from <= last; from++)
             want = combine(op, want, word(from, i));
-        bad += got[i] != want;
+        bad += got[i - first] != want;
     }
     return bad;
 }
@@ -99,7 +100,7 @@ static void reduce(int count, int root, MPI_Op op, int in_place)
         fill(out, count, rank);
     CHECK_OK(MPI_Reduce(rank == root && in_place ? MPI_IN_PLACE : in, rank == root ? out : NULL, count, MPI_INT, op,
                         root, comm));
-    CHECK(rank != root || wrong_result(out, count, op) == 0);
+    CHECK(rank != root || wrong_part(out, 0, count, size - 1, op) == 0);
     CHECK(rank == root || wrong(in, count, rank, 1) == 0);
 }
 
@@ -108,7 +109,38 @@ static void allreduce(int count, MPI_Op op, int in_place)
     fill(in, count, rank);
     fill(out, count, rank);
     CHECK_OK(MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op, comm));
-    CHECK(wrong_result(out, count, op) == 0);
+    CHECK(wrong_part(out, 0, count, size - 1, op) == 0);
+}
+
+static void scan(int count, MPI_Op op, int in_place)
+{
+    fill(in, count, rank);
+    fill(out, count, rank);
+    CHECK_OK(MPI_Scan(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op, comm));
+    CHECK(wrong_part(out, 0, count, rank, op) == 0);
+    fill(out, count, rank);
+    CHECK_OK(MPI_Exscan(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op, comm));
+    CHECK(rank == 0 ? wrong(out, count, 0, 1) == 0 : wrong_part(out, 0, count, rank - 1, op) == 0);
+}
+
+/* Blocks of `count` ints; then some are longer, and some empty. */
+static void reduce_scatter(int count, MPI_Op op, int in_place)
+{
+    int counts[RANKS_MAX], all = 0, first = 0;
+    fill(in, count * size, rank);
+    fill(out, count * size, rank);
+    CHECK_OK(MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, op, comm));
+    CHECK(wrong_part(out, rank * count, count, size - 1, op) == 0);
+    for (int uneven = 0; uneven < 2; uneven++) {
+        for (int i = all = 0; i < size; all += counts[i++]) {
+            counts[i] = uneven ? (i + turn) % 3 * (count / 2) : count;
+            first = i == rank ? all : first;
+        }
+        fill(in, all, rank);
+        fill(out, all, rank);
+        CHECK_OK(MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : in, out, counts, MPI_INT, op, comm));
+        CHECK(wrong_part(out, first, counts[rank], size - 1, op) == 0);
+    }
 }
 
 /* Pairs of value and place; the lowest place of the greatest value. */
@@ -156,7 +188,9 @@ static void in_order(MPI_Op op)
 static void all_kinds(MPI_Op users)
 {
     static const int places[] = { 0, 1 };
-    const MPI_Op ops[] = { MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR };
+    const MPI_Op ops[] = {
+        MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR
+    };
     enum { OPS = sizeof ops / sizeof *ops };
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
@@ -169,6 +203,8 @@ static void all_kinds(MPI_Op users)
             allreduce(count, ops[(turn + 3) % OPS], places[p]);
             CHECK_OK(MPI_Barrier(comm));
             allgather(count / size, places[p]);
+            scan(count, ops[(turn + 5) % OPS], places[p]);
+            reduce_scatter(count / size, ops[(turn + 7) % OPS], places[p]);
         }
     for (int i = 0; i < 3 * OPS; i++, turn++) {
         allreduce(5, ops[i % OPS], i % 2);
