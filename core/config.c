@@ -35,13 +35,13 @@
 
 /* Sorted by name. */
 const struct pl_config pl_config_table[] = {
-    ALGORITHM("allgather", "recursive_doubling|bruck|ring"),
-    ALGORITHM("allgatherv", "bruck|ring"),
-    ALGORITHM("allreduce", "recursive_doubling|ring|rabenseifner|reduce_bcast"),
+    ALGORITHM("allgather", "linear|recursive_doubling|bruck|ring"),
+    ALGORITHM("allgatherv", "linear|bruck|ring"),
+    ALGORITHM("allreduce", "linear|recursive_doubling|ring|rabenseifner|reduce_bcast"),
     ALGORITHM("alltoall", "bruck|pairwise|linear|exchange"),
     ALGORITHM("alltoallv", "pairwise|linear|exchange"),
     ALGORITHM("alltoallw", "pairwise|linear|exchange"),
-    ALGORITHM("barrier", "dissemination"),
+    ALGORITHM("barrier", "linear|dissemination"),
     ALGORITHM("bcast", "binomial|scatter_allgather|chain"),
     { "coll_board", PL_CONFIG_BOOL, "1", NULL, 0, 0,
       "blocking collectives of ranks on one node go by shared memory", PL_CONFIG_FIXED },

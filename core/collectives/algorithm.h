@@ -21,17 +21,17 @@ struct pl_algorithm {
 /* All there are; the configuration names them so (core/config.c). */
 /* clang-format off */
 #define PL_ALGORITHMS(X) \
-    X(barrier_dissemination) \
+    X(barrier_linear) X(barrier_dissemination) \
     X(bcast_binomial) X(bcast_scatter_allgather) X(bcast_chain) \
     X(gather_linear) X(gather_binomial) X(gatherv_linear) \
     X(scatter_linear) X(scatter_binomial) X(scatterv_linear) \
-    X(allgather_recursive_doubling) X(allgather_bruck) X(allgather_ring) \
-    X(allgatherv_bruck) X(allgatherv_ring) \
+    X(allgather_linear) X(allgather_recursive_doubling) X(allgather_bruck) X(allgather_ring) \
+    X(allgatherv_linear) X(allgatherv_bruck) X(allgatherv_ring) \
     X(alltoall_bruck) X(alltoall_pairwise) X(alltoall_linear) X(alltoall_exchange) \
     X(alltoallv_pairwise) X(alltoallv_linear) X(alltoallv_exchange) \
     X(alltoallw_pairwise) X(alltoallw_linear) X(alltoallw_exchange) \
     X(reduce_binomial) X(reduce_in_order) X(reduce_rabenseifner) \
-    X(allreduce_recursive_doubling) X(allreduce_ring) X(allreduce_rabenseifner) X(allreduce_reduce_bcast) \
+    X(allreduce_linear) X(allreduce_recursive_doubling) X(allreduce_ring) X(allreduce_rabenseifner) X(allreduce_reduce_bcast) \
     X(reduce_scatter_block_recursive_halving) X(reduce_scatter_block_pairwise) X(reduce_scatter_block_in_order) \
     X(reduce_scatter_recursive_halving) X(reduce_scatter_pairwise) X(reduce_scatter_in_order) \
     X(scan_doubling) X(scan_linear) X(exscan_doubling) X(exscan_linear)
@@ -108,6 +108,13 @@ static inline bool pl_coll_in_place(const struct pl_coll *coll)
 static inline struct pl_block pl_packed(const void *table, size_t each, int i, int n)
 {
     return pl_block_bytes(pl_address(table, (MPI_Aint)((size_t)i * each)), (size_t)n * each);
+}
+
+/* The same data to all others, beginning with the next one: not all to the same first. */
+static inline void pl_append_to_all(struct pl_schedule *schedule, const struct pl_comm *comm, struct pl_block data)
+{
+    for (int i = 1; i < comm->size; i++)
+        pl_schedule_send(schedule, data, (comm->rank + i) % comm->size);
 }
 
 /* --- numbering ------------------------------------------------------------------------------------------------- */

@@ -4,7 +4,8 @@
  *
  * Recursive doubling and ring move the blocks in the user's receive datatype, where they belong. Bruck's algorithm,
  * with as few messages for any number of ranks as recursive doubling has for a power of two, collects the packed blocks
- * in the order in which they come, from the own one upwards, and puts them in place at the end.
+ * in the order in which they come, from the own one upwards, and puts them in place at the end. Linear: each sends its
+ * block to all others, in one round.
  */
 #include "core/collectives/algorithm.h"
 
@@ -73,9 +74,22 @@ static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *col
                          pl_recv_block(coll, (rank + i) % size));
 }
 
+static void append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    struct pl_block own = pl_coll_in_place(coll) ? pl_recv_block(coll, coll->comm->rank) : pl_coll_sent(coll);
+    for (int i = 1; i < coll->comm->size; i++) {
+        int rank = (coll->comm->rank + i) % coll->comm->size;
+        pl_schedule_recv(schedule, pl_recv_block(coll, rank), rank);
+    }
+    pl_append_to_all(schedule, coll->comm, own);
+    append_own(schedule, coll);
+}
+
 const struct pl_algorithm pl_allgather_recursive_doubling = { PL_COLL_ALLGATHER, "recursive_doubling",
                                                               append_recursive_doubling, power_of_two };
 const struct pl_algorithm pl_allgather_bruck = { PL_COLL_ALLGATHER, "bruck", append_bruck, NULL };
 const struct pl_algorithm pl_allgather_ring = { PL_COLL_ALLGATHER, "ring", append_ring, NULL };
 const struct pl_algorithm pl_allgatherv_bruck = { PL_COLL_ALLGATHERV, "bruck", append_bruck, NULL };
 const struct pl_algorithm pl_allgatherv_ring = { PL_COLL_ALLGATHERV, "ring", append_ring, NULL };
+const struct pl_algorithm pl_allgather_linear = { PL_COLL_ALLGATHER, "linear", append_linear, NULL };
+const struct pl_algorithm pl_allgatherv_linear = { PL_COLL_ALLGATHERV, "linear", append_linear, NULL };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Allreduce. Every rank gets the same bits: partners combine the same operands in the same order (recursive doubling),
- * or each part of the vector is computed by one rank for all (the others).
+ * all combine those of all (linear), or each part of the vector is computed by one rank for all (the others).
  *
  * Recursive doubling keeps the order of the ranks and serves every operation; ring and Rabenseifner's, for long
  * vectors, move each byte about twice but need an operation that commutes; reduce and broadcast is what is left for
@@ -29,6 +29,25 @@ static void append_recursive_doubling(struct pl_schedule *schedule, const struct
     pl_fold_out(schedule, &fold, partial.value);
     if (partial.value.buf != result.buf)
         pl_schedule_copy(schedule, partial.value, result);
+}
+
+static void append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int rank = coll->comm->rank, last = coll->comm->size - 1;
+    struct pl_block *from = pl_schedule_temp(schedule, (size_t)(last + 1) * sizeof *from);
+    if (!from)
+        return;
+    for (int i = 0; i <= last; i++)
+        from[i] = pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype);
+    pl_schedule_copy(schedule, pl_coll_input(coll, coll->recvcount), from[rank]);
+    for (int i = 0; i <= last; i++)
+        if (i != rank)
+            pl_schedule_recv(schedule, from[i], i);
+    pl_append_to_all(schedule, coll->comm, from[rank]);
+    pl_schedule_wait(schedule);
+    for (int i = last - 1; i >= 0; i--)
+        pl_schedule_reduce(schedule, coll->op, from[i].buf, from[last]);
+    pl_schedule_copy(schedule, from[last], pl_coll_received(coll));
 }
 
 /* Part i travels once around the ring, growing, to rank i - 1, and once more around it, complete. */
@@ -80,6 +99,7 @@ static void append_reduce_bcast(struct pl_schedule *schedule, const struct pl_co
     pl_bcast_scatter_allgather.append(schedule, &bcast);
 }
 
+const struct pl_algorithm pl_allreduce_linear = { PL_COLL_ALLREDUCE, "linear", append_linear, NULL };
 const struct pl_algorithm pl_allreduce_recursive_doubling = { PL_COLL_ALLREDUCE, "recursive_doubling",
                                                               append_recursive_doubling, NULL };
 const struct pl_algorithm pl_allreduce_ring = { PL_COLL_ALLREDUCE, "ring", append_ring, pl_coll_commutes };

@@ -16,9 +16,10 @@
 
 /* For up to so many ranks and so many bytes: of the whole vector in bcast, reductions and scans, of one block in
  * gather, scatter and alltoall, of all blocks in allgather. The last rules of a kind together serve every call. */
-enum { RULES_MOST = 6 }; /* of a kind */
+enum { RULES_MOST = 7 }; /* of a kind */
 static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MOST] = {
     [PL_COLL_BARRIER] = {
+        { 8, ANY_BYTES, &pl_barrier_linear },
         { ANY_RANKS, ANY_BYTES, &pl_barrier_dissemination },
     },
     [PL_COLL_BCAST] = {
@@ -44,11 +45,13 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MOST] = {
         { ANY_RANKS, ANY_BYTES, &pl_scatterv_linear },
     },
     [PL_COLL_ALLGATHER] = {
+        { 8, 8 * K, &pl_allgather_linear },
         { ANY_RANKS, 64 * K, &pl_allgather_recursive_doubling },
         { ANY_RANKS, 32 * K, &pl_allgather_bruck },
         { ANY_RANKS, ANY_BYTES, &pl_allgather_ring },
     },
     [PL_COLL_ALLGATHERV] = {
+        { 8, 8 * K, &pl_allgatherv_linear },
         { ANY_RANKS, 32 * K, &pl_allgatherv_bruck },
         { ANY_RANKS, ANY_BYTES, &pl_allgatherv_ring },
     },
@@ -76,6 +79,7 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MOST] = {
         { ANY_RANKS, ANY_BYTES, &pl_reduce_in_order },
     },
     [PL_COLL_ALLREDUCE] = {
+        { 8, 1 * K, &pl_allreduce_linear },
         { ANY_RANKS, 16 * K, &pl_allreduce_recursive_doubling },
         { ANY_RANKS, 512 * K, &pl_allreduce_rabenseifner },
         { ANY_RANKS, ANY_BYTES, &pl_allreduce_ring },

@@ -58,7 +58,8 @@ START_TEST(test_replaces)
     ck_assert_uint_ne(settings, 0);
     ck_assert_int_eq(read_table("{ \"bcast\": [ { \"algorithm\": \"chain\" } ] }"), MPI_SUCCESS);
     ck_assert_uint_ne(pl_coll_settings(), settings);
-    ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 4, 1024), "recursive_doubling");
+    ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 4, 1024), "linear");
+    ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 4, 1025), "recursive_doubling");
     ck_assert_int_eq(read_table("{}"), MPI_SUCCESS);
     ck_assert_uint_eq(pl_coll_settings(), 0);
     ck_assert_str_eq(chosen(PL_COLL_BCAST, 2, 1), "binomial");

@@ -193,13 +193,13 @@ START_TEST(test_same_bits)
     static const struct pl_op op = {
         .obj = { .predefined = true }, .commute = true, .user = add_doubles, .name = "add"
     };
-    static const struct pl_algorithm *const algorithms[] = { &pl_allreduce_recursive_doubling, &pl_allreduce_ring,
-                                                             &pl_allreduce_rabenseifner };
+    static const struct pl_algorithm *const algorithms[] = { &pl_allreduce_linear, &pl_allreduce_recursive_doubling,
+                                                             &pl_allreduce_ring, &pl_allreduce_rabenseifner };
     static double in[SIZE][COUNT], out[SIZE][COUNT], first[COUNT];
     const struct pl_type *type = pl_type_predefined((uintptr_t)MPI_DOUBLE);
     for (int i = 0; i < SIZE * COUNT; i++)
         in[i / COUNT][i % COUNT] = (double)random_below(1000000) / (1 + random_below(999));
-    for (int run = 0; run < RUNS * 3; run++) {
+    for (int run = 0; run < RUNS * 4; run++) {
         struct pl_coll coll[SIZE];
         int errors[RANKS_MAX];
         ranks_open(SIZE);

@@ -231,11 +231,11 @@ static const struct family {
     { "BCAST", test_bcast, { "auto", "binomial", "scatter_allgather", "chain" } },
     { "GATHER", test_gather, { "auto", "linear", "binomial" } },
     { "SCATTER", test_scatter, { "auto", "linear", "binomial" } },
-    { "ALLGATHER", test_allgather, { "auto", "recursive_doubling", "bruck", "ring" } },
+    { "ALLGATHER", test_allgather, { "auto", "linear", "recursive_doubling", "bruck", "ring" } },
     { "ALLTOALL", test_alltoall, { "auto", "bruck", "pairwise", "linear", "exchange" } },
     { "GATHERV", test_gatherv, { "auto" } },
     { "SCATTERV", test_scatterv, { "auto" } },
-    { "ALLGATHERV", test_allgatherv, { "auto", "bruck", "ring" } },
+    { "ALLGATHERV", test_allgatherv, { "auto", "linear", "bruck", "ring" } },
     { "ALLTOALLV", test_alltoallv, { "auto", "pairwise", "linear", "exchange" } },
     { "ALLTOALLW", test_alltoallw, { "auto", "pairwise", "linear", "exchange" } },
 };

@@ -227,10 +227,10 @@ static void test_reduce_scatter(const struct draw *draw)
 static const struct family {
     const char *name;
     void (*test)(const struct draw *draw);
-    const char *algorithms[5];
+    const char *algorithms[6];
 } families[] = {
     { "REDUCE", test_reduce, { "auto", "binomial", "in_order", "rabenseifner" } },
-    { "ALLREDUCE", test_allreduce, { "auto", "recursive_doubling", "ring", "rabenseifner", "reduce_bcast" } },
+    { "ALLREDUCE", test_allreduce, { "auto", "linear", "recursive_doubling", "ring", "rabenseifner", "reduce_bcast" } },
     { "REDUCE_SCATTER_BLOCK", test_reduce_scatter_block, { "auto", "recursive_halving", "pairwise", "in_order" } },
     { "REDUCE_SCATTER", test_reduce_scatter, { "auto", "recursive_halving", "pairwise", "in_order" } },
     { "SCAN", test_scan, { "auto", "doubling", "linear" } },
@@ -260,7 +260,7 @@ static void test_algorithm(const struct family *family, const char *algorithm)
 int main(void)
 {
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
-        for (int k = 0; k < 5 && families[i].algorithms[k]; k++)
+        for (int k = 0; k < 6 && families[i].algorithms[k]; k++)
             test_algorithm(&families[i], families[i].algorithms[k]);
     MTEST_END;
 }

@@ -109,7 +109,9 @@ static void test_strict(void)
 /* The algorithms of a collective, one after the other, all with the same result. */
 static void test_algorithms(void)
 {
-    static const char *const names[] = { "ring", "recursive_doubling", "rabenseifner", "reduce_bcast", "auto" };
+    static const char *const names[] = {
+        "linear", "ring", "recursive_doubling", "rabenseifner", "reduce_bcast", "auto"
+    };
     int count;
     char now[8192];
     MPI_T_cvar_handle handle = handle_of("coll_allreduce", &count);
@@ -129,7 +131,7 @@ int main(int argc, char **argv)
 {
     int provided;
     CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS);
-    test_all(); /* before MPI_Init */
+    test_all();    /* before MPI_Init */
     test_strict(); /* sessions that come and go before it: each reads the configuration anew */
     MTEST_INIT(argc, argv);
     test_texts();
