@@ -123,6 +123,7 @@ static const struct way {
     [PL_COLL_BARRIER] = { barrier, 0, false },
     [PL_COLL_BCAST] = { bcast, 2 * M, false },
     [PL_COLL_ALLGATHER] = { allgather, 16 * M, true },
+    [PL_COLL_ALLTOALL] = { pl_nodes_alltoall, M / 8, true },
     [PL_COLL_REDUCE] = { pl_nodes_reduce, 4 * M, false },
     [PL_COLL_ALLREDUCE] = { pl_nodes_allreduce, 4 * M, false },
     [PL_COLL_REDUCE_SCATTER_BLOCK] = { pl_nodes_reduce_scatter, 4 * M, true },
@@ -136,8 +137,8 @@ static bool is_worth_it(const struct pl_coll *coll)
 {
     if (coll->kind >= PL_COLL_KINDS || !ways[coll->kind].go || pl_coll_forced(coll->kind))
         return false;
-    bool blocks = coll->kind == PL_COLL_ALLGATHER || coll->kind == PL_COLL_REDUCE_SCATTER ||
-                  coll->kind == PL_COLL_REDUCE_SCATTER_BLOCK;
+    bool blocks = coll->kind == PL_COLL_ALLGATHER || coll->kind == PL_COLL_ALLTOALL ||
+                  coll->kind == PL_COLL_REDUCE_SCATTER || coll->kind == PL_COLL_REDUCE_SCATTER_BLOCK;
     size_t bytes = pl_board_bytes(coll), most = ways[coll->kind].bytes / (blocks ? (size_t)coll->comm->size : 1);
     bool scans = coll->kind == PL_COLL_SCAN || coll->kind == PL_COLL_EXSCAN;
     if (scans && bytes <= PL_BOARD_SHORT && coll->comm->size <= SCAN_RANKS)

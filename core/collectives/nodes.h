@@ -14,7 +14,7 @@ struct pl_nodes_call {
 };
 
 typedef void pl_nodes_way(struct pl_nodes_call *call);
-pl_nodes_way pl_nodes_reduce, pl_nodes_allreduce, pl_nodes_reduce_scatter, pl_nodes_scan;
+pl_nodes_way pl_nodes_alltoall, pl_nodes_reduce, pl_nodes_allreduce, pl_nodes_reduce_scatter, pl_nodes_scan;
 
 /* Buffers that do not fit only spoil what is in them, and all go on; after any other error nobody knows what others
  * do. */

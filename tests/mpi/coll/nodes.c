@@ -63,6 +63,20 @@ static void allgather(int count, int in_place)
     CHECK(bad == 0);
 }
 
+/* What goes from one rank to another begins at another word for each. */
+static void alltoall(int count, int in_place)
+{
+    int stride = rank % 2 ? 2 : 1, bad = 0;
+    memset(out, -1, (size_t)count * (size_t)size * 2 * sizeof *out);
+    for (int i = 0; i < count * size; i++)
+        in[i] = out[i * stride] = word(rank, i + i / (count ? count : 1));
+    CHECK_OK(
+        MPI_Alltoall(in_place ? MPI_IN_PLACE : in, count, MPI_INT, out, count, stride == 2 ? gapped : MPI_INT, comm));
+    for (int i = 0; i < count * size; i++)
+        bad += out[i * stride] != word(i / count, rank * count + i % count + rank);
+    CHECK(bad == 0);
+}
+
 /* --- reductions --------------------------------------------------------------------------------------------------- */
 
 static int combine(MPI_Op op, int a, int b)
@@ -203,6 +217,7 @@ static void all_kinds(MPI_Op users)
             allreduce(count, ops[(turn + 3) % OPS], places[p]);
             CHECK_OK(MPI_Barrier(comm));
             allgather(count / size, places[p]);
+            alltoall(count / size, places[p]);
             scan(count, ops[(turn + 5) % OPS], places[p]);
             reduce_scatter(count / size, ops[(turn + 7) % OPS], places[p]);
         }
