@@ -13,10 +13,15 @@
 
 struct pl_chunk {
     struct pl_chunk *next;
+    size_t left; /* bytes at its beginning that are free */
     alignas(16) unsigned char data[];
 };
 
-enum { PUT_OFF = 8 << 10 /* bytes of the longest receive that is: longer ones may have to be fetched, in that time */ };
+enum {
+    PUT_OFF = 8 << 10, /* bytes of the longest receive that is: longer ones may have to be fetched, in that time */
+    PAIRED = 16 << 20, /* bytes of the longest temporary memory that comes with as much for the next one: of two pieces
+                          side by side malloc() gives back to the kernel each time what it keeps of one */
+};
 
 static int run_hook(struct pl_hook *hook);
 static void run_chore(struct pl_chore *chore);
@@ -184,14 +189,21 @@ void *pl_schedule_temp(struct pl_schedule *schedule, size_t bytes)
         schedule->scratch_used += padded;
         return schedule->scratch + schedule->scratch_used - padded;
     }
-    struct pl_chunk *chunk = padded < bytes ? NULL : pl_malloc(sizeof *chunk + padded);
+    struct pl_chunk *chunk = schedule->chunks;
+    if (chunk && padded <= chunk->left) {
+        chunk->left -= padded;
+        return chunk->data + chunk->left;
+    }
+    size_t room = padded <= PAIRED ? 2 * padded : padded;
+    chunk = padded < bytes ? NULL : pl_malloc(sizeof *chunk + room);
     if (!chunk) {
         break_for_memory(schedule, "the temporary buffers of a collective");
         return NULL;
     }
     chunk->next = schedule->chunks;
+    chunk->left = room - padded;
     schedule->chunks = chunk;
-    return chunk->data;
+    return chunk->data + chunk->left;
 }
 
 struct pl_block pl_schedule_temp_block(struct pl_schedule *schedule, MPI_Count count, const struct pl_type *type)
