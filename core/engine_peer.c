@@ -67,8 +67,40 @@ static void grow_peers(struct pl_engine *engine)
     engine->peer_buckets = buckets;
 }
 
+/* "self, shm": those of this engine, or of a card where there is one. */
+static void name_transports(const struct pl_engine *engine, const unsigned char *card, size_t length, char text[64])
+{
+    static const char *const names[] = { "self", "shm", PL_NETWORK };
+    if (!card) {
+        card = engine->card;
+        length = engine->card_length;
+    }
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (pl_engine_card_has(card, length, names[i]))
+            strcat(strcat(text, *text ? ", " : ""), names[i]); /* all together have room */
+}
+
+/* `tried`: one that both have, but not for this peer. */
+static int fail_unreachable(const struct pl_engine *engine, const struct pl_peer *peer, const unsigned char *card,
+                            size_t card_length, bool tried)
+{
+    char why[PL_DETAIL_MAX], who[PL_JOB_NAME_MAX + 32], own[64], theirs[64];
+    pl_jobs_describe(peer->proc, who, sizeof who);
+    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+    if (tried)
+        return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s): %s", who,
+                       pl_config_text("transport"), why);
+    name_transports(engine, NULL, 0, own);
+    name_transports(engine, card, card_length, theirs);
+    return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s): this process has %s, that one %s; "
+                   "shm is missing where there is no shared memory (PLENUM_LOG=engine:warning says why)",
+                   who, pl_config_text("transport"), *own ? own : "none", *theirs ? theirs : "none");
+}
+
 static int connect_peer(struct pl_engine *engine, struct pl_peer *peer, const unsigned char *card, size_t card_length)
 {
+    bool tried = false;
     for (int i = 0; i < engine->transports; i++) {
         const struct pl_transport_ops *ops = engine->transport[i].ops;
         size_t length;
@@ -78,12 +110,9 @@ static int connect_peer(struct pl_engine *engine, struct pl_peer *peer, const un
         int rc = ops->connect(engine->transport[i].self, address, length, peer, &peer->endpoint);
         if (rc != PL_UNREACHABLE)
             return rc;
+        tried |= strcmp(ops->name, "self") != 0;
     }
-    char why[PL_DETAIL_MAX], who[PL_JOB_NAME_MAX + 32];
-    pl_jobs_describe(peer->proc, who, sizeof who);
-    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
-    return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s)%s%s", who,
-                   pl_config_text("transport"), *why ? ": " : "", why);
+    return fail_unreachable(engine, peer, card, card_length, tried);
 }
 
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer)

@@ -6,6 +6,7 @@
 #include "core/book.h"
 #include "core/comm.h"
 #include "core/config.h"
+#include "core/error.h"
 #include "core/instance.h"
 #include "core/jobs.h"
 #include "core/process.h"
@@ -178,4 +179,19 @@ START_TEST(networked)
 }
 END_TEST
 
-UNIT_MAIN_WITH("roster", set_up, tear_down, numbers, come_back, damage, networked)
+/* Where two have no transport in common the message says what each has. */
+START_TEST(nothing_in_common)
+{
+    static const unsigned char card[] = { 1, 2, 3, 4, 5, 6, 7, 8, 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
+    struct pl_engine *engine = &instance->engine;
+    struct pl_peer *peer;
+    pl_engine_enter(engine);
+    ck_assert_int_eq(pl_engine_peer(engine, card, sizeof card, PL_PROC(0, 0), &peer), MPI_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "this process has self, that one ucx"));
+    ck_assert_int_eq(pl_engine_peer(engine, card, 8, PL_PROC(0, 0), &peer), MPI_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "this process has self, that one none"));
+    pl_engine_leave(engine);
+}
+END_TEST
+
+UNIT_MAIN_WITH("roster", set_up, tear_down, numbers, come_back, damage, networked, nothing_in_common)
