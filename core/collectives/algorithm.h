@@ -31,7 +31,8 @@ struct pl_algorithm {
     X(alltoallv_pairwise) X(alltoallv_linear) X(alltoallv_exchange) \
     X(alltoallw_pairwise) X(alltoallw_linear) X(alltoallw_exchange) \
     X(reduce_binomial) X(reduce_in_order) X(reduce_rabenseifner) \
-    X(allreduce_linear) X(allreduce_recursive_doubling) X(allreduce_ring) X(allreduce_rabenseifner) X(allreduce_reduce_bcast) \
+    X(allreduce_linear) X(allreduce_recursive_doubling) X(allreduce_ring) X(allreduce_rabenseifner) \
+    X(allreduce_reduce_bcast) \
     X(reduce_scatter_block_recursive_halving) X(reduce_scatter_block_pairwise) X(reduce_scatter_block_in_order) \
     X(reduce_scatter_recursive_halving) X(reduce_scatter_pairwise) X(reduce_scatter_in_order) \
     X(scan_doubling) X(scan_linear) X(exscan_doubling) X(exscan_linear)

@@ -3,8 +3,8 @@
  * Blocking collectives whose blocks have different lengths (MPI-5.0 sections 6.5 to 6.8), in random sequences with
  * nothing between them, so that ranks run ahead: blocks of nothing, of few bytes, about as long as what is short, and
  * about as long as what the board takes, in one call as well; all roots, MPI_IN_PLACE, dense types and types with gaps
- * that differ between ranks, int and _c forms; in communicators of several sizes. Every byte of the buffers is compared.
- * And blocks that are longer than the receiver expects.
+ * that differ between ranks, int and _c forms; in communicators of several sizes. Every byte of the buffers is
+ * compared. And blocks that are longer than the receiver expects.
  */
 #include "coll.h"
 
