@@ -34,8 +34,11 @@ int MPI_File_close(MPI_File *fh)
     struct pl_file *file = call.err ? NULL : pl_arg_file(&call, *fh);
     if (!call.err && file->split.active)
         pl_call_error(&call, MPI_ERR_IO, "a split collective is active on %s and has not been ended", file->name);
-    if (call.err)
+    int mistake = file ? pl_file_agree(file->comm, call.err) : call.err; /* the others wait for this process */
+    if (call.err || mistake == MPI_ERR_IO) {
+        call.err = mistake;
         return pl_call_leave(&call);
+    }
     call.err = pl_file_close(file);
     int rc = pl_call_leave(&call);
     pl_handle_drop(file);

@@ -105,6 +105,24 @@ static void split(void)
     CHECK(memcmp(back, data, sizeof data) == 0);
 }
 
+/* One has not ended its split collective: the file stays open everywhere. */
+static void close_too_early(void)
+{
+    MPI_Status status;
+    MPI_File copy = fh;
+    fill(9);
+    CHECK_OK(MPI_File_write_at_all_begin(fh, 0, data[0], mtest_rank == 0 ? N : 0, MPI_INT));
+    if (mtest_rank > 0)
+        CHECK_OK(MPI_File_write_at_all_end(fh, data[0], &status));
+    CHECK_CLASS(MPI_File_close(&copy), MPI_ERR_IO);
+    CHECK(copy == fh);
+    if (mtest_rank == 0) {
+        CHECK_OK(MPI_File_write_at_all_end(fh, data[0], &status));
+        CHECK_OK(MPI_File_read_at(fh, 0, back[0], N, MPI_INT, &status));
+        CHECK(memcmp(back[0], data[0], sizeof back[0]) == 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
@@ -115,7 +133,9 @@ int main(int argc, char **argv)
     collective();
     MPI_Barrier(MPI_COMM_WORLD);
     split();
+    close_too_early();
     CHECK_OK(MPI_File_close(&fh));
+    CHECK(fh == MPI_FILE_NULL);
     files_end();
     MTEST_END;
 }
