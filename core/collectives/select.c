@@ -9,6 +9,7 @@
 
 #include "core/collectives/table.h"
 #include "core/config.h"
+#include "core/process.h"
 
 #define ANY_RANKS INT_MAX
 #define ANY_BYTES SIZE_MAX
@@ -16,10 +17,9 @@
 
 /* For up to so many ranks and so many bytes: of the whole vector in bcast, reductions and scans, of one block in
  * gather, scatter and alltoall, of all blocks in allgather. The last rules of a kind together serve every call. */
-enum { RULES_MOST = 7 }; /* of a kind */
+enum { RULES_MOST = 6 }; /* of a kind */
 static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MOST] = {
     [PL_COLL_BARRIER] = {
-        { 8, ANY_BYTES, &pl_barrier_linear },
         { ANY_RANKS, ANY_BYTES, &pl_barrier_dissemination },
     },
     [PL_COLL_BCAST] = {
@@ -45,13 +45,11 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MOST] = {
         { ANY_RANKS, ANY_BYTES, &pl_scatterv_linear },
     },
     [PL_COLL_ALLGATHER] = {
-        { 8, 8 * K, &pl_allgather_linear },
         { ANY_RANKS, 64 * K, &pl_allgather_recursive_doubling },
         { ANY_RANKS, 32 * K, &pl_allgather_bruck },
         { ANY_RANKS, ANY_BYTES, &pl_allgather_ring },
     },
     [PL_COLL_ALLGATHERV] = {
-        { 8, 8 * K, &pl_allgatherv_linear },
         { ANY_RANKS, 32 * K, &pl_allgatherv_bruck },
         { ANY_RANKS, ANY_BYTES, &pl_allgatherv_ring },
     },
@@ -79,7 +77,6 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MOST] = {
         { ANY_RANKS, ANY_BYTES, &pl_reduce_in_order },
     },
     [PL_COLL_ALLREDUCE] = {
-        { 8, 1 * K, &pl_allreduce_linear },
         { ANY_RANKS, 16 * K, &pl_allreduce_recursive_doubling },
         { ANY_RANKS, 512 * K, &pl_allreduce_rabenseifner },
         { ANY_RANKS, ANY_BYTES, &pl_allreduce_ring },
@@ -109,6 +106,15 @@ static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MOST] = {
     [PL_COLL_EXSCAN] = {
         { ANY_RANKS, ANY_BYTES, &pl_exscan_doubling },
     },
+};
+
+/* Before these, for few ranks on one node: one round, as rounds take turns on the cores. Over a network it is messages
+ * that take the time. */
+static const struct pl_coll_rule near[PL_COLL_KINDS] = {
+    [PL_COLL_BARRIER] = { 8, ANY_BYTES, &pl_barrier_linear },
+    [PL_COLL_ALLGATHER] = { 8, 8 * K, &pl_allgather_linear },
+    [PL_COLL_ALLGATHERV] = { 8, 8 * K, &pl_allgatherv_linear },
+    [PL_COLL_ALLREDUCE] = { 8, 1 * K, &pl_allreduce_linear },
 };
 
 static const struct pl_algorithm *const algorithms[] = {
@@ -183,6 +189,17 @@ static const struct pl_algorithm *first_of(const struct pl_coll_rule *table, int
     return NULL;
 }
 
+/* Are all ranks on one node, as all of them know? They are of one job, which has no other node. */
+static bool are_near(const struct pl_comm *comm)
+{
+    const struct pl_group *group = comm->group;
+    bool all = pl_process.place.local_size == pl_process.place.size &&
+               PL_PROC_JOB(pl_group_proc(group, group->size - 1)) == 0;
+    for (int i = 0; all && i < (group->list ? group->size : 1); i++)
+        all = PL_PROC_JOB(pl_group_proc(group, i)) == 0;
+    return all;
+}
+
 const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
 {
     if (coll->kind >= PL_COLL_KINDS)
@@ -196,6 +213,8 @@ const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
     const struct pl_coll_rule *own = pl_coll_table(coll->kind, &count);
     size_t bytes = bytes_of(coll);
     const struct pl_algorithm *found = count ? first_of(own, count, coll, bytes) : NULL;
+    if (!found && (found = first_of(&near[coll->kind], 1, coll, bytes)) != NULL && !are_near(coll->comm))
+        found = NULL;
     if (!found)
         found = first_of(rules[coll->kind], RULES_MOST, coll, bytes);
     assert(found && "the table has a rule for every call");

@@ -43,6 +43,7 @@ struct message {
 
 static struct pl_instance ranks_instance[RANKS_MAX];
 static struct pl_comm ranks_comm[RANKS_MAX];
+static struct pl_group ranks_group = { .stride = 1 };
 static int ranks_size;
 static struct message messages[MESSAGES_MAX]; /* in order of their start */
 static int message_count;
@@ -180,7 +181,7 @@ static int ranks_wait(struct pl_request *request);
 
 static void ranks_open(int size)
 {
-    ranks_size = size;
+    ranks_size = ranks_group.size = size;
     message_count = 0;
     for (int rank = 0; rank < size; rank++) {
         struct pl_engine *engine = &ranks_instance[rank].engine;
@@ -190,7 +191,8 @@ static void ranks_open(int size)
         pl_list_init(&engine->chores);
         pl_list_init(&engine->hooks);
         ranks_comm[rank] =
-            (struct pl_comm){ .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size };
+            (struct pl_comm){ .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size,
+                              .group = &ranks_group };
         pl_list_init(&ranks_comm[rank].spares);
     }
 }

@@ -31,7 +31,8 @@ static void teardown(void)
 
 static const char *chosen(enum pl_coll_kind kind, int size, MPI_Count bytes)
 {
-    static struct pl_comm comm;
+    static struct pl_group group = { .stride = 1 };
+    static struct pl_comm comm = { .group = &group };
     struct pl_coll coll = { .kind = kind,
                             .comm = &comm,
                             .recvcount = bytes,
@@ -39,7 +40,7 @@ static const char *chosen(enum pl_coll_kind kind, int size, MPI_Count bytes)
                             .sendcount = bytes,
                             .sendtype = PL_TYPE_BYTE,
                             .op = pl_op_predefined((uintptr_t)MPI_BOR) };
-    comm.size = size;
+    comm.size = group.size = size;
     return pl_coll_select(&coll)->name;
 }
 
