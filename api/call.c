@@ -254,6 +254,7 @@ void pl_check_buffer(struct pl_call *call, const void *buf, MPI_Count count, con
                       (long long)count, (long long)type->size);
     if (buf == MPI_IN_PLACE)
         pl_call_error(call, MPI_ERR_BUFFER, "the buffer is MPI_IN_PLACE, which has no meaning here");
-    else if ((uintptr_t)buf < NOBODYS && type && count > 0 && type->size > 0 && type->true_lb > -NOBODYS && type->true_lb < NOBODYS)
+    else if ((uintptr_t)buf < NOBODYS && type && count > 0 && type->size > 0 && type->true_lb > -NOBODYS &&
+             type->true_lb < NOBODYS)
         pl_call_error(call, MPI_ERR_BUFFER, "the buffer is NULL, with %lld elements of data", (long long)count);
 }

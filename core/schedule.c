@@ -319,22 +319,29 @@ static void call_back(struct pl_schedule *schedule)
             pl_cancel(schedule->steps[i].request);
 }
 
+/* What is too long for its buffer spoils that, and nothing else: others wait for what is sent here, and send what is to be
+ * received. After any other error nobody knows what they do. */
+static bool goes_on(const struct pl_schedule *schedule)
+{
+    return schedule->error == MPI_SUCCESS || schedule->error == MPI_ERR_TRUNCATE;
+}
+
 /* Goes on until the end or until a message is not complete (PL_PENDING): that at `settled`. No lock held. */
 static int advance(struct pl_schedule *schedule)
 {
-    if (!schedule->error) {
-        int rc = execute(schedule);
+    for (;;) {
+        bool whole = goes_on(schedule);
+        int rc = whole ? execute(schedule) : settle(schedule, schedule->next);
         if (rc == MPI_SUCCESS || rc == PL_PENDING)
-            return rc;
+            return rc ? rc : schedule->error;
+        if (!whole)
+            continue;
         schedule->error = rc;
-        schedule->begun = schedule->next;
-        call_back(schedule);
+        if (!goes_on(schedule)) {
+            schedule->begun = schedule->next;
+            call_back(schedule);
+        }
     }
-    int rc;
-    do
-        rc = settle(schedule, schedule->next);
-    while (rc != MPI_SUCCESS && rc != PL_PENDING);
-    return rc == PL_PENDING ? PL_PENDING : schedule->error;
 }
 
 int pl_schedule_run(struct pl_schedule *schedule)

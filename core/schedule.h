@@ -85,7 +85,7 @@ struct pl_schedule {
     struct pl_comm *comm; /* borrowed; a request retains it */
     int tag;
     int broken;              /* first error in appending: it will not run */
-    int error;               /* first error in running: what is under way is called back, then it ends */
+    int error;               /* in running: unless it is MPI_ERR_TRUNCATE what is under way is called back, and it ends */
     int count, room;         /* steps */
     int next;                /* step to execute */
     int settled;             /* all messages before this step are complete and their requests released */

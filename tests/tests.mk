@@ -132,7 +132,7 @@ $(B)/tests/instructions/steps: tests/instructions/steps.c $(MPI_BUILT)
 .PHONY: check-faults check-hosts check-install check-demo check-examples
 check-faults: deps-tests all $(call programs,$(filter tests/faults/%,$(FAULT_SRC)))
 	$(Q)$(RUN) $(call scripts,tests/faults/test_*)
-HOSTS_COLL = $(patsubst %,tests/mpi/coll/%.c,nodes short long overlapping threads errors)
+HOSTS_COLL = $(patsubst %,tests/mpi/coll/%.c,nodes short long overlapping threads errors varied)
 check-hosts: deps-tests all $(call programs,$(filter tests/hosts/%,$(FAULT_SRC)) $(wildcard tests/mpi/rma/*.c tests/mpi/files/*.c) $(HOSTS_COLL))
 	$(Q)$(RUN) --jobs 1 $(call scripts,tests/hosts/test_*)
 check-install: deps-tests all
