@@ -117,6 +117,9 @@ int pl_engine_add_network(struct pl_engine *engine);
 /* Lock held. */
 bool pl_engine_is_networked(const struct pl_engine *engine);
 
+/* The card as it is now: another one when a transport is added. Returns its length. Lock not held. */
+size_t pl_engine_card(struct pl_engine *engine, unsigned char card[PL_CARD_MAX]);
+
 /* Takes and drops the lock; leaving also frees what could not be freed under it, and does the chores. */
 static inline void pl_engine_enter(struct pl_engine *engine)
 {

@@ -230,6 +230,15 @@ bool pl_engine_is_networked(const struct pl_engine *engine)
     return pl_engine_card_has(engine->card, engine->card_length, PL_NETWORK);
 }
 
+size_t pl_engine_card(struct pl_engine *engine, unsigned char card[PL_CARD_MAX])
+{
+    pl_engine_enter(engine);
+    size_t length = engine->card_length;
+    memcpy(card, engine->card, length);
+    pl_engine_leave(engine);
+    return length;
+}
+
 int pl_engine_add_network(struct pl_engine *engine)
 {
     const char *wanted = pl_config_text("transport");

@@ -112,13 +112,9 @@ int pl_roster_write(const struct pl_comm *comm, unsigned char **roster, size_t *
 
 int pl_roster_gather(struct pl_comm *comm, int root, unsigned char **roster, size_t *length)
 {
-    struct pl_engine *engine = &comm->instance->engine;
     struct card own = { .length = 0 }, *cards = NULL;
     *roster = NULL;
-    pl_engine_enter(engine);
-    own.length = (uint16_t)engine->card_length;
-    memcpy(own.data, engine->card, engine->card_length);
-    pl_engine_leave(engine);
+    own.length = (uint16_t)pl_engine_card(&comm->instance->engine, own.data);
     if (comm->rank == root && !(cards = pl_malloc((size_t)comm->size * sizeof *cards)))
         return pl_fail_memory("the addresses of a group");
     int rc = pl_gather(comm, &own, sizeof own, PL_TYPE_BYTE, cards, sizeof own, PL_TYPE_BYTE, root);

@@ -139,11 +139,13 @@ int pl_comm_dress(struct pl_comm **comm, struct pl_info *info, struct pl_errhand
 }
 
 /* A process alone meets nobody. */
-static int be_alone(const struct pl_engine *engine, struct pl_book *book, struct pl_comm_id *id)
+static int be_alone(struct pl_engine *engine, struct pl_book *book, struct pl_comm_id *id)
 {
-    int rc = pl_book_open(book, engine->card_length);
+    unsigned char card[PL_CARD_MAX];
+    size_t length = pl_engine_card(engine, card);
+    int rc = pl_book_open(book, length);
     if (rc == MPI_SUCCESS)
-        pl_book_add(book, 0, engine->card, engine->card_length);
+        pl_book_add(book, 0, card, length);
     *id = pl_comm_new_id();
     return rc;
 }
@@ -189,15 +191,16 @@ static int hear(struct pl_meeting *meeting, struct pl_book *book, struct pl_comm
     return pl_fail(MPI_ERR_OTHER, "the answer of the group's first member is damaged");
 }
 
-static int meet(struct pl_group *group, const char *tag, long patience, const struct pl_engine *engine,
+static int meet(struct pl_group *group, const char *tag, long patience, struct pl_engine *engine,
                 struct pl_book *book, struct pl_comm_id *id)
 {
+    unsigned char card[PL_CARD_MAX];
     struct pl_meeting meeting = {
         .group = group,
         .members = (uint32_t)group->size,
         .me = (uint32_t)group->rank,
-        .gift = engine->card,
-        .gift_length = engine->card_length,
+        .gift = card,
+        .gift_length = pl_engine_card(engine, card),
         .tag = tag,
         .who = "the group's processes",
         .patience = patience,

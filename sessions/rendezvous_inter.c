@@ -257,16 +257,17 @@ damaged:
 /* --- the communicator ------------------------------------------------------------------------------------------ */
 
 static int meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_group *remote, int remote_leader,
-                const char *tag, long patience, const struct pl_engine *engine)
+                const char *tag, long patience, struct pl_engine *engine)
 {
+    unsigned char card[PL_CARD_MAX];
     struct pl_group *local = parts->local;
     struct pl_meeting side = {
         .group = local,
         .members = (uint32_t)local->size,
         .me = (uint32_t)local->rank,
         .host = (uint32_t)local_leader,
-        .gift = engine->card,
-        .gift_length = engine->card_length,
+        .gift = card,
+        .gift_length = pl_engine_card(engine, card),
         .tag = tag,
         .who = "the local group's processes",
         .patience = patience,
