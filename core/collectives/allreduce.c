@@ -45,9 +45,12 @@ static void append_linear(struct pl_schedule *schedule, const struct pl_coll *co
             pl_schedule_recv(schedule, from[i], i);
     pl_append_to_all(schedule, coll->comm, from[rank]);
     pl_schedule_wait(schedule);
-    for (int i = last - 1; i >= 0; i--)
-        pl_schedule_reduce(schedule, coll->op, from[i].buf, from[last]);
-    pl_schedule_copy(schedule, from[last], pl_coll_received(coll));
+    for (int apart = 1; apart <= last; apart *= 2) /* as a binomial tree does, so that a reduce has the same bits */
+        for (int i = 0; i + apart <= last; i += 2 * apart) {
+            pl_schedule_reduce(schedule, coll->op, from[i].buf, from[i + apart]);
+            from[i] = from[i + apart];
+        }
+    pl_schedule_copy(schedule, from[0], pl_coll_received(coll));
 }
 
 /* Part i travels once around the ring, growing, to rank i - 1, and once more around it, complete. */
