@@ -13,6 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "network.h"
+
 enum { COUNT = 100000, JOIN_PORT = 7707 };
 
 static int rank, size, bad;
@@ -140,18 +142,6 @@ static void merge(MPI_Comm other, int remote, int high)
     MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, all);
     check(sum == remote * (remote + 1) / 2 + size * (size + 1) / 2, "the sum of all");
     MPI_Comm_disconnect(&all);
-}
-
-/* Whether the UCX transport was loaded. */
-static int uses_network(void)
-{
-    char line[4096];
-    int found = 0;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    while (fgets(line, sizeof line, maps))
-        found |= strstr(line, "plenum/ucx.so") != NULL;
-    fclose(maps);
-    return found;
 }
 
 int main(int argc, char **argv)

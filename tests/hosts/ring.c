@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "network.h"
+
 static int rank, size;
 
 static void check(int good, const char *what, long detail)
@@ -145,18 +147,6 @@ static void session(void)
     MPI_Comm_free(&comm);
     MPI_Group_free(&group);
     MPI_Session_finalize(&s);
-}
-
-/* Whether the UCX transport was loaded: a job on one host does without. */
-static int uses_network(void)
-{
-    char line[4096];
-    int found = 0;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    while (fgets(line, sizeof line, maps))
-        found |= strstr(line, "plenum/ucx.so") != NULL;
-    fclose(maps);
-    return found;
 }
 
 int main(int argc, char **argv)
