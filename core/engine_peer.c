@@ -67,14 +67,10 @@ static void grow_peers(struct pl_engine *engine)
     engine->peer_buckets = buckets;
 }
 
-/* "self, shm": those of this engine, or of a card where there is one. */
-static void name_transports(const struct pl_engine *engine, const unsigned char *card, size_t length, char text[64])
+/* "self, shm": those of a card. */
+static void name_transports(const unsigned char *card, size_t length, char text[64])
 {
     static const char *const names[] = { "self", "shm", PL_NETWORK };
-    if (!card) {
-        card = engine->card;
-        length = engine->card_length;
-    }
     text[0] = '\0';
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (pl_engine_card_has(card, length, names[i]))
@@ -91,8 +87,8 @@ static int fail_unreachable(const struct pl_engine *engine, const struct pl_peer
     if (tried)
         return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s): %s", who,
                        pl_config_text("transport"), why);
-    name_transports(engine, NULL, 0, own);
-    name_transports(engine, card, card_length, theirs);
+    name_transports(engine->card, engine->card_length, own);
+    name_transports(card, card_length, theirs);
     return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s): this process has %s, that one %s; "
                    "shm is missing where there is no shared memory (PLENUM_LOG=engine:warning says why)",
                    who, pl_config_text("transport"), *own ? own : "none", *theirs ? theirs : "none");
