@@ -28,9 +28,9 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(Q),@printf '  %-6s %s\n' '$(1)' '$(2)')
 
 # --- what is built ---------------------------------------------------------------------------------------------
-MPI_SRC     := $(wildcard api/*.c core/*.c core/*/*.c sessions/*.c world/*.c plugins/self/*.c plugins/shm/*.c \
+MPI_SRC     := $(wildcard api/*.c core/*/*.c core/*/*/*.c sessions/*.c sessions/*/*.c world/*.c plugins/self/*.c plugins/shm/*.c \
                           plugins/inherited/*.c plugins/attached/*.c plugins/singleton/*.c plugins/psets/*.c plugins/errhandlers/*.c)
-RUNTIME_SRC := $(wildcard world/runtime/*.c)
+RUNTIME_SRC := $(wildcard world/runtime/*.c world/runtime/*/*.c)
 PLUGINS     := ucx pmix hwloc
 PLUGIN_SRC  := $(foreach p,$(PLUGINS),$(wildcard plugins/$(p)/*.c))
 MPIEXEC_SRC := $(wildcard api/mpiexec/*.c)
@@ -85,7 +85,7 @@ $(B)/lib/libmpi_abi.a: $(call objs,$(MPI_SRC))
 $(B)/lib/libmpi_abi.so: | $(LIBMPI)
 	$(Q)ln -sf libmpi_abi.so.1 $@
 
-$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job.o $(B)/obj/core/job_sets.o $(B)/obj/core/pset_name.o $(B)/obj/core/memory.o $(B)/obj/core/litter.o
+$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(B)/obj/core/base/memory.o $(B)/obj/core/job/stale_files.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl
@@ -93,7 +93,7 @@ $(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job.o $(B)/obj/core/job_sets
 $(B)/lib/libplenum.so: | $(LIBRT)
 	$(Q)ln -sf libplenum.so.1 $@
 
-PLUGIN_TOO.ucx := $(B)/obj/core/litter.o
+PLUGIN_TOO.ucx := $(B)/obj/core/job/stale_files.o
 define plugin_rule
 $(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c)) $(PLUGIN_TOO.$(1))
 	@mkdir -p $$(@D)

@@ -248,7 +248,7 @@ int MPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *log
 /* --- handles as integers --------------------------------------------------------------------------------------- */
 
 /*
- * A predefined handle is its ABI constant. Any other lies in the arena (core/arena.h), at a multiple of 64 bytes and
+ * A predefined handle is its ABI constant. Any other lies in the arena (core/object/arena.h), at a multiple of 64 bytes and
  * within 16 GiB of all others, so that its address, counted in 64 bytes and taken modulo the integers that there are,
  * belongs to it alone. To go back, one only has to know the region: `region` is where the handle lay that was made an
  * integer last. (When the arena has moved, no older integer belongs to a live object.) There is no table to keep: the

@@ -3,7 +3,7 @@
  * set. */
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/attach.h"
+#include "core/job/attach.h"
 #include "mpi-ext.h"
 
 #define NAMES(X) X(MPIX_Attach) X(MPIX_Attach_exchange) X(MPIX_Detach)

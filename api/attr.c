@@ -5,14 +5,14 @@
  * The standard's attributes are read through a pointer to an int that belongs to the library; an attribute of the user
  * is the pointer itself.
  */
-#include "core/attr.h"
+#include "core/object/attr.h"
 
 #include <limits.h>
 
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/error_codes.h"
-#include "core/process.h"
+#include "core/base/error_codes.h"
+#include "core/job/process.h"
 
 /* Where the value of one of the standard's attributes is; NULL: not known here. */
 static const int *predefined_value(int keyval)

@@ -2,7 +2,7 @@
 /* Buffers for buffered sends (MPI-5.0 section 3.6): of the process, of a communicator, of a session. */
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/bsend.h"
+#include "core/engine/bsend.h"
 
 static struct pl_bsend_place of_process(struct pl_call *call)
 {

@@ -7,7 +7,7 @@
 #define PLENUM_API_COLL_H
 
 #include "api/call.h"
-#include "core/collective.h"
+#include "core/coll/collective.h"
 
 /* The form of a call: run it, start it, or prepare it to be started. */
 struct pl_form {

@@ -5,7 +5,7 @@
  */
 #include "api/coll_neighbor.h"
 
-#include "core/topology.h"
+#include "core/comm/topology.h"
 
 /* --- arguments ------------------------------------------------------------------------------------------------- */
 

@@ -6,13 +6,13 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "api/topology.h"
-#include "core/comm_hw.h"
-#include "core/comm_info.h"
-#include "core/comm_make.h"
-#include "core/intercomm.h"
-#include "core/memory.h"
-#include "sessions/psets.h"
-#include "sessions/rendezvous.h"
+#include "core/comm/hw.h"
+#include "core/engine/comm_info.h"
+#include "core/comm/create.h"
+#include "core/comm/intercomm.h"
+#include "core/base/memory.h"
+#include "sessions/psets/psets.h"
+#include "sessions/create/create.h"
 
 /* --- queries ------------------------------------------------------------------------------------------------------ */
 

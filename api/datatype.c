@@ -8,7 +8,7 @@
 #include "api/datatype.h"
 
 #include "api/pmpi.h"
-#include "core/attr.h"
+#include "core/object/attr.h"
 
 struct pl_type_envelope *pl_call_envelope(struct pl_call *call, int combiner, size_t ints, size_t addresses,
                                           size_t counts, size_t types)

@@ -4,7 +4,7 @@
 #define PLENUM_API_DATATYPE_H
 
 #include "api/call.h"
-#include "core/datatype_build.h"
+#include "core/datatype/build.h"
 
 /* Room for a constructor's arguments, unless one was already found bad: then, and out of memory, NULL. */
 struct pl_type_envelope *pl_call_envelope(struct pl_call *call, int combiner, size_t ints, size_t addresses,

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "core/datatype_build.h"
+#include "core/datatype/build.h"
 
 /* --- size and extent --- */
 

@@ -11,10 +11,10 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/memory.h"
-#include "core/plugin.h"
-#include "core/topology_hw.h"
-#include "core/version.h"
+#include "core/base/memory.h"
+#include "core/object/plugin.h"
+#include "core/comm/topology_hw.h"
+#include "core/base/version.h"
 
 int MPI_Get_version(int *version, int *subversion)
 {

@@ -2,7 +2,7 @@
 /* Error handlers beyond the standard (mpi-ext.h): by name, with a context pointer, and the callback. */
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/errhandler_callback.h"
+#include "core/object/errhandler_callback.h"
 
 #define NAMES(X)                                                                                                       \
     X(MPIX_Comm_create_errhandler_x)                                                                                   \

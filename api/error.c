@@ -7,7 +7,7 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/error_codes.h"
+#include "core/base/error_codes.h"
 
 /* --- classes and codes --------------------------------------------------------------------------------------- */
 

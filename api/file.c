@@ -2,7 +2,7 @@
 /* Files: opening and closing, sizes, consistency (MPI-5.0 sections 14.2 and 14.6). Views and pointers: file_view.c. */
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/process.h"
+#include "core/job/process.h"
 
 /* --- opening and closing ------------------------------------------------------------------------------------------ */
 

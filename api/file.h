@@ -7,7 +7,7 @@
 #define PLENUM_API_FILE_H
 
 #include "api/call.h"
-#include "core/file_access.h"
+#include "core/file/access.h"
 
 /* Where and what. The offset is that of the explicit forms. */
 #define PL_FILE_IO(write_, collective_, position_, offset_)                                                            \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups. All of it is local. */
-#include "core/group.h"
+#include "core/object/group.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reduction operations: the user's own, and the local reduction. */
-#include "core/op.h"
+#include "core/datatype/op.h"
 
 #include "api/call.h"
 #include "api/pmpi.h"

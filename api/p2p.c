@@ -5,8 +5,8 @@
  */
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/p2p.h"
-#include "core/status.h"
+#include "core/engine/p2p.h"
+#include "core/object/status.h"
 
 /* --- what all check ----------------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "core/datatype_external.h"
+#include "core/datatype/external.h"
 
 /* The user's position, in the int form or the _c form of a function. */
 struct position {

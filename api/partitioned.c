@@ -2,7 +2,7 @@
 /* Partitioned communication (MPI-5.0 chapter 4): one message that is sent, and may be used, in parts. */
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/partitioned.h"
+#include "core/engine/partitioned.h"
 
 /* --- making ---------------------------------------------------------------------------------------------------- */
 

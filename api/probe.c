@@ -2,8 +2,8 @@
 /* Probes and matched receives (MPI-5.0 section 3.8). */
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/p2p.h"
-#include "core/status.h"
+#include "core/engine/p2p.h"
+#include "core/object/status.h"
 
 static const struct pl_outcome nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
 

@@ -3,7 +3,7 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "mpi-ext.h"
-#include "sessions/psets.h"
+#include "sessions/psets/psets.h"
 
 #define NAMES(X) X(MPIX_Session_pset_publish) X(MPIX_Session_pset_withdraw) X(MPIX_Session_pset_watch)
 NAMES(PL_WEAK)

@@ -5,7 +5,7 @@
  */
 #include "api/pmpi.h"
 #include "api/request_parts.h"
-#include "core/report.h"
+#include "core/engine/wait_report.h"
 
 /* `done` of a generalized request that was freed before it was completed. */
 enum { GIVEN_UP = 2 };

@@ -7,8 +7,8 @@
 #define PLENUM_API_REQUEST_PARTS_H
 
 #include "api/call.h"
-#include "core/p2p.h"
-#include "core/status.h"
+#include "core/engine/p2p.h"
+#include "core/object/status.h"
 
 /* The request behind a handle. NULL without an error: there is nothing to wait for (null handle, inactive). */
 static inline struct pl_request *pl_request_live(struct pl_call *call, MPI_Request handle)

@@ -2,7 +2,7 @@
 /* One-sided operations. The forms of one operation share a function, which fills in what the operation is to do. */
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/rma.h"
+#include "core/rma/rma.h"
 
 /* What all have: the window, the rank, and the target's part. */
 static struct pl_rma arg_target(struct pl_call *call, enum pl_rma_kind kind, MPI_Win win, int rank, MPI_Aint disp,

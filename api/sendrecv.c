@@ -2,8 +2,8 @@
 /* Send and receive in one call (MPI-5.0 section 3.10), with and without replacing the buffer, blocking and not. */
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/p2p.h"
-#include "core/status.h"
+#include "core/engine/p2p.h"
+#include "core/object/status.h"
 
 static struct pl_comm *check(struct pl_call *call, struct pl_transfer *t, MPI_Datatype sendtype, MPI_Datatype recvtype,
                              MPI_Comm comm)

@@ -5,7 +5,7 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "sessions/psets.h"
+#include "sessions/psets/psets.h"
 #include "sessions/session.h"
 
 int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)

@@ -5,10 +5,10 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/services.h"
-#include "core/process.h"
-#include "core/memory.h"
-#include "sessions/port.h"
+#include "core/job/services.h"
+#include "core/job/process.h"
+#include "core/base/memory.h"
+#include "sessions/port/port.h"
 #include "world/spawn.h"
 
 /* A process that has neither a World nor a session has no ports and no names. */

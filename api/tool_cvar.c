@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Control variables (MPI-5.0 section 15.3.6): the configuration (core/config.h), in the order of its table. A number is
+ * Control variables (MPI-5.0 section 15.3.6): the configuration (core/base/config.h), in the order of its table. A number is
  * an MPI_COUNT, yes or no an MPI_INT, everything else a text.
  *
  * There is nothing to allocate: the handle of a variable is an address that stands for it.
@@ -11,8 +11,8 @@
 
 #include "api/pmpi.h"
 #include "api/tool.h"
-#include "core/config.h"
-#include "core/error.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
 
 enum { TEXT_MAX = 4096 }; /* with the NUL; what is longer is cut */
 

@@ -13,13 +13,13 @@
 
 #include "api/pmpi.h"
 #include "api/tool.h"
-#include "core/arena.h"
-#include "core/comm.h"
-#include "core/instance.h"
-#include "core/list.h"
-#include "core/lock.h"
-#include "core/match.h"
-#include "core/memory.h"
+#include "core/object/arena.h"
+#include "core/engine/comm.h"
+#include "core/engine/instance.h"
+#include "core/base/list.h"
+#include "core/base/lock.h"
+#include "core/engine/match.h"
+#include "core/base/memory.h"
 
 /* --- the variables ------------------------------------------------------------------------------------------------ */
 

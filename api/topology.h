@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/call.h"
-#include "core/topology.h"
+#include "core/comm/topology.h"
 
 /* The topology of this kind behind a communicator; MPI_ERR_TOPOLOGY: it has none. */
 const struct pl_topology *pl_arg_topology(struct pl_call *call, MPI_Comm comm, int kind, const char *name);

@@ -4,7 +4,7 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/process.h"
+#include "core/job/process.h"
 #include "world/world.h"
 
 static int init(struct pl_call *call, int required, int *provided)

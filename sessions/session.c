@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/alloc_kinds.h"
-#include "core/config.h"
-#include "core/errhandler.h"
-#include "core/error.h"
-#include "core/info.h"
-#include "core/leftovers.h"
-#include "core/process.h"
-#include "sessions/psets.h"
+#include "core/object/alloc_kinds.h"
+#include "core/base/config.h"
+#include "core/object/errhandler.h"
+#include "core/base/error.h"
+#include "core/object/info.h"
+#include "core/engine/leak_report.h"
+#include "core/job/process.h"
+#include "sessions/psets/psets.h"
 
 #define LEVEL_KEY       "thread_level"             /* the standard's (MPI-5.0 section 11.3.1) */
 #define OTHER_LEVEL_KEY "mpi_thread_support_level" /* programs use this one, too */

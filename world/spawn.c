@@ -11,18 +11,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/collective.h"
-#include "core/comm.h"
-#include "core/engine.h"
-#include "core/errhandler_registry.h"
-#include "core/error.h"
-#include "core/info.h"
-#include "core/instance.h"
-#include "core/job_note.h"
-#include "core/job_spawn.h"
-#include "core/json.h"
-#include "core/process.h"
-#include "sessions/port.h"
+#include "core/coll/collective.h"
+#include "core/engine/comm.h"
+#include "core/engine/engine.h"
+#include "core/object/errhandler_registry.h"
+#include "core/base/error.h"
+#include "core/object/info.h"
+#include "core/engine/instance.h"
+#include "core/job/note.h"
+#include "core/job/spawn.h"
+#include "core/base/json.h"
+#include "core/job/process.h"
+#include "sessions/port/port.h"
 
 /* What the root asks for. */
 struct request {

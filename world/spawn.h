@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Spawning: the root asks the runtime that has started it for more processes (core/job_spawn.h), and accepts them at a
+ * Spawning: the root asks the runtime that has started it for more processes (core/job/spawn.h), and accepts them at a
  * port; they connect there in MPI_Init. Only under Plenum's own launcher.
  */
 #ifndef PLENUM_WORLD_SPAWN_H

@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-#include "core/attr.h"
-#include "core/bsend.h"
-#include "core/comm.h"
-#include "core/errhandler.h"
-#include "core/error.h"
-#include "core/instance.h"
-#include "core/leftovers.h"
-#include "core/process.h"
-#include "core/report.h"
-#include "sessions/psets.h"
+#include "core/object/attr.h"
+#include "core/engine/bsend.h"
+#include "core/engine/comm.h"
+#include "core/object/errhandler.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/engine/leak_report.h"
+#include "core/job/process.h"
+#include "core/engine/wait_report.h"
+#include "sessions/psets/psets.h"
 #include "world/spawn.h"
 
 static pthread_t main_thread;

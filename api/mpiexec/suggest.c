@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "api/mpiexec/options.h"
-#include "core/nearest.h"
+#include "core/base/nearest.h"
 
 /* Of Open MPI, MPICH and Slurm, where a name of ours means the same. */
 static const struct {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "api/plenum-info/info.h"
-#include "core/config.h"
-#include "core/error.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
 
 static void print_allowed(const struct pl_config *variable)
 {

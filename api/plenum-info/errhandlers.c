@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "api/plenum-info/info.h"
-#include "core/config.h"
-#include "core/errhandler_policy.h"
-#include "core/errhandler_registry.h"
-#include "core/error.h"
+#include "core/base/config.h"
+#include "core/object/errhandler_policy.h"
+#include "core/object/errhandler_registry.h"
+#include "core/base/error.h"
 
 static void describe_all(json_t *to)
 {

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "api/plenum-info/info.h"
-#include "core/config.h"
-#include "core/nearest.h"
-#include "core/version.h"
+#include "core/base/config.h"
+#include "core/base/nearest.h"
+#include "core/base/version.h"
 #include "mpi.h"
 
 enum { EXIT_USAGE = 2 };

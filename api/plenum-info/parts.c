@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "api/plenum-info/info.h"
-#include "core/config.h"
-#include "core/error.h"
-#include "core/plugin.h"
-#include "core/process.h"
-#include "core/topology_hw.h"
-#include "core/transport.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
+#include "core/object/plugin.h"
+#include "core/job/process.h"
+#include "core/comm/topology_hw.h"
+#include "core/engine/transport.h"
 #include "mpi.h"
 
 enum { WHY_MAX = MPI_MAX_ERROR_STRING };

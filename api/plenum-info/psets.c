@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "api/plenum-info/info.h"
-#include "core/error.h"
-#include "core/group.h"
-#include "core/info.h"
-#include "core/process.h"
-#include "sessions/psets.h"
+#include "core/base/error.h"
+#include "core/object/group.h"
+#include "core/object/info.h"
+#include "core/job/process.h"
+#include "sessions/psets/psets.h"
 #include "sessions/session.h"
 
 static json_t *failure(const char *name)

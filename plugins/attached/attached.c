@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bootstrap of a process that is attached to a pool (core/attach.h): its rank there, and cards in the pool's segment.
+ * Bootstrap of a process that is attached to a pool (core/job/attach.h): its rank there, and cards in the pool's segment.
  *
  * Nobody watches over a pool but its members: a process that aborts tells people why, and the others notice that it has
  * died.
@@ -8,10 +8,10 @@
 #include <sched.h>
 #include <stdio.h>
 
-#include "core/attach.h"
-#include "core/error.h"
-#include "core/job_card.h"
-#include "core/process.h"
+#include "core/job/attach.h"
+#include "core/base/error.h"
+#include "core/job/card.h"
+#include "core/job/process.h"
 
 static struct pl_seat seat = { .fd = -1, .rank = -1 };
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "plugins/errhandlers/line.h"
 
 enum { FRAMES = 64 };

@@ -3,7 +3,7 @@
 #ifndef PLENUM_PLUGINS_ERRHANDLERS_LINE_H
 #define PLENUM_PLUGINS_ERRHANDLERS_LINE_H
 
-#include "core/errhandler_registry.h"
+#include "core/object/errhandler_registry.h"
 
 void pl_errhandler_log_error(const struct plenum_error_report *error);
 

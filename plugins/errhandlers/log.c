@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/log.h"
+#include "core/base/log.h"
 #include "plugins/errhandlers/line.h"
 
 struct line {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * In which parts of the machine this process is confined to run, by hwloc. What for: core/topology_hw.h.
+ * In which parts of the machine this process is confined to run, by hwloc. What for: core/comm/topology_hw.h.
  *
  * The machine is read anew for each question, with the binding of the moment, and nothing is kept: questions are rare
  * (splitting a communicator by hardware), and a topology takes memory.
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/topology_hw.h"
+#include "core/comm/topology_hw.h"
 
 #define SCHEME "hwloc://"
 

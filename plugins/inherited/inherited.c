@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bootstrap by inheritance: the job segment that the embedded launcher left open for this process (core/job.h).
+ * Bootstrap by inheritance: the job segment that the embedded launcher left open for this process (core/job/segment.h).
  *
  * A rank has one owner. The first process that opens it moves the owner word to its pid; a child of it that inherited
  * the same environment finds the rank taken and becomes a singleton. An owner that lets go leaves its pid negated:
@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/config.h"
-#include "core/error.h"
-#include "core/job_card.h"
-#include "core/process.h"
-#include "core/transport.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
+#include "core/job/card.h"
+#include "core/job/process.h"
+#include "core/engine/transport.h"
 
 static struct pl_job *job;
 static size_t job_bytes;

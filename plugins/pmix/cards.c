@@ -22,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "plugins/pmix/cards.h"
 
 enum { ANSWER_SECONDS = 2, RETRY_FIRST_MS = 1, RETRY_LAST_MS = 100 };

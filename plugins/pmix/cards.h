@@ -5,7 +5,7 @@
 
 #include <pmix.h>
 
-#include "core/process.h"
+#include "core/job/process.h"
 
 /* `local`: the ranks of this node as PMIx lists them ("0,1,2"), or NULL; borrowed until cards_close(). */
 void cards_open(const struct pl_bootstrap_host *host, const pmix_proc_t *self, uint32_t generation, const char *local);

@@ -9,14 +9,14 @@
  * the server of PMIx 4.2 sometimes takes the end of the earlier connection for that of the new one, and then hands out
  * nothing that this process publishes. PMIx counts its users, so that an application's own use is not disturbed.
  *
- * Locking: the caller's, as core/process.h says.
+ * Locking: the caller's, as core/job/process.h says.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "plugins/pmix/cards.h"
 #include "plugins/pmix/claim.h"
 #include "plugins/pmix/names.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "plugins/pmix/psets.h"
 
 enum { ANSWER_SECONDS = 2 };

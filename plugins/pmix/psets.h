@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Process sets that a PMIx server knows. */
-#ifndef PLENUM_PMIX_PSETS_H
-#define PLENUM_PMIX_PSETS_H
+#ifndef PLENUM_PLUGINS_PMIX_PSETS_H
+#define PLENUM_PLUGINS_PMIX_PSETS_H
 
 #include <pmix.h>
 
-#include "core/process.h"
+#include "core/job/process.h"
 
 /* Asks the own server for its sets of the job `self` is in, and says them one by one; see struct pl_bootstrap_ops. A
  * server that has none, or does not understand, or does not answer in time, has said nothing. */

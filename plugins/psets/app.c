@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Process sets that processes of the job, or who launched it, publish while it runs. They lie in the job segment
- * (core/job_sets.h). A process that nobody launched is a job of its own, with a table of its own. Other launchers offer
+ * (core/job/sets.h). A process that nobody launched is a job of its own, with a table of its own. Other launchers offer
  * no such place.
  */
 #include <string.h>
 
-#include "core/error.h"
-#include "core/job_note.h"
-#include "core/job_sets.h"
-#include "core/process.h"
-#include "core/pset_name.h"
-#include "core/pset_providers.h"
+#include "core/base/error.h"
+#include "core/job/note.h"
+#include "core/job/sets.h"
+#include "core/job/process.h"
+#include "core/base/pset_name.h"
+#include "sessions/psets/providers.h"
 
 enum { ROOM_ALONE = 32768 };
 

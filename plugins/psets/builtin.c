@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/error.h"
-#include "core/process.h"
-#include "core/pset_name.h"
-#include "core/pset_providers.h"
+#include "core/base/error.h"
+#include "core/job/process.h"
+#include "core/base/pset_name.h"
+#include "sessions/psets/providers.h"
 
 static int open_builtin(const struct plenum_pset_host *host, void **self)
 {

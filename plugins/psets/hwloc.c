@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/memory.h"
-#include "core/plugin.h"
-#include "core/process.h"
-#include "core/pset_name.h"
-#include "core/pset_providers.h"
-#include "core/topology_hw.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/object/plugin.h"
+#include "core/job/process.h"
+#include "core/base/pset_name.h"
+#include "sessions/psets/providers.h"
+#include "core/comm/topology_hw.h"
 
 #define TYPES "Machine, Package, NUMANode, L3Cache, Core, PU and what else hwloc finds here"
 

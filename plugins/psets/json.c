@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/error.h"
-#include "core/memory.h"
-#include "core/pset_name.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/base/pset_name.h"
 
 struct pl_psets_json_set *pl_psets_file_find(const struct pl_psets_file *file, const char *name)
 {

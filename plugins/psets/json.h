@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Process sets from a file: json.c reads it and answers for it, json_sets.c says who is in a set. */
-#ifndef PLENUM_PSETS_JSON_H
-#define PLENUM_PSETS_JSON_H
+#ifndef PLENUM_PLUGINS_PSETS_JSON_H
+#define PLENUM_PLUGINS_PSETS_JSON_H
 
 #include <stddef.h>
 
-#include "core/json.h"
-#include "core/pset_providers.h"
+#include "core/base/json.h"
+#include "sessions/psets/providers.h"
 
 enum { PL_PSETS_WHERE = 1400 };
 

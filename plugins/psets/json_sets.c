@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/error.h"
-#include "core/memory.h"
-#include "core/process.h"
-#include "core/pset_name.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/job/process.h"
+#include "core/base/pset_name.h"
 
 enum { DEEPEST = 32, STEPS_MAX = 100000 };
 

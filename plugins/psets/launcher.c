@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/memory.h"
-#include "core/process.h"
-#include "core/pset_name.h"
-#include "core/pset_providers.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/job/process.h"
+#include "core/base/pset_name.h"
+#include "sessions/psets/providers.h"
 
 struct set {
     char *name;

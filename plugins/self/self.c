@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/list.h"
-#include "core/transport.h"
+#include "core/base/error.h"
+#include "core/base/list.h"
+#include "core/engine/transport.h"
 
 enum { EAGER_MAX = 4096 };
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/shm/bell.h"
+#include "plugins/shm/doorbell.h"
 #include "plugins/shm/ring.h"
 
 static pid_t slot_pid(uint64_t slot)

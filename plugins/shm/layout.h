@@ -12,15 +12,15 @@
  * Every line that is written while it is read is written by one side only, or is marked as rung by all.
  * Readers trust nothing in here: what they use is copied first, then checked, then used.
  */
-#ifndef PLENUM_SHM_LAYOUT_H
-#define PLENUM_SHM_LAYOUT_H
+#ifndef PLENUM_PLUGINS_SHM_LAYOUT_H
+#define PLENUM_PLUGINS_SHM_LAYOUT_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "core/job.h"
-#include "core/transport.h"
+#include "core/job/segment.h"
+#include "core/engine/transport.h"
 
 #define PL_SHM_MAGIC 0x314d48534e454c50ull /* "PLENSHM1" */
 
@@ -58,7 +58,7 @@ enum pl_shm_slot { PL_SHM_SLOT_FREE, PL_SHM_SLOT_CLAIMED, PL_SHM_SLOT_READY, PL_
 /* Bits of pl_shm_head.attention, which everybody reads after everything that they do for the engine. */
 enum pl_shm_attention {
     PL_SHM_SLEEPING = 1,   /* wake me: add 1 to `doorbell` and call the kernel; whoever clears the bit does it */
-    PL_SHM_FENCE = 2,      /* put a full fence between what you did and reading this (see bell.c) */
+    PL_SHM_FENCE = 2,      /* put a full fence between what you did and reading this (see doorbell.c) */
     PL_SHM_CLOSED = 4,     /* I have gone, orderly */
 };
 

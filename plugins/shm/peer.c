@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plugins/shm/bell.h"
-#include "plugins/shm/lane.h"
+#include "plugins/shm/doorbell.h"
+#include "plugins/shm/fifo.h"
 #include "plugins/shm/ring.h"
 
 enum { LOOK_NS = 200000000 };

@@ -13,8 +13,8 @@
  */
 #include <string.h>
 
-#include "core/relax.h"
-#include "plugins/shm/bell.h"
+#include "core/base/cpu.h"
+#include "plugins/shm/doorbell.h"
 #include "plugins/shm/ring.h"
 
 enum {

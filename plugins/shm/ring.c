@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/relax.h"
-#include "plugins/shm/bell.h"
+#include "core/base/cpu.h"
+#include "plugins/shm/doorbell.h"
 
 /* The reader has the lines that are written to in its cache. A long memcpy() overwrites them without fetching them from
  * there first, so data in many short runs is put together in memory of our own before. */

@@ -8,8 +8,8 @@
  * overwrites the first word of the line behind it if need be. It follows that one line more than the record takes must
  * be free. In a stream of one-line messages no line is ever stale.
  */
-#ifndef PLENUM_SHM_RING_H
-#define PLENUM_SHM_RING_H
+#ifndef PLENUM_PLUGINS_SHM_RING_H
+#define PLENUM_PLUGINS_SHM_RING_H
 
 #include "plugins/shm/shm.h"
 

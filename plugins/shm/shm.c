@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "plugins/shm/bell.h"
-#include "plugins/shm/lane.h"
+#include "plugins/shm/doorbell.h"
+#include "plugins/shm/fifo.h"
 #include "plugins/shm/ring.h"
 
 enum {

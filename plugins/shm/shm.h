@@ -11,17 +11,17 @@
  *
  * Locking: the engine's lock is held in everything but pl_shm_sleep() and pl_shm_wake().
  */
-#ifndef PLENUM_SHM_SHM_H
-#define PLENUM_SHM_SHM_H
+#ifndef PLENUM_PLUGINS_SHM_SHM_H
+#define PLENUM_PLUGINS_SHM_SHM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/error.h"
-#include "core/list.h"
-#include "core/transport.h"
+#include "core/base/error.h"
+#include "core/base/list.h"
+#include "core/engine/transport.h"
 #include "plugins/shm/layout.h"
 
 #define pl_shm_likely(x)   __builtin_expect(!!(x), 1)
@@ -96,7 +96,7 @@ void pl_shm_tokens_fini(struct pl_shm_tokens *tokens);
 
 /* --- peers ----------------------------------------------------------------------------------------------------- */
 
-/* A result beside those of core/error.h: the peer has closed, what is sent to it vanishes. */
+/* A result beside those of core/base/error.h: the peer has closed, what is sent to it vanishes. */
 enum { PL_SHM_VANISHED = -100 };
 
 enum pl_shm_life {
@@ -230,7 +230,7 @@ int pl_shm_request_follow(struct pl_shm_peer *peer);
 int pl_shm_requests_take(struct pl_shm *shm);
 void pl_shm_inbox_clean(struct pl_shm *shm);
 
-/* pull.c */
+/* cma.c */
 int pl_shm_reach(struct pl_endpoint *endpoint, struct pl_reach *reach);
 
 /* read.c */
@@ -243,7 +243,7 @@ void pl_shm_in_add(struct pl_shm_peer *peer);
 void pl_shm_in_remove(struct pl_shm_peer *peer);
 bool pl_shm_in_ready(const struct pl_shm_peer *peer);
 
-/* bulk.c: the protocol for long messages */
+/* rndv.c: the protocol for long messages */
 int pl_shm_bulk_offer(struct pl_shm_peer *peer, struct pl_outgoing *message);
 void pl_shm_bulk_offered(struct pl_shm_peer *peer, const struct pl_header *header, const struct pl_shm_offer *offer);
 /* False: the record is not allowed. */

@@ -4,9 +4,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "core/error.h"
-#include "core/process.h"
-#include "core/transport.h"
+#include "core/base/error.h"
+#include "core/job/process.h"
+#include "core/engine/transport.h"
 
 static int singleton_open(struct pl_place *place)
 {

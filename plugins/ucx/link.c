@@ -3,7 +3,7 @@
  * Links: the other engines, how they are found, connected, lost and left.
  *
  * Failure is noticed by UCX over networks (error mode PEER). Between processes that share memory UCX does not offer it:
- * the launcher tells those who communicate, and who closes looks whether the lock that goes with a worker (litter.h) is
+ * the launcher tells those who communicate, and who closes looks whether the lock that goes with a worker (core/job/stale_files.h) is
  * still held. A link fails once: it takes no more messages, its connection is closed by force, and when
  * that is done (UCX touches no buffer of it any more) what was under way is reported, then the loss itself.
  */

@@ -12,15 +12,15 @@
  * Locking: none. All is called with the engine's lock held, UCX's callbacks too: they run inside ucp_worker_progress()
  * and inside the calls that start something. Only sleep() and wake() touch nothing but descriptors.
  */
-#ifndef PLENUM_PLUGINS_UCX_H
-#define PLENUM_PLUGINS_UCX_H
+#ifndef PLENUM_PLUGINS_UCX_UCX_H
+#define PLENUM_PLUGINS_UCX_UCX_H
 
 #include <ucp/api/ucp.h>
 
-#include "core/error.h"
-#include "core/list.h"
-#include "core/litter.h"
-#include "core/transport.h"
+#include "core/base/error.h"
+#include "core/base/list.h"
+#include "core/job/stale_files.h"
+#include "core/engine/transport.h"
 
 enum { UCX_BUCKETS_FIRST = 16, UCX_ADDRESS_MAX = 400 };
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/datatype.h"
+#include "core/datatype/datatype.h"
 
 enum { ROUNDS = 41, PACKED = 1 << 18, MEMORY = 1 << 22, ITEMS = 1 << 16 };
 

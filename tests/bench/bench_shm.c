@@ -21,10 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/datatype.h"
-#include "core/error.h"
-#include "core/job.h"
-#include "core/transport.h"
+#include "core/datatype/datatype.h"
+#include "core/base/error.h"
+#include "core/job/segment.h"
+#include "core/engine/transport.h"
 
 extern const struct pl_transport_ops pl_transport_shm;
 #define OPS (&pl_transport_shm)

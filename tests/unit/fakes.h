@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/comm.h"
-#include "core/config.h"
-#include "core/errhandler.h"
-#include "core/instance.h"
+#include "core/engine/comm.h"
+#include "core/base/config.h"
+#include "core/object/errhandler.h"
+#include "core/engine/instance.h"
 
 static inline struct pl_errhandler *fake_predefined(MPI_Errhandler errhandler)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks of a communicator in one process, for tests of schedules and of the collectives' algorithms: the program holds
- * its own copy of core/schedule.c and core/collective.c, whose messages go through the functions here.
+ * its own copy of core/coll/schedule.c and core/coll/collective.c, whose messages go through the functions here.
  *
  * Messages move, and sends complete, one at a time in random order and as late as may be: the data is read from the
  * sender's memory only when it is delivered, so that an algorithm that touches a buffer too early is found out. Sizes
@@ -15,14 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/collective.h"
-#include "core/collectives/algorithm.h"
-#include "core/error.h"
-#include "core/instance.h"
-#include "core/memory.h"
-#include "core/p2p.h"
-#include "core/request.h"
-#include "core/schedule.h"
+#include "core/coll/collective.h"
+#include "core/coll/algorithm.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/base/memory.h"
+#include "core/engine/p2p.h"
+#include "core/engine/request.h"
+#include "core/coll/schedule.h"
 
 /* libcheck takes note of every check that passes; these are too many for that. */
 #define EXPECT(condition, ...)                                                                                         \
@@ -173,8 +173,8 @@ static int ranks_wait(struct pl_request *request);
 #define pl_op_apply     ranks_apply
 #define pl_coll_select  ranks_select
 #define pl_request_wait ranks_wait
-#include "core/schedule.c"
-#include "core/collective.c"
+#include "core/coll/schedule.c"
+#include "core/coll/collective.c"
 #undef pl_coll_select
 
 /* --- the world turns --------------------------------------------------------------------------------------------- */

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/attach.h"
-#include "core/error.h"
+#include "core/job/attach.h"
+#include "core/base/error.h"
 
 enum { SIZE = 3 };
 

@@ -6,11 +6,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "core/attr.h"
-#include "core/datatype.h"
-#include "core/error_codes.h"
-#include "core/memory.h"
-#include "core/process.h"
+#include "core/object/attr.h"
+#include "core/datatype/datatype.h"
+#include "core/base/error_codes.h"
+#include "core/base/memory.h"
+#include "core/job/process.h"
 
 /* What the callbacks did, as text: "copy a;" for every call, with the extra state as the name. */
 static char events[1000];

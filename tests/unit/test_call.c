@@ -6,7 +6,7 @@
 
 #include "api/call.h"
 #include "api/plenum.h"
-#include "core/version.h"
+#include "core/base/version.h"
 
 /* A check on a fresh call record: its class and message. */
 #define EXPECT(check, class, text)                                                          \

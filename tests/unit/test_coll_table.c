@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* core/collectives/table.c: what a file says is chosen, the rest as before; every mistake is told with its line. */
+/* core/coll/table.c: what a file says is chosen, the rest as before; every mistake is told with its line. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/collectives/table.h"
-#include "core/config.h"
-#include "core/error.h"
+#include "core/coll/table.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
 
 static int read_table(const char *text)
 {

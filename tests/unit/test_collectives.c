@@ -5,8 +5,8 @@
  */
 #include "ranks.h"
 
-#include "core/config.h"
-#include "core/datatype_build.h"
+#include "core/base/config.h"
+#include "core/datatype/build.h"
 
 enum { DRAWS = 40, UNIT = 2 /* int64s in a unit of data: one element of the derived types */ };
 

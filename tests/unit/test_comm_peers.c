@@ -8,10 +8,10 @@
 #include <malloc.h>
 #include <stdio.h>
 
-#include "core/comm.h"
-#include "core/instance.h"
-#include "core/memory.h"
-#include "core/process.h"
+#include "core/engine/comm.h"
+#include "core/engine/instance.h"
+#include "core/base/memory.h"
+#include "core/job/process.h"
 
 enum { MANY = 1000000 };
 

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/config.h"
-#include "core/error.h"
-#include "core/errhandler.h"
-#include "core/log.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
+#include "core/object/errhandler.h"
+#include "core/base/log.h"
 
 /* Every test starts in a process of its own; the environment of the test runner is not part of it. */
 static void clean(void)
@@ -466,7 +466,7 @@ START_TEST(documented)
         } else {
             *end = '\0';
             ck_assert_msg(strcmp(begin, rows) == 0,
-                          "the table of %s is not that of core/config.c; PLENUM_TEST_WRITE=1 puts it right", document);
+                          "the table of %s is not that of core/base/config.c; PLENUM_TEST_WRITE=1 puts it right", document);
         }
     }
     free(text);

@@ -2,7 +2,7 @@
 /* Datatypes that are made again from their contents, the normal form of layouts, and what is huge or deep. */
 #include "type_arena.h"
 
-#include "core/datatype_layout.h"
+#include "core/datatype/layout.h"
 
 enum { ROUNDS = 1000, DEPTH = 4 };
 

@@ -7,8 +7,8 @@
 #include <limits.h>
 #include <wchar.h>
 
-#include "core/datatype_build.h"
-#include "core/memory.h"
+#include "core/datatype/build.h"
+#include "core/base/memory.h"
 
 /* Every datatype of the ABI, with the bytes that it has. */
 static const struct {

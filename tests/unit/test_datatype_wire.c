@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Datatypes as bytes: what is read is what was written, for all constructors; and bytes that are damaged. */
-#include "core/datatype_wire.h"
+#include "core/datatype/wire.h"
 
-#include "core/datatype_build.h"
-#include "core/memory.h"
+#include "core/datatype/build.h"
+#include "core/base/memory.h"
 #include "type_arena.h"
 
 enum { ROUNDS = 1500, DEPTH = 4, DAMAGES = 40, LAST_RUN = 50 };

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "api/call.h"
-#include "core/memory.h"
+#include "core/base/memory.h"
 
 /* --- what goes to stderr ------------------------------------------------------------------------------------- */
 

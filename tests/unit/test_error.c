@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/error_codes.h"
-#include "core/memory.h"
+#include "core/base/error.h"
+#include "core/base/error_codes.h"
+#include "core/base/memory.h"
 #include "mpi-ext.h"
 
 static const char *string_of(int code)

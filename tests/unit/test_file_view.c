@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Views of files against the type maps of random filetypes: which may be one, where each byte of the stream lies, the
  * runs of every part, the ends of files; and numbers that are too large for a file. */
-#include "core/file_view.h"
+#include "core/file/view.h"
 #include "type_arena.h"
 
 enum { ROUNDS = 1500, TILES = 4, DISP = 5 };

@@ -4,9 +4,9 @@
 
 #include <pthread.h>
 
-#include "core/group.h"
-#include "core/memory.h"
-#include "core/process.h"
+#include "core/object/group.h"
+#include "core/base/memory.h"
+#include "core/job/process.h"
 
 enum { LARGEST = 60 };
 

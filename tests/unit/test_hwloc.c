@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/topology_hw.h"
+#include "core/comm/topology_hw.h"
 
 enum { ROOM = 32 };
 static const struct pl_topology_ops *ops;

@@ -7,9 +7,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "core/info.h"
-#include "core/memory.h"
-#include "core/process.h"
+#include "core/object/info.h"
+#include "core/base/memory.h"
+#include "core/job/process.h"
 
 static MPI_Info make(int pairs)
 {

@@ -5,11 +5,11 @@
  */
 #include "wire.h"
 
-#include "core/error.h"
-#include "core/match.h"
-#include "core/memory.h"
-#include "core/p2p.h"
-#include "core/request.h"
+#include "core/base/error.h"
+#include "core/engine/match.h"
+#include "core/base/memory.h"
+#include "core/engine/p2p.h"
+#include "core/engine/request.h"
 
 static struct pl_bulk bulk = { .ops = &wire_ops };
 

@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/error.h"
-#include "core/group.h"
-#include "core/info.h"
-#include "core/memory.h"
-#include "core/object.h"
+#include "core/base/error.h"
+#include "core/object/group.h"
+#include "core/object/info.h"
+#include "core/base/memory.h"
+#include "core/object/object.h"
 
 /* Groups have nothing that a destructor could trip over, infos have; both are made as their modules make them. */
 static void *make_group(void)

@@ -8,7 +8,7 @@
 #include <float.h>
 #include <limits.h>
 
-#include "core/op.h"
+#include "core/datatype/op.h"
 
 typedef __float128 number;
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <wchar.h>
 
-#include "core/datatype_external.h"
+#include "core/datatype/external.h"
 
 enum { ROUNDS = 1000, DEPTH = 3 };
 

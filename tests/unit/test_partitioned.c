@@ -6,15 +6,15 @@
  */
 #include "wire.h"
 
-#include "core/datatype.h"
-#include "core/error.h"
-#include "core/lost.h"
-#include "core/memory.h"
-#include "core/partitioned.h"
+#include "core/datatype/datatype.h"
+#include "core/base/error.h"
+#include "core/engine/peer_failure.h"
+#include "core/base/memory.h"
+#include "core/engine/partitioned.h"
 
 enum { TAG = 5, BYTES = 24 };
 
-/* As core/partitioned.c has it. */
+/* As core/engine/partitioned.c has it. */
 struct terms {
     uint64_t piece_bytes;
     int32_t pieces, first_tag;

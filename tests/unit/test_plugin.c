@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/config.h"
-#include "core/error.h"
-#include "core/plugin.h"
-#include "core/process.h"
-#include "core/topology_hw.h"
-#include "core/transport.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
+#include "core/object/plugin.h"
+#include "core/job/process.h"
+#include "core/comm/topology_hw.h"
+#include "core/engine/transport.h"
 
 static char built[PATH_MAX + 64];
 static const char *place;

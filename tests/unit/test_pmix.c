@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/error.h"
-#include "core/process.h"
+#include "core/base/error.h"
+#include "core/job/process.h"
 
 #define CHECK(condition)                                                                                               \
     do {                                                                                                               \

@@ -5,11 +5,11 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "core/config.h"
-#include "core/instance.h"
-#include "core/whereabouts.h"
-#include "sessions/port.h"
-#include "sessions/port_parts.h"
+#include "core/base/config.h"
+#include "core/engine/instance.h"
+#include "core/job/locator.h"
+#include "sessions/port/port.h"
+#include "sessions/port/parts.h"
 
 START_TEST(texts)
 {

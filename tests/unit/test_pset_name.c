@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/pset_name.h"
+#include "core/base/pset_name.h"
 #include "unit.h"
 
 START_TEST(good_names)

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/error.h"
-#include "core/group.h"
-#include "core/info.h"
-#include "core/memory.h"
-#include "core/process.h"
-#include "sessions/psets.h"
+#include "core/base/error.h"
+#include "core/object/group.h"
+#include "core/object/info.h"
+#include "core/base/memory.h"
+#include "core/job/process.h"
+#include "sessions/psets/psets.h"
 #include "sessions/session.h"
 #include "unit.h"
 

@@ -5,10 +5,10 @@
  */
 #include "unit.h"
 
-#include "core/engine.h"
-#include "core/instance.h"
-#include "core/rma.h"
-#include "core/window.h"
+#include "core/engine/engine.h"
+#include "core/engine/instance.h"
+#include "core/rma/rma.h"
+#include "core/rma/window.h"
 
 enum { SIZE = 64, BEFORE = 128 };
 

@@ -8,13 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "world/runtime/blob.h"
+#include "world/runtime/job/blob.h"
 #include "world/runtime/error.h"
-#include "world/runtime/lines.h"
-#include "world/runtime/locate.h"
-#include "world/runtime/names.h"
-#include "world/runtime/sweep.h"
-#include "world/runtime/vars.h"
+#include "world/runtime/event/lines.h"
+#include "world/runtime/job/locate.h"
+#include "world/runtime/pmix/published.h"
+#include "world/runtime/keeper/sweep.h"
+#include "world/runtime/job/vars.h"
 #include "unit.h"
 
 /* --- lines ------------------------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 /* Schedules: order of steps, temporary memory, failures while they are made and while they run, and starting again. */
 #include "ranks.h"
 
-#include "core/config.h"
+#include "core/base/config.h"
 
 static const struct pl_type *int64(void)
 {

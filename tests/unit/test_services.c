@@ -6,11 +6,11 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "core/config.h"
-#include "core/instance.h"
-#include "core/services.h"
-#include "core/services_file.h"
-#include "core/process.h"
+#include "core/base/config.h"
+#include "core/engine/instance.h"
+#include "core/job/services.h"
+#include "core/job/services_file.h"
+#include "core/job/process.h"
 
 static char name[64];
 

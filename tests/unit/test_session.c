@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/comm.h"
-#include "core/errhandler.h"
-#include "core/error.h"
-#include "core/info.h"
-#include "core/leftovers.h"
-#include "core/memory.h"
-#include "core/object.h"
-#include "core/process.h"
-#include "sessions/rendezvous.h"
+#include "core/engine/comm.h"
+#include "core/object/errhandler.h"
+#include "core/base/error.h"
+#include "core/object/info.h"
+#include "core/engine/leak_report.h"
+#include "core/base/memory.h"
+#include "core/object/object.h"
+#include "core/job/process.h"
+#include "sessions/create/create.h"
 #include "sessions/session.h"
 
 static struct pl_instance *session_of(const char *level)

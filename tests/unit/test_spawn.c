@@ -2,7 +2,7 @@
 /* How many processes the info key soft allows to spawn. */
 #include "unit.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "mpi.h"
 #include "world/spawn.h"
 

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "core/status.h"
+#include "core/object/status.h"
 
 START_TEST(outcomes)
 {

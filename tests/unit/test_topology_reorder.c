@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/topology.h"
+#include "core/comm/topology.h"
 
 enum { NODES_MAX = 64, EDGES_MAX = 64 * 8 };
 

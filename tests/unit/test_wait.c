@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/engine.h"
-#include "core/request.h"
-#include "core/error.h"
+#include "core/engine/engine.h"
+#include "core/engine/request.h"
+#include "core/base/error.h"
 
 /* A transport that can only sleep, and counts. */
 struct bed {

@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/job.h"
-#include "core/list.h"
-#include "core/transport.h"
+#include "core/base/error.h"
+#include "core/job/segment.h"
+#include "core/base/list.h"
+#include "core/engine/transport.h"
 
 struct arrival {
     struct pl_list link;

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/config.h"
-#include "core/datatype.h"
-#include "core/error.h"
+#include "core/base/config.h"
+#include "core/datatype/datatype.h"
+#include "core/base/error.h"
 #include "unit.h"
 
 struct entry {

@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-#include "core/comm.h"
-#include "core/engine.h"
-#include "core/error.h"
-#include "core/instance.h"
-#include "core/request.h"
+#include "core/engine/comm.h"
+#include "core/engine/engine.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/engine/request.h"
 
 /* --- the transport ------------------------------------------------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 struct wrong_file {
     const char *text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The last error of each thread, in words: what plenum_error() gives out. */
-#ifndef PLENUM_RUNTIME_ERROR_H
-#define PLENUM_RUNTIME_ERROR_H
+#ifndef PLENUM_WORLD_RUNTIME_ERROR_H
+#define PLENUM_WORLD_RUNTIME_ERROR_H
 
 #include "api/plenum.h"
 

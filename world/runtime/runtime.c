@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/litter.h"
+#include "core/job/stale_files.h"
 #include "world/runtime/error.h"
-#include "world/runtime/pmix.h"
+#include "world/runtime/pmix/pmix.h"
 #include "world/runtime/runtime.h"
 
 enum { READY_MAX = 32 };

@@ -10,8 +10,8 @@
  * time) -> FINISHED, or QUEUED or RUNNING -> FINISHED. It is freed when the host has closed its handle and nothing of
  * it runs.
  */
-#ifndef PLENUM_RUNTIME_RUNTIME_H
-#define PLENUM_RUNTIME_RUNTIME_H
+#ifndef PLENUM_WORLD_RUNTIME_RUNTIME_H
+#define PLENUM_WORLD_RUNTIME_RUNTIME_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -19,12 +19,12 @@
 #include <sys/types.h>
 
 #include "api/plenum.h"
-#include "core/job.h"
-#include "core/list.h"
-#include "world/runtime/blob.h"
-#include "world/runtime/lines.h"
-#include "world/runtime/link.h"
-#include "world/runtime/vars.h"
+#include "core/job/segment.h"
+#include "core/base/list.h"
+#include "world/runtime/job/blob.h"
+#include "world/runtime/event/lines.h"
+#include "world/runtime/keeper/link.h"
+#include "world/runtime/job/vars.h"
 
 /* Something that the runtime polls. */
 struct pl_source {
@@ -42,7 +42,7 @@ struct plenum_runtime {
     bool driving;          /* a thread in plenum_job_wait() polls `work` */
     struct pl_link link;
     struct pl_source link_source, nudge_source, timer_source;
-    int notes[2];          /* a pipe, its read end in work: what processes tell (core/job_note.h); -1: none so far */
+    int notes[2];          /* a pipe, its read end in work: what processes tell (core/job/note.h); -1: none so far */
     struct pl_source notes_source;
     struct pl_list jobs;   /* struct plenum_job.node */
     struct pl_list alive;  /* struct plenum_job.alive: those that run or are being ended */
@@ -134,7 +134,7 @@ struct plenum_job {
     bool report_ends;          /* the job is ended when the report is there */
     uint64_t psets_told;       /* version of the published sets in the last event */
 
-    /* families (family.h) */
+    /* families (world/runtime/job/spawn_tree.h) */
     struct plenum_job *family; /* of a spawned job: the one that the host has launched; NULL: it was */
     int offset;                /* of a spawned job: its rank 0 in events */
     int spawned_size;          /* processes that were spawned in its family so far */

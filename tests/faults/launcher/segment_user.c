@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/job.h"
+#include "core/job/segment.h"
 
 static struct pl_job *job;
 static int rank;

@@ -2,7 +2,7 @@
 /* ranks: 1 2 3 */
 /*
  * What the blocking collectives say of each wrong argument, in the same words whether the communicator has had
- * collectives before, so that usual short ones take a short way (core/board.h), or not. All ranks make the same
+ * collectives before, so that usual short ones take a short way (core/coll/area/area.h), or not. All ranks make the same
  * mistake.
  */
 #include <stdint.h>

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values of configuration variables as texts. Nothing here needs a lock. */
+#ifndef PLENUM_CORE_BASE_CONFIG_VALUE_H
+#define PLENUM_CORE_BASE_CONFIG_VALUE_H
+
+#include "core/base/config.h"
+
+enum { PL_CONFIG_ALLOWED = 256 };
+
+/* Is the text a value of the variable? *number is the value of numbers, sizes and yes or no; else 0. */
+bool pl_config_is_value(const struct pl_config *variable, const char *text, long *number);
+
+/* The same; when it is none, `allowed` says what is one. */
+bool pl_config_parse(const struct pl_config *variable, const char *text, long *number, char allowed[PL_CONFIG_ALLOWED]);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Count and displacement arrays as the int form and the _c form of a function have them, read without a copy. */
+#ifndef PLENUM_CORE_BASE_COUNTS_H
+#define PLENUM_CORE_BASE_COUNTS_H
+
+#include "mpi.h"
+
+struct pl_counts {
+    const int *narrow;
+    const MPI_Count *wide;
+};
+struct pl_displs {
+    const int *narrow;
+    const MPI_Aint *wide;
+};
+static inline MPI_Count pl_count_at(struct pl_counts counts, MPI_Count i)
+{
+    return counts.wide ? counts.wide[i] : counts.narrow[i];
+}
+static inline MPI_Aint pl_displ_at(struct pl_displs displs, MPI_Count i)
+{
+    return displs.wide ? displs.wide[i] : displs.narrow ? displs.narrow[i] : 0;
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The log: lines on stderr, each in one piece. Locking: none, so that it may be used under any lock; the filter is a
+ * text that is read when something is to be logged, which costs one comparison while nothing is.
+ */
+#include "core/base/log.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/config.h"
+
+static const char *const levels[] = { "error", "warning", "info", "debug" };
+enum { LEVELS = sizeof levels / sizeof levels[0] };
+
+static _Atomic(const char *) filter = "";
+
+static int level_of(const char *word, size_t length)
+{
+    for (int level = 0; level < LEVELS; level++)
+        if (strlen(levels[level]) == length && strncmp(levels[level], word, length) == 0)
+            return level;
+    return -1;
+}
+
+/* The next rule of a filter, at *at: the subsystem (length 0: every one) and its level, -1 when it is none. */
+static int next_rule(const char **at, const char **subsystem, size_t *length)
+{
+    const char *rule = *at, *end = rule + strcspn(rule, ",");
+    const char *colon = memchr(rule, ':', (size_t)(end - rule));
+    *subsystem = rule;
+    *length = colon ? (size_t)(colon - rule) : 0;
+    *at = *end ? end + 1 : end;
+    const char *level = colon ? colon + 1 : rule;
+    return colon == rule ? -1 : level_of(level, (size_t)(end - level));
+}
+
+bool pl_log_filter_valid(const char *text)
+{
+    const char *subsystem;
+    size_t length = strlen(text);
+    if (length > 0 && text[length - 1] == ',')
+        return false;
+    while (*text)
+        if (next_rule(&text, &subsystem, &length) < 0)
+            return false;
+    return true;
+}
+
+void pl_log_filter(const char *text)
+{
+    atomic_store(&filter, text);
+}
+
+static bool wanted(const char *rules, const char *subsystem, int level)
+{
+    const char *name;
+    size_t length;
+    while (*rules) {
+        int limit = next_rule(&rules, &name, &length);
+        bool fits = length == 0 || (strlen(subsystem) == length && strncmp(subsystem, name, length) == 0);
+        if (fits && level <= limit)
+            return true;
+    }
+    return false;
+}
+
+/* `line` has room for the newline behind its end. */
+static void write_line(char *line)
+{
+    size_t length = strlen(line);
+    line[length] = '\n';
+    ssize_t written = write(STDERR_FILENO, line, length + 1);
+    (void)written;
+}
+
+void pl_log_line(const char *subsystem, const char *text)
+{
+    char line[PIPE_BUF];
+    snprintf(line, sizeof line - 1, "plenum[%ld] %s: %s", (long)getpid(), subsystem, text);
+    write_line(line);
+}
+
+void pl_log(const char *subsystem, int level, const char *format, ...)
+{
+    const char *rules = atomic_load_explicit(&filter, memory_order_relaxed);
+    if (!*rules || !wanted(rules, subsystem, level))
+        return;
+    char line[1024];
+    int used = snprintf(line, sizeof line, "plenum[%ld] %s: ", (long)getpid(), subsystem);
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line + used, sizeof line - (size_t)used - 1, format, arguments);
+    va_end(arguments);
+    if (length >= 0)
+        write_line(line);
+}

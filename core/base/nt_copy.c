@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copying past the caches: by stores of whole lines with a hint, which every x86-64 has. See nt_copy.h. */
+#include "core/base/nt_copy.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+
+enum { LINE = 64, PART = sizeof(__m128i) };
+
+void pl_stream(void *restrict to, const void *restrict from, size_t bytes)
+{
+    char *target = to;
+    const char *source = from;
+    size_t at = -(uintptr_t)target % LINE;
+    if (bytes < 2 * LINE) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    memcpy(target, source, at);
+    for (; bytes - at >= LINE; at += LINE)
+        for (size_t i = 0; i < LINE; i += PART)
+            _mm_stream_si128((__m128i *)(target + at + i), _mm_loadu_si128((const __m128i *)(source + at + i)));
+    memcpy(target + at, source + at, bytes - at);
+    _mm_sfence(); /* such stores are not ordered before others */
+}
+
+#else
+
+void pl_stream(void *restrict to, const void *restrict from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
+#endif

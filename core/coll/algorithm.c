@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the algorithms of collectives share: blocks of the argument lists, folding, reductions in parts. */
+#include "core/coll/algorithm.h"
+
+/* --- data ------------------------------------------------------------------------------------------------------ */
+
+/* The datatype of an empty block of alltoallw need not be one. */
+static struct pl_block block_of(const void *buf, MPI_Count count, MPI_Datatype handle)
+{
+    return count > 0 ? pl_block(buf, count, pl_type_from(handle)) : pl_block_bytes(buf, 0);
+}
+
+struct pl_block pl_send_block(const struct pl_coll *coll, int rank)
+{
+    const struct pl_type *type = coll->sendtype;
+    if (coll->sendtypes)
+        return block_of(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank)),
+                        pl_count_at(coll->sendcounts, rank), coll->sendtypes[rank]);
+    if (pl_has_counts(coll->sendcounts))
+        return pl_block(pl_address(coll->sendbuf, pl_displ_at(coll->senddispls, rank) * type->extent),
+                        pl_count_at(coll->sendcounts, rank), type);
+    return pl_block(pl_address(coll->sendbuf, rank * coll->sendcount * type->extent), coll->sendcount, type);
+}
+
+struct pl_block pl_recv_block(const struct pl_coll *coll, int rank)
+{
+    const struct pl_type *type = coll->recvtype;
+    if (coll->recvtypes)
+        return block_of(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank)),
+                        pl_count_at(coll->recvcounts, rank), coll->recvtypes[rank]);
+    if (pl_has_counts(coll->recvcounts))
+        return pl_block(pl_address(coll->recvbuf, pl_displ_at(coll->recvdispls, rank) * type->extent),
+                        pl_count_at(coll->recvcounts, rank), type);
+    return pl_block(pl_address(coll->recvbuf, rank * coll->recvcount * type->extent), coll->recvcount, type);
+}
+
+bool pl_coll_commutes(const struct pl_coll *coll)
+{
+    return coll->op->commute;
+}
+
+/* --- folding --------------------------------------------------------------------------------------------------- */
+
+int pl_fold_real(const struct pl_fold *fold, int number)
+{
+    if (number >= fold->extra)
+        return number + fold->extra;
+    return fold->root / 2 == number && fold->root >= 0 ? fold->root : 2 * number;
+}
+
+struct pl_fold pl_fold_make(int rank, int size, int root)
+{
+    struct pl_fold fold = { .size = pl_power_below(size), .root = root, .partner = -1 };
+    fold.extra = size - fold.size;
+    if (rank >= 2 * fold.extra) {
+        fold.rank = rank - fold.extra;
+        return fold;
+    }
+    fold.partner = rank ^ 1;
+    fold.rank = pl_fold_real(&fold, rank / 2) == rank ? rank / 2 : -1;
+    return fold;
+}
+
+void pl_fold_in(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
+                struct pl_partial *partial)
+{
+    if (fold->partner < 0)
+        return;
+    if (fold->rank < 0) {
+        pl_schedule_send(schedule, partial->value, fold->partner);
+        pl_schedule_wait(schedule);
+        return;
+    }
+    pl_schedule_recv(schedule, partial->room, fold->partner);
+    pl_schedule_wait(schedule);
+    if (fold->partner & 1)
+        pl_partial_merge_right(schedule, op, partial);
+    else
+        pl_partial_merge_left(schedule, op, partial);
+}
+
+void pl_fold_out(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block result)
+{
+    if (fold->partner < 0)
+        return;
+    if (fold->rank < 0)
+        pl_schedule_recv(schedule, result, fold->partner);
+    else
+        pl_schedule_send(schedule, result, fold->partner);
+    pl_schedule_wait(schedule);
+}
+
+/* --- partial results ------------------------------------------------------------------------------------------- */
+
+struct pl_block pl_partial_room(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    return pl_schedule_temp_block(schedule, coll->comm->size > 1 ? coll->recvcount : 0, coll->recvtype);
+}
+
+struct pl_partial pl_partial_make(struct pl_schedule *schedule, const struct pl_coll *coll, void *result)
+{
+    struct pl_partial partial = {
+        .value = pl_block(result, coll->recvcount, coll->recvtype),
+        .room = pl_partial_room(schedule, coll),
+    };
+    struct pl_block input = pl_coll_input(coll, coll->recvcount);
+    if (input.buf != result)
+        pl_schedule_copy(schedule, input, partial.value);
+    return partial;
+}
+
+void pl_partial_merge_left(struct pl_schedule *schedule, const struct pl_op *op, struct pl_partial *partial)
+{
+    pl_schedule_reduce(schedule, op, partial->room.buf, partial->value);
+}
+
+void pl_partial_merge_right(struct pl_schedule *schedule, const struct pl_op *op, struct pl_partial *partial)
+{
+    pl_schedule_reduce(schedule, op, partial->value.buf, partial->room);
+    struct pl_block value = partial->room;
+    partial->room = partial->value;
+    partial->value = value;
+}
+
+/* --- reductions in parts --------------------------------------------------------------------------------------- */
+
+MPI_Count *pl_parts_make(struct pl_schedule *schedule, MPI_Count count, int n)
+{
+    MPI_Count *parts = pl_schedule_temp(schedule, (size_t)(n + 1) * sizeof *parts);
+    if (!parts)
+        return NULL;
+    MPI_Count each = count / n, longer = count % n;
+    for (int i = 0; i <= n; i++)
+        parts[i] = i * each + (i < longer ? i : longer);
+    return parts;
+}
+
+enum { PIECE = 128 * 1024, PIECES_MAX = 16 };
+
+/* Sender and receiver cut alike: by what both know, the count and the size of an element. */
+static int pieces_of(struct pl_block block)
+{
+    size_t n = pl_block_size(block) / PIECE + 1;
+    if (n > PIECES_MAX)
+        n = PIECES_MAX;
+    return (MPI_Count)n > block.count ? (int)block.count : (int)n;
+}
+
+static struct pl_block piece_of(struct pl_block block, int i, int n)
+{
+    MPI_Count from = block.count / n * i, to = i == n - 1 ? block.count : block.count / n * (i + 1);
+    return pl_block_slice(block, from, to - from);
+}
+
+void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, struct pl_block out, int dest,
+                        struct pl_block inout, void *room, int source)
+{
+    int incoming = pieces_of(inout), outgoing = pieces_of(out), begin = pl_schedule_mark(schedule);
+    struct pl_block in = pl_block(room, inout.count, inout.type);
+
+    for (int i = 0; i < incoming; i++)
+        pl_schedule_recv(schedule, piece_of(in, i, incoming), source);
+    for (int i = 0; i < outgoing; i++)
+        pl_schedule_send(schedule, piece_of(out, i, outgoing), dest);
+    for (int i = 0; i < incoming; i++) {
+        pl_schedule_wait_until(schedule, begin + i + 1);
+        pl_schedule_reduce(schedule, op, piece_of(in, i, incoming).buf, piece_of(inout, i, incoming));
+    }
+    pl_schedule_wait(schedule);
+}
+
+void pl_fold_in_pieces(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
+                       const struct pl_partial *partial)
+{
+    struct pl_block nothing = pl_block_slice(partial->value, 0, 0);
+    if (fold->partner < 0)
+        return;
+    if (fold->rank < 0)
+        pl_exchange_reduce(schedule, op, partial->value, fold->partner, nothing, NULL, fold->partner);
+    else
+        pl_exchange_reduce(schedule, op, nothing, fold->partner, partial->value, partial->room.buf, fold->partner);
+}
+
+void pl_append_halving(struct pl_schedule *schedule, const struct pl_fold *fold, const struct pl_op *op,
+                       const struct pl_partial *partial, const MPI_Count *parts)
+{
+    int low = 0, high = fold->size;
+    if (!parts)
+        return;
+    for (int bit = fold->size / 2; bit > 0; bit /= 2) {
+        int middle = low + bit, peer = pl_fold_real(fold, fold->rank ^ bit);
+        bool upper = fold->rank & bit;
+        struct pl_block give =
+            upper ? pl_part(partial->value, parts, low, middle) : pl_part(partial->value, parts, middle, high);
+        if (upper)
+            low = middle;
+        else
+            high = middle;
+        pl_exchange_reduce(schedule, op, give, peer, pl_part(partial->value, parts, low, high),
+                           pl_part(partial->room, parts, low, high).buf, peer);
+    }
+}
+
+void pl_append_doubling(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole,
+                        const MPI_Count *parts)
+{
+    if (!parts)
+        return;
+    for (int bit = 1; bit < fold->size; bit *= 2) {
+        int mine = fold->rank & ~(bit - 1), other = mine ^ bit, peer = pl_fold_real(fold, fold->rank ^ bit);
+        pl_schedule_recv(schedule, pl_part(whole, parts, other, other + bit), peer);
+        pl_schedule_send(schedule, pl_part(whole, parts, mine, mine + bit), peer);
+        pl_schedule_wait(schedule);
+    }
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Allreduce. Every rank gets the same bits: partners combine the same operands in the same order (recursive doubling),
+ * all combine those of all (linear), or each part of the vector is computed by one rank for all (the others).
+ *
+ * Recursive doubling keeps the order of the ranks and serves every operation; ring and Rabenseifner's, for long
+ * vectors, move each byte about twice but need an operation that commutes; reduce and broadcast is what is left for
+ * long vectors when it does not.
+ */
+#include "core/coll/algorithm.h"
+
+static void append_recursive_doubling(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, -1);
+    struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
+    struct pl_block result = partial.value;
+
+    pl_fold_in(schedule, &fold, coll->op, &partial);
+    for (int bit = 1; fold.rank >= 0 && bit < fold.size; bit *= 2) {
+        int peer = pl_fold_real(&fold, fold.rank ^ bit);
+        pl_schedule_recv(schedule, partial.room, peer);
+        pl_schedule_send(schedule, partial.value, peer);
+        pl_schedule_wait(schedule);
+        if (fold.rank & bit)
+            pl_partial_merge_left(schedule, coll->op, &partial);
+        else
+            pl_partial_merge_right(schedule, coll->op, &partial);
+    }
+    pl_fold_out(schedule, &fold, partial.value);
+    if (partial.value.buf != result.buf)
+        pl_schedule_copy(schedule, partial.value, result);
+}
+
+static void append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int rank = coll->comm->rank, last = coll->comm->size - 1;
+    struct pl_block *from = pl_schedule_temp(schedule, (size_t)(last + 1) * sizeof *from);
+    if (!from)
+        return;
+    for (int i = 0; i <= last; i++)
+        from[i] = pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype);
+    pl_schedule_copy(schedule, pl_coll_input(coll, coll->recvcount), from[rank]);
+    for (int i = 0; i <= last; i++)
+        if (i != rank)
+            pl_schedule_recv(schedule, from[i], i);
+    pl_append_to_all(schedule, coll->comm, from[rank]);
+    pl_schedule_wait(schedule);
+    for (int apart = 1; apart <= last; apart *= 2) /* as a binomial tree does, so that a reduce has the same bits */
+        for (int i = 0; i + apart <= last; i += 2 * apart) {
+            pl_schedule_reduce(schedule, coll->op, from[i].buf, from[i + apart]);
+            from[i] = from[i + apart];
+        }
+    pl_schedule_copy(schedule, from[0], pl_coll_received(coll));
+}
+
+/* Part i travels once around the ring, growing, to rank i - 1, and once more around it, complete. */
+static void append_ring(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int rank = coll->comm->rank, size = coll->comm->size, next = (rank + 1) % size, previous = (rank - 1 + size) % size;
+    struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
+    MPI_Count *parts = pl_parts_make(schedule, coll->recvcount, size);
+    if (!parts)
+        return;
+
+    for (int i = 0; i < size - 1; i++) {
+        int out = (rank - i + size) % size, in = (rank - i - 1 + size) % size;
+        pl_exchange_reduce(schedule, coll->op, pl_part(partial.value, parts, out, out + 1), next,
+                           pl_part(partial.value, parts, in, in + 1), pl_part(partial.room, parts, in, in + 1).buf,
+                           previous);
+    }
+    for (int i = 0; i < size - 1; i++) {
+        int out = (rank + 1 - i + size) % size, in = (rank - i + size) % size;
+        pl_schedule_recv(schedule, pl_part(partial.value, parts, in, in + 1), previous);
+        int received = pl_schedule_mark(schedule);
+        pl_schedule_send(schedule, pl_part(partial.value, parts, out, out + 1), next);
+        pl_schedule_wait_until(schedule, received);
+    }
+}
+
+static void append_rabenseifner(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, -1);
+    struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
+
+    pl_fold_in_pieces(schedule, &fold, coll->op, &partial);
+    if (fold.rank >= 0) {
+        MPI_Count *parts = pl_parts_make(schedule, coll->recvcount, fold.size);
+        pl_append_halving(schedule, &fold, coll->op, &partial, parts);
+        pl_append_doubling(schedule, &fold, partial.value, parts);
+    }
+    pl_fold_out(schedule, &fold, partial.value);
+}
+
+static void append_reduce_bcast(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    struct pl_coll reduce = *coll, bcast = *coll;
+    reduce.root = bcast.root = 0;
+    if (coll->comm->rank != 0)
+        reduce.sendbuf = pl_coll_input(coll, coll->recvcount).buf;
+    pl_reduce_in_order.append(schedule, &reduce);
+    pl_schedule_wait(schedule);
+    pl_bcast_scatter_allgather.append(schedule, &bcast);
+}
+
+const struct pl_algorithm pl_allreduce_linear = { PL_COLL_ALLREDUCE, "linear", append_linear, NULL };
+const struct pl_algorithm pl_allreduce_recursive_doubling = { PL_COLL_ALLREDUCE, "recursive_doubling",
+                                                              append_recursive_doubling, NULL };
+const struct pl_algorithm pl_allreduce_ring = { PL_COLL_ALLREDUCE, "ring", append_ring, pl_coll_commutes };
+const struct pl_algorithm pl_allreduce_rabenseifner = { PL_COLL_ALLREDUCE, "rabenseifner", append_rabenseifner,
+                                                        pl_coll_commutes };
+const struct pl_algorithm pl_allreduce_reduce_bcast = { PL_COLL_ALLREDUCE, "reduce_bcast", append_reduce_bcast, NULL };

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives by the board (core/coll/area/area.h): long data in pieces, each of which is an operation of the board.
+ *
+ * Most are one step: whoever has something puts a piece of it there, whoever wants it waits for it and takes it. Short
+ * reductions too: operands are combined in the order of the ranks, starting with rank 0, on whichever rank it is done,
+ * so that equal input has equal results, to the bit. In long ones each rank combines a part; or, where only one rank
+ * wants the result (reduce) or each wants another (scan), they stand in a chain, and each adds its own to what the one
+ * before it has put there: none waits for more than one other, and those in front run ahead.
+ *
+ * Where not all ranks know how much data there is (gatherv, scatterv, alltoallv), each says it with its data, or that
+ * it is too much and goes by messages.
+ *
+ * Pieces: move.c, vary.c, reduce.c.
+ */
+#include "core/coll/area/collectives.h"
+
+#include "core/coll/table.h"
+
+enum {
+    SHARED = 64 << 10, /* bytes that all ranks together read, beyond which each combines a part only */
+    CACHES = 16 << 20, /* bytes that all ranks together get, beyond which they are not kept in the caches */
+    /* Pieces: longer ones are fewer changes of context, shorter ones let the next rank begin earlier. So what goes from
+     * some ranks to others has shorter ones; else they are as long as a cell allows. */
+    PIECE_ON = 64 << 10,
+    PAGE = 4 << 10, /* of which data that is only moved has whole ones in a piece */
+};
+
+static inline bool is_reduction(enum pl_coll_kind kind)
+{
+    return kind >= PL_COLL_REDUCE;
+}
+
+static MPI_Count longest_of(const struct pl_coll *coll)
+{
+    MPI_Count longest = 0;
+    for (int i = 0; i < coll->comm->size; i++)
+        longest = pl_count_at(coll->recvcounts, i) > longest ? pl_count_at(coll->recvcounts, i) : longest;
+    return longest;
+}
+
+size_t pl_board_bytes(const struct pl_coll *coll)
+{
+    bool root = coll->comm->rank == coll->root;
+    MPI_Count count = coll->recvcount;
+    switch (coll->kind) {
+    case PL_COLL_BARRIER:
+    case PL_COLL_GATHERV:
+    case PL_COLL_SCATTERV:
+    case PL_COLL_ALLTOALLV:
+    case PL_COLL_ALLTOALLW: return 0; /* one operation, whatever it holds */
+    case PL_COLL_GATHER: return pl_block_size(root ? pl_coll_received(coll) : pl_coll_sent(coll));
+    case PL_COLL_SCATTER: return pl_block_size(root ? pl_coll_sent(coll) : pl_coll_received(coll));
+    case PL_COLL_BCAST:
+    case PL_COLL_ALLGATHER:
+    case PL_COLL_ALLTOALL: return pl_block_size(pl_coll_received(coll));
+    case PL_COLL_ALLGATHERV: return (size_t)longest_of(coll) * (size_t)coll->recvtype->size;
+    case PL_COLL_REDUCE_SCATTER: count = longest_of(coll); break;
+    case PL_COLL_REDUCE:
+    case PL_COLL_ALLREDUCE:
+    case PL_COLL_REDUCE_SCATTER_BLOCK:
+    case PL_COLL_SCAN:
+    case PL_COLL_EXSCAN: break;
+    default: return SIZE_MAX;
+    }
+    bool ours = !coll->op->user && !coll->op->user_c && coll->recvtype->size == coll->recvtype->extent;
+    return ours ? (size_t)count * (size_t)coll->recvtype->size : SIZE_MAX;
+}
+
+/* How a piece is done, when all data is short. */
+static pl_board_piece *const ways[PL_COLL_KINDS] = {
+    [PL_COLL_BARRIER] = pl_board_barrier,
+    [PL_COLL_BCAST] = pl_board_bcast,
+    [PL_COLL_GATHER] = pl_board_gather,
+    [PL_COLL_GATHERV] = pl_board_gatherv,
+    [PL_COLL_SCATTER] = pl_board_scatter,
+    [PL_COLL_SCATTERV] = pl_board_scatterv,
+    [PL_COLL_ALLGATHER] = pl_board_allgather,
+    [PL_COLL_ALLGATHERV] = pl_board_allgatherv,
+    [PL_COLL_ALLTOALL] = pl_board_alltoall,
+    [PL_COLL_ALLTOALLV] = pl_board_alltoallv,
+    [PL_COLL_ALLTOALLW] = pl_board_alltoallv,
+    [PL_COLL_REDUCE] = pl_board_reduce,
+    [PL_COLL_ALLREDUCE] = pl_board_allreduce,
+    [PL_COLL_REDUCE_SCATTER_BLOCK] = pl_board_reduce_scatter,
+    [PL_COLL_REDUCE_SCATTER] = pl_board_reduce_scatter,
+    [PL_COLL_SCAN] = pl_board_chain,
+    [PL_COLL_EXSCAN] = pl_board_chain,
+};
+
+/* The same of any length, and how long pieces are. */
+static pl_board_piece *way_of(const struct pl_board_call *call)
+{
+    enum pl_coll_kind kind = call->coll->kind;
+    if (kind == PL_COLL_REDUCE && call->bytes > PL_BOARD_SHORT)
+        return pl_board_chain;
+    if (kind == PL_COLL_ALLREDUCE && call->size > 2 && call->bytes * (size_t)call->size > SHARED)
+        return pl_board_allreduce_in_parts;
+    return ways[kind];
+}
+
+/* How long pieces of long data are, the last one aside: as equal as may be. */
+static size_t piece_of(const struct pl_board_call *call)
+{
+    size_t each = is_reduction(call->coll->kind) ? (size_t)call->coll->recvtype->size : PAGE;
+    size_t size = (size_t)call->size, parts = 1, piece = 1; /* a cell has such a number of parts, a piece is so many */
+    switch (call->coll->kind) {
+    case PL_COLL_ALLGATHER:
+    case PL_COLL_ALLGATHERV: break;
+    case PL_COLL_SCATTER:
+    case PL_COLL_ALLTOALL: parts = size - 1; break;
+    case PL_COLL_REDUCE_SCATTER:
+    case PL_COLL_REDUCE_SCATTER_BLOCK: parts = size; break;
+    case PL_COLL_ALLREDUCE: parts = (piece = size) + 1; break;
+    default: parts = PL_BOARD_MOST / PIECE_ON;
+    }
+    size_t most = PL_BOARD_MOST / parts / each * each * piece, pieces = (call->bytes + most - 1) / most;
+    return ((call->bytes + pieces - 1) / pieces + each - 1) / each * each;
+}
+
+static bool is_much(const struct pl_board_call *call)
+{
+    const struct pl_coll *coll = call->coll;
+    size_t size = (size_t)call->size;
+    switch (coll->kind) {
+    case PL_COLL_ALLGATHER:
+    case PL_COLL_ALLTOALL: return call->bytes > CACHES / size / size;
+    case PL_COLL_ALLGATHERV:
+        return pl_counts_sum(coll->recvcounts, call->size) > CACHES / size / (size_t)coll->recvtype->size;
+    default: return false;
+    }
+}
+
+bool pl_coll_has_rules(enum pl_coll_kind kind)
+{
+    int rules;
+    pl_coll_table(kind, &rules);
+    return rules > 0;
+}
+
+/* Of how many bytes it is, not all ranks know. */
+static bool is_vague(enum pl_coll_kind kind)
+{
+    return kind == PL_COLL_GATHERV || kind == PL_COLL_SCATTERV || kind == PL_COLL_ALLTOALLV ||
+           kind == PL_COLL_ALLTOALLW;
+}
+
+/* Does a setting want it done otherwise? */
+static bool is_ordered(enum pl_coll_kind kind)
+{
+    return pl_coll_forced(kind) || (is_vague(kind) && pl_coll_has_rules(kind));
+}
+
+static uint32_t kinds_by_board(void)
+{
+    uint32_t kinds = 0;
+    for (int kind = 0; kind < PL_COLL_KINDS; kind++)
+        if (!is_ordered(kind))
+            kinds |= (uint32_t)1 << kind;
+    return kinds;
+}
+
+/* The board of a communicator that has had none so far. */
+static struct pl_board *find_board(const struct pl_coll *coll, int *rc)
+{
+    struct pl_comm *comm = coll->comm;
+    struct pl_board *board;
+    *rc = MPI_SUCCESS;
+    if (coll->kind >= PL_COLL_KINDS || comm->size < 2 || pl_comm_is_inter(comm) || is_ordered(coll->kind))
+        return NULL;
+    size_t bytes = pl_board_bytes(coll);
+    if (bytes == SIZE_MAX || (bytes > PL_BOARD_SHORT && pl_coll_has_rules(coll->kind)))
+        return NULL;
+    *rc = pl_board_of(comm, is_reduction(coll->kind), &board);
+    if (board)
+        comm->by_board = kinds_by_board();
+    return board;
+}
+
+static int __attribute__((noinline)) do_pieces(struct pl_board_call *call)
+{
+    size_t most = call->bytes <= PL_BOARD_SHORT ? call->bytes : piece_of(call), at = 0;
+    int rc;
+    pl_board_piece *piece = way_of(call);
+    call->much = is_much(call);
+    do {
+        size_t some = pl_least(most, call->bytes - at);
+        rc = piece(call, at, some);
+        pl_board_end(call->board);
+        at += some;
+    } while (rc == MPI_SUCCESS && (at < call->bytes || call->last > 0));
+    return rc;
+}
+
+int pl_coll_on_board(const struct pl_coll *coll, size_t bytes)
+{
+    struct pl_comm *comm = coll->comm;
+    struct pl_board_call call = { comm->board, coll, comm->rank, comm->size, coll->root, bytes, 0, false, 0 };
+    int rc;
+    if (__builtin_expect(bytes <= PL_BOARD_SHORT / PL_BOARD_RANKS, 1)) {
+        rc = ways[coll->kind](&call, 0, bytes);
+        pl_board_end(call.board);
+    } else {
+        rc = do_pieces(&call);
+    }
+    comm->boarded++;
+    return __builtin_expect(call.elsewhere != 0, 0) && rc == MPI_SUCCESS ? pl_board_by_messages(&call) : rc;
+}
+
+bool pl_coll_by_board(const struct pl_coll *coll, int *rc)
+{
+    struct pl_comm *comm = coll->comm;
+    if (__builtin_expect(!comm->board, 0) && !find_board(coll, rc))
+        return *rc != MPI_SUCCESS;
+    size_t bytes = comm->by_board >> coll->kind & 1 ? pl_board_bytes(coll) : SIZE_MAX;
+    if (__builtin_expect(bytes > PL_BOARD_SHORT, 0) && (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind)))
+        return false;
+    *rc = pl_coll_on_board(coll, bytes);
+    return true;
+}

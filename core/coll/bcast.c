@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Broadcast. The binomial tree moves the data in the user's datatype. The others cut it into pieces of bytes, which
+ * must mean the same on all ranks whatever their datatypes: they work on the packed bytes.
+ */
+#include "core/coll/algorithm.h"
+
+static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit = 1;
+    struct pl_block data = pl_coll_received(coll);
+
+    while (bit < size && !(me & bit))
+        bit *= 2;
+    if (me != 0) {
+        pl_schedule_recv(schedule, data, pl_rank_back(coll->root, me - bit, size));
+        pl_schedule_wait(schedule);
+    }
+    for (bit /= 2; bit > 0; bit /= 2)
+        if (me + bit < size)
+            pl_schedule_send(schedule, data, pl_rank_back(coll->root, me + bit, size));
+}
+
+/* --- packed bytes ---------------------------------------------------------------------------------------------- */
+
+struct packed {
+    unsigned char *bytes;
+    size_t size;
+    bool copied; /* else the bytes are the user's own */
+};
+
+static struct packed pack(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    struct pl_block data = pl_coll_received(coll);
+    struct packed packed = { .size = pl_block_size(data), .copied = !data.type->dense };
+    packed.bytes = packed.copied ? pl_schedule_temp(schedule, packed.size) : pl_address(data.buf, data.type->true_lb);
+    if (packed.copied && coll->comm->rank == coll->root)
+        pl_schedule_copy(schedule, data, pl_block_bytes(packed.bytes, packed.size));
+    return packed;
+}
+
+static void unpack(struct pl_schedule *schedule, const struct pl_coll *coll, struct packed packed)
+{
+    if (!packed.copied || coll->comm->rank == coll->root)
+        return;
+    pl_schedule_wait(schedule);
+    pl_schedule_copy(schedule, pl_block_bytes(packed.bytes, packed.size), pl_coll_received(coll));
+}
+
+/* Pieces `from` to `to` (exclusive) of equal size, of which the last ones may be short or empty. */
+static struct pl_block pieces(struct packed packed, size_t piece, int from, int to)
+{
+    size_t begin = (size_t)from * piece, end = (size_t)to * piece;
+    if (begin > packed.size)
+        begin = packed.size;
+    if (end > packed.size)
+        end = packed.size;
+    return pl_block_bytes(pl_address(packed.bytes, (MPI_Aint)begin), end - begin);
+}
+
+/* --- scatter and allgather (van de Geijn): every byte leaves a rank about twice, whatever the number of ranks --- */
+
+/* Down a binomial tree; a rank gets the pieces of all ranks below it, and keeps the first. */
+static void append_scatter(struct pl_schedule *schedule, const struct pl_coll *coll, struct packed packed, size_t piece)
+{
+    int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit = 1;
+
+    while (bit < size && !(me & bit))
+        bit *= 2;
+    if (me != 0) {
+        int end = me + bit < size ? me + bit : size;
+        pl_schedule_recv(schedule, pieces(packed, piece, me, end), pl_rank_back(coll->root, me - bit, size));
+        pl_schedule_wait(schedule);
+    }
+    for (bit /= 2; bit > 0; bit /= 2)
+        if (me + bit < size) {
+            int end = me + 2 * bit < size ? me + 2 * bit : size;
+            pl_schedule_send(schedule, pieces(packed, piece, me + bit, end), pl_rank_back(coll->root, me + bit, size));
+        }
+}
+
+/* The scatter leaves a rank with its own piece and those of all ranks below it, which it need not get again. */
+static bool has_piece(int rank, int size, int piece)
+{
+    int below = rank == 0 ? size : rank & -rank;
+    return piece >= rank && piece < rank + below;
+}
+
+static void append_scatter_allgather(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
+    int next = pl_rank_back(coll->root, me + 1, size), previous = pl_rank_back(coll->root, me - 1 + size, size);
+    struct packed packed = pack(schedule, coll);
+    size_t piece = (packed.size + (size_t)size - 1) / (size_t)size;
+
+    append_scatter(schedule, coll, packed, piece);
+    for (int i = 0; i < size - 1; i++) {
+        int out = (me - i + size) % size, in = (me - i - 1 + size) % size;
+        if (!has_piece(me, size, in))
+            pl_schedule_recv(schedule, pieces(packed, piece, in, in + 1), previous);
+        int received = pl_schedule_mark(schedule);
+        if (!has_piece((me + 1) % size, size, out))
+            pl_schedule_send(schedule, pieces(packed, piece, out, out + 1), next);
+        pl_schedule_wait_until(schedule, received);
+    }
+    unpack(schedule, coll, packed);
+}
+
+/* --- chain: segments flow from rank to rank, two under way in each direction ------------------------------------ */
+
+enum { SEGMENT = 64 * 1024, SEGMENTS_MAX = 1024 };
+
+static void append_chain(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
+    int next = pl_rank_back(coll->root, me + 1, size), previous = pl_rank_back(coll->root, me - 1 + size, size);
+    bool first = me == 0, last = me == size - 1;
+    struct packed packed = pack(schedule, coll);
+    size_t segment = packed.size / SEGMENTS_MAX > SEGMENT ? packed.size / SEGMENTS_MAX + 1 : SEGMENT;
+    int n = (int)((packed.size + segment - 1) / segment);
+    int received[2] = { 0, 0 }; /* marks behind the receives of even and of odd segments */
+
+    for (int i = 0; i < n + 1; i++) {
+        if (!first && i < n)
+            pl_schedule_recv(schedule, pieces(packed, segment, i, i + 1), previous);
+        received[i % 2] = pl_schedule_mark(schedule);
+        if (!last && i > 0) {
+            pl_schedule_wait_until(schedule, received[(i - 1) % 2]); /* and the send before the last */
+            pl_schedule_send(schedule, pieces(packed, segment, i - 1, i), next);
+        }
+    }
+    unpack(schedule, coll, packed);
+}
+
+const struct pl_algorithm pl_bcast_binomial = { PL_COLL_BCAST, "binomial", append_binomial, NULL };
+const struct pl_algorithm pl_bcast_scatter_allgather = { PL_COLL_BCAST, "scatter_allgather", append_scatter_allgather,
+                                                         NULL };
+const struct pl_algorithm pl_bcast_chain = { PL_COLL_BCAST, "chain", append_chain, NULL };

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives in their three forms, from one schedule, and the few that the library uses itself. */
+#include "core/coll/collective.h"
+
+#include <stdlib.h>
+
+#include "core/coll/algorithm.h"
+#include "core/base/error.h"
+#include "core/engine/peer_failure.h"
+#include "core/base/memory.h"
+#include "core/engine/request.h"
+#include "core/coll/schedule.h"
+
+int pl_coll_check(const struct pl_comm *comm)
+{
+    if (pl_coll_can(comm))
+        return MPI_SUCCESS;
+    if (comm->lost)
+        return pl_lost_fail(comm);
+    return pl_fail(MPI_ERR_OTHER,
+                   "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
+                   "must be the same on all",
+                   comm->unlike - 1, pl_comm_label(comm), comm->rank);
+}
+
+int pl_coll_run(const struct pl_coll *coll)
+{
+    struct pl_schedule schedule;
+    int rc = pl_coll_check(coll->comm);
+    if (rc || pl_coll_by_board(coll, &rc) || pl_coll_by_nodes(coll, &rc))
+        return rc;
+    pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
+    pl_coll_select(coll)->append(&schedule, coll);
+    rc = pl_schedule_run(&schedule);
+    pl_schedule_fini(&schedule);
+    return rc;
+}
+
+static void destroy_schedule(struct pl_request *request)
+{
+    if (request->coll.schedule)
+        pl_schedule_fini(request->coll.schedule);
+    free(request->coll.schedule);
+}
+
+static int restart(struct pl_request *request)
+{
+    if (request->comm->orphan)
+        return pl_comm_fail_orphan();
+    atomic_store_explicit(&request->done, 0, memory_order_relaxed);
+    request->active = true;
+    return pl_schedule_start(request->coll.schedule, request);
+}
+
+/* A request that owns a schedule: a used one, or new ones. */
+static struct pl_request *make_scheduled(struct pl_comm *comm)
+{
+    struct pl_request *made = pl_request_create(PL_REQ_COLL, comm, NULL, false);
+    if (!made || made->coll.schedule)
+        return made;
+    made->destroyed = destroy_schedule;
+    made->coll.schedule = pl_malloc(sizeof *made->coll.schedule);
+    if (made->coll.schedule)
+        return made;
+    pl_handle_drop(made);
+    pl_fail_memory("the schedule of a collective");
+    return NULL;
+}
+
+/* A request that owns the schedule of this collective. */
+static int make_request(const struct pl_coll *coll, bool persistent, struct pl_request **request)
+{
+    int rc = pl_coll_check(coll->comm);
+    if (rc)
+        return rc;
+    struct pl_request *made = make_scheduled(coll->comm);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    struct pl_schedule *schedule = made->coll.schedule;
+    pl_schedule_init(schedule, coll->comm, pl_comm_next_nonblocking_tag(coll->comm));
+    pl_coll_select(coll)->append(schedule, coll);
+    rc = schedule->broken;
+    if (rc) {
+        pl_handle_drop(made);
+        return rc;
+    }
+    pl_schedule_retain(schedule);
+    made->coll.restart = restart;
+    made->outcome.source = MPI_ANY_SOURCE;
+    made->outcome.tag = MPI_ANY_TAG;
+    made->persistent = persistent;
+    *request = made;
+    return MPI_SUCCESS;
+}
+
+int pl_coll_start(const struct pl_coll *coll, struct pl_request **request)
+{
+    int rc = make_request(coll, false, request);
+    return rc ? rc : pl_schedule_start((*request)->coll.schedule, *request);
+}
+
+int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request)
+{
+    return make_request(coll, true, request);
+}
+
+/* --- for the library itself ------------------------------------------------------------------------------------ */
+
+int pl_barrier(struct pl_comm *comm)
+{
+    return pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = comm });
+}
+
+int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root)
+{
+    struct pl_coll coll = {
+        .kind = PL_COLL_BCAST,
+        .comm = comm,
+        .recvbuf = buf,
+        .recvcount = count,
+        .recvtype = type,
+        .root = root,
+    };
+    return pl_coll_run(&coll);
+}
+
+int pl_gather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
+              void *recvbuf, MPI_Count recvcount, const struct pl_type *recvtype, int root)
+{
+    struct pl_coll coll = {
+        .kind = PL_COLL_GATHER,
+        .comm = comm,
+        .sendbuf = sendbuf,
+        .sendcount = sendcount,
+        .sendtype = sendtype,
+        .recvbuf = recvbuf,
+        .recvcount = recvcount,
+        .recvtype = recvtype,
+        .root = root,
+    };
+    return pl_coll_run(&coll);
+}
+
+int pl_allgather(struct pl_comm *comm, const void *sendbuf, MPI_Count sendcount, const struct pl_type *sendtype,
+                 void *recvbuf, MPI_Count recvcount, const struct pl_type *recvtype)
+{
+    struct pl_coll coll = {
+        .kind = PL_COLL_ALLGATHER,
+        .comm = comm,
+        .sendbuf = sendbuf,
+        .sendcount = sendcount,
+        .sendtype = sendtype,
+        .recvbuf = recvbuf,
+        .recvcount = recvcount,
+        .recvtype = recvtype,
+    };
+    return pl_coll_run(&coll);
+}
+
+int pl_allreduce(struct pl_comm *comm, const void *sendbuf, void *recvbuf, MPI_Count count, const struct pl_type *type,
+                 const struct pl_op *op)
+{
+    struct pl_coll coll = {
+        .kind = PL_COLL_ALLREDUCE,
+        .comm = comm,
+        .sendbuf = sendbuf,
+        .recvbuf = recvbuf,
+        .recvcount = count,
+        .recvtype = type,
+        .op = op,
+    };
+    return pl_coll_run(&coll);
+}

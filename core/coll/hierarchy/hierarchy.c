@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See nodes.h. */
+#include "core/coll/hierarchy/hierarchy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/coll/area/area.h"
+#include "core/coll/collective.h"
+#include "core/engine/comm.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/base/memory.h"
+#include "core/engine/request.h"
+#include "core/job/locator.h"
+
+/* What each rank tells the others: where it is, and ids in case that it is the first of a part. */
+struct word {
+    uint64_t node, home;
+    uint32_t here, leaders;
+};
+
+/* Nodes are numbered in the order of their first ranks. */
+struct map {
+    const struct word *words; /* [size] */
+    int size, count;
+    int *node;  /* [size] of each rank */
+    int *first; /* [count] its first rank; room for [size] */
+};
+
+/* The node of most ranks is that of the rank before them, or the next. */
+static void number_nodes(struct map *map)
+{
+    int at = 0;
+    for (int rank = 0; rank < map->size; rank++) {
+        int tried = 0;
+        while (tried < map->count && map->words[map->first[at]].node != map->words[rank].node) {
+            at = at + 1 < map->count ? at + 1 : 0;
+            tried++;
+        }
+        if (tried == map->count) {
+            at = map->count++;
+            map->first[at] = rank;
+        }
+        map->node[rank] = at;
+    }
+}
+
+/* --- parts -------------------------------------------------------------------------------------------------------- */
+
+static void release_part(struct pl_comm *part)
+{
+    if (!part)
+        return;
+    struct pl_engine *engine = &part->instance->engine;
+    pl_engine_enter(engine);
+    part->whole = NULL;
+    pl_engine_leave(engine);
+    pl_request_free_spares(part);
+    pl_object_release(part);
+}
+
+/* Of the communicator, with these of its ranks; `what` says which, in words. */
+static int make_part(struct pl_comm *whole, const int *ranks, int count, struct pl_comm_id id, const char *what,
+                     struct pl_comm **part)
+{
+    uint64_t *procs = pl_malloc((size_t)count * sizeof *procs);
+    struct pl_engine *engine = &whole->instance->engine;
+    struct pl_comm *made = NULL;
+    if (!procs)
+        return pl_fail_memory("the members of a node");
+    for (int i = 0; i < count; i++)
+        procs[i] = pl_group_proc(whole->group, ranks[i]);
+    struct pl_group *group = pl_group_create(whole->instance, count, procs);
+    free(procs);
+    int rc = group ? pl_comm_build(whole->instance, whole, group, NULL, &made) : MPI_ERR_NO_MEM;
+    if (group)
+        pl_handle_drop(group);
+    if (rc)
+        return rc;
+    made->serves = "";
+    pl_handle_drop(pl_object_retain(made)); /* a reference without a handle */
+    snprintf(made->name, sizeof made->name, "%.80s (%s)", pl_comm_label(whole), what);
+    made->nodeless = true;
+    made->whole = whole;
+    made->id = id;
+    pl_engine_enter(engine);
+    pl_engine_add_comm(engine, made);
+    atomic_store(&made->lost, atomic_load(&whole->lost));
+    pl_engine_leave(engine);
+    *part = made;
+    return MPI_SUCCESS;
+}
+
+static int make_here(struct pl_comm *comm, const struct map *map, struct pl_nodes *nodes)
+{
+    int *ranks = pl_malloc((size_t)map->size * sizeof *ranks), count = 0;
+    if (!ranks)
+        return pl_fail_memory("the ranks of a node");
+    for (int i = 0; i < map->size; i++)
+        if (map->node[i] == map->node[comm->rank])
+            ranks[count++] = i;
+    const struct word *first = &map->words[ranks[0]];
+    int rc = MPI_SUCCESS;
+    if (count > 1)
+        rc = make_part(comm, ranks, count, (struct pl_comm_id){ first->home, first->here }, "the ranks of a node",
+                       &nodes->here);
+    if (nodes->here)
+        nodes->here->board_waited = PL_BOARD_PATIENCE; /* it is known to be worth it */
+    free(ranks);
+    return rc;
+}
+
+static int make_leaders(struct pl_comm *comm, const struct map *map, struct pl_nodes *nodes)
+{
+    struct pl_comm_id id = { map->words->home, map->words->leaders };
+    if (map->first[map->node[comm->rank]] != comm->rank)
+        return MPI_SUCCESS;
+    int rc = make_part(comm, map->first, map->count, id, "the first rank of each node", &nodes->leaders);
+    if (nodes->leaders)
+        nodes->leaders->boardless = true;
+    return rc;
+}
+
+static void let_go(struct pl_nodes *nodes)
+{
+    if (!nodes)
+        return;
+    release_part(nodes->here);
+    release_part(nodes->leaders);
+    free(nodes);
+}
+
+/* --- making ------------------------------------------------------------------------------------------------------- */
+
+static bool begins_run(const struct map *map, int rank)
+{
+    return rank == 0 || map->node[rank] != map->node[rank - 1];
+}
+
+static struct pl_nodes *make_nodes(struct pl_comm *comm, const struct map *map)
+{
+    bool leads = map->first[map->node[comm->rank]] == comm->rank;
+    int runs = 0, kept = 0;
+    for (int i = 0; i < map->size; i++)
+        runs += begins_run(map, i);
+    struct pl_nodes *nodes = pl_calloc(1, sizeof *nodes + (leads ? (size_t)runs + 1 : 0) * sizeof *nodes->runs);
+    if (!nodes) {
+        pl_fail_memory("the nodes of a communicator");
+        return NULL;
+    }
+    nodes->in_rows = runs == map->count;
+    nodes->run_count = leads ? runs : 0;
+    for (int i = 0; leads && i <= map->size; i++)
+        if (i == map->size || begins_run(map, i))
+            nodes->runs[kept++] = (struct pl_nodes_run){ i, i == map->size ? map->count : map->node[i] };
+    if (make_here(comm, map, nodes) == MPI_SUCCESS && make_leaders(comm, map, nodes) == MPI_SUCCESS)
+        return nodes;
+    let_go(nodes);
+    return NULL;
+}
+
+static int make(struct pl_comm *comm, struct pl_nodes **made)
+{
+    size_t size = (size_t)comm->size;
+    struct word *words = pl_malloc(size * (sizeof *words + 2 * sizeof(int)));
+    if (!words)
+        return pl_fail_memory("the nodes of a communicator");
+    struct pl_comm_id here = pl_comm_new_id(), leaders = pl_comm_new_id();
+    struct word own = { pl_whereabouts_own().node, here.home, here.serial, leaders.serial };
+    struct map map = { words, comm->size, 0, (int *)(words + size), (int *)(words + size) + size };
+    struct pl_nodes *nodes = NULL;
+    int good = 1, all = 0;
+    int rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, words, sizeof own, PL_TYPE_BYTE);
+    if (rc == MPI_SUCCESS)
+        number_nodes(&map);
+    if (map.count > 1 && map.count < comm->size) { /* as all know, who may run out of memory now */
+        nodes = make_nodes(comm, &map);
+        good = nodes != NULL;
+        rc = pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
+                          pl_op_predefined((uintptr_t)MPI_MIN));
+    }
+    if (rc == MPI_SUCCESS && all)
+        *made = nodes;
+    else
+        let_go(nodes);
+    if (*made && comm->rank == 0)
+        pl_log("coll", 2, "%s: %d ranks on %d nodes", pl_comm_label(comm), comm->size, map.count);
+    free(words);
+    return rc;
+}
+
+int pl_nodes_of(struct pl_comm *comm, bool reduction, struct pl_nodes **nodes)
+{
+    *nodes = comm->nodes;
+    if (__builtin_expect(*nodes != NULL, 1) || comm->nodeless)
+        return MPI_SUCCESS;
+    if (comm->board || comm->size < 3 || !pl_config_bool("coll_board")) {
+        comm->nodeless = true;
+        return MPI_SUCCESS;
+    }
+    bool early = comm->size <= PL_BOARD_RANKS ? !comm->boardless : !reduction && comm->board_waited < PL_BOARD_PATIENCE;
+    if (early)
+        return MPI_SUCCESS;
+    comm->nodeless = true; /* the collectives that find them go by messages */
+    int rc = make(comm, &comm->nodes);
+    *nodes = comm->nodes;
+    return rc;
+}
+
+int pl_nodes_find(const struct pl_nodes *nodes, int rank)
+{
+    int low = 0, high = nodes->run_count;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (nodes->runs[middle].rank <= rank)
+            low = middle;
+        else
+            high = middle;
+    }
+    return nodes->runs[low].node;
+}
+
+void pl_nodes_release(struct pl_comm *comm)
+{
+    let_go(comm->nodes);
+    comm->nodes = NULL;
+    comm->nodeless = true;
+}

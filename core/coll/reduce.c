@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reduce. Binomial is numbered from the root and so needs an operation that commutes; in_order is a tree over the ranks
+ * as they are, whose root is rank 0, and passes the result on; Rabenseifner's is for long vectors: the
+ * reduction is scattered by recursive halving, then gathered at the root.
+ */
+#include "core/coll/algorithm.h"
+
+/* Where a rank's partial result grows: the user's buffer at the root, else a temporary one. */
+static struct pl_block accumulator(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    if (coll->comm->rank == coll->root)
+        return pl_coll_received(coll);
+    return pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype);
+}
+
+/* The input, moved into the accumulator unless it is there (MPI_IN_PLACE at the root). */
+static void append_input(struct pl_schedule *schedule, const struct pl_coll *coll, struct pl_block value)
+{
+    if (!pl_coll_in_place(coll))
+        pl_schedule_copy(schedule, pl_coll_input(coll, coll->recvcount), value);
+}
+
+/* Two rooms for what the children send: one fills while the other is combined. */
+static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
+    int children[32], n = 0, bit;
+    for (bit = 1; bit < size && !(me & bit); bit *= 2)
+        if (me + bit < size)
+            children[n++] = pl_rank_back(coll->root, me + bit, size);
+    int parent = pl_rank_back(coll->root, me & ~bit, size);
+
+    if (n == 0 && me != 0) {
+        pl_schedule_send(schedule, pl_coll_input(coll, coll->recvcount), parent);
+        return;
+    }
+    struct pl_block value = accumulator(schedule, coll), rooms[2];
+    append_input(schedule, coll, value);
+    for (int i = 0; i < 2 && i < n; i++)
+        rooms[i] = pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype);
+    int received = 0; /* mark behind the receive of child i - 1 */
+    for (int i = 0; i <= n; i++) {
+        int before = received;
+        if (i < n) {
+            pl_schedule_recv(schedule, rooms[i % 2], children[i]);
+            received = pl_schedule_mark(schedule);
+        }
+        if (i > 0) {
+            pl_schedule_wait_until(schedule, before);
+            pl_schedule_reduce(schedule, coll->op, rooms[(i - 1) % 2].buf, value);
+        }
+    }
+    if (me != 0)
+        pl_schedule_send(schedule, value, parent);
+}
+
+static void append_in_order(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int rank = coll->comm->rank, size = coll->comm->size, bit;
+    struct pl_partial partial = { accumulator(schedule, coll), pl_partial_room(schedule, coll) };
+    struct pl_block result = partial.value;
+
+    append_input(schedule, coll, partial.value);
+    for (bit = 1; bit < size && !(rank & bit); bit *= 2)
+        if (rank + bit < size) {
+            pl_schedule_recv(schedule, partial.room, rank + bit);
+            pl_schedule_wait(schedule);
+            pl_partial_merge_right(schedule, coll->op, &partial);
+        }
+    if (rank != 0) {
+        pl_schedule_send(schedule, partial.value, rank - bit);
+        pl_schedule_wait(schedule);
+    }
+    if (coll->root != 0) {
+        if (rank == 0)
+            pl_schedule_send(schedule, partial.value, coll->root);
+        else if (rank == coll->root)
+            pl_schedule_recv(schedule, result, 0);
+    } else if (rank == 0 && partial.value.buf != result.buf) {
+        pl_schedule_copy(schedule, partial.value, result);
+    }
+}
+
+/* Halving left part i at number i. Going up the bits, whoever differs from the root there gives what it has. */
+static void append_gather_parts(struct pl_schedule *schedule, const struct pl_fold *fold, struct pl_block whole,
+                                const MPI_Count *parts)
+{
+    int root = fold->root < 2 * fold->extra ? fold->root / 2 : fold->root - fold->extra;
+    for (int bit = 1; parts && bit < fold->size; bit *= 2) {
+        int mine = fold->rank & ~(bit - 1), other = mine ^ bit, peer = pl_fold_real(fold, fold->rank ^ bit);
+        if ((fold->rank ^ root) & bit) {
+            pl_schedule_send(schedule, pl_part(whole, parts, mine, mine + bit), peer);
+            return;
+        }
+        pl_schedule_recv(schedule, pl_part(whole, parts, other, other + bit), peer);
+        pl_schedule_wait(schedule);
+    }
+}
+
+static void append_rabenseifner(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, coll->root);
+    struct pl_partial partial = { accumulator(schedule, coll), pl_partial_room(schedule, coll) };
+
+    append_input(schedule, coll, partial.value);
+    pl_fold_in_pieces(schedule, &fold, coll->op, &partial);
+    if (fold.rank < 0)
+        return;
+    MPI_Count *parts = pl_parts_make(schedule, coll->recvcount, fold.size);
+    pl_append_halving(schedule, &fold, coll->op, &partial, parts);
+    append_gather_parts(schedule, &fold, partial.value, parts);
+}
+
+const struct pl_algorithm pl_reduce_binomial = { PL_COLL_REDUCE, "binomial", append_binomial, pl_coll_commutes };
+const struct pl_algorithm pl_reduce_in_order = { PL_COLL_REDUCE, "in_order", append_in_order, NULL };
+const struct pl_algorithm pl_reduce_rabenseifner = { PL_COLL_REDUCE, "rabenseifner", append_rabenseifner,
+                                                     pl_coll_commutes };

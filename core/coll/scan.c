@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Scan and exscan, in the order of the ranks. Doubling: in step k everybody's partial result, over the 2^k ranks up to
+ * the own one, goes 2^k ranks up. Linear: from rank to rank.
+ *
+ * Exscan by doubling is a scan, over ranks 1 and up, of the input of the rank below.
+ */
+#include "core/coll/algorithm.h"
+
+/* A scan over the ranks from `first` on; `value` is this rank's input and becomes its result. */
+static void append_upward(struct pl_schedule *schedule, const struct pl_coll *coll, int first,
+                          struct pl_partial *partial)
+{
+    int rank = coll->comm->rank, size = coll->comm->size;
+    for (int distance = 1; distance < size - first; distance *= 2) {
+        bool below = rank - distance >= first;
+        if (below)
+            pl_schedule_recv(schedule, partial->room, rank - distance);
+        if (rank + distance < size)
+            pl_schedule_send(schedule, partial->value, rank + distance);
+        pl_schedule_wait(schedule);
+        if (below)
+            pl_partial_merge_left(schedule, coll->op, partial);
+    }
+}
+
+static void append_scan_doubling(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
+    append_upward(schedule, coll, 0, &partial);
+}
+
+static void append_scan_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int rank = coll->comm->rank, size = coll->comm->size;
+    struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
+    if (rank > 0) {
+        pl_schedule_recv(schedule, partial.room, rank - 1);
+        pl_schedule_wait(schedule);
+        pl_partial_merge_left(schedule, coll->op, &partial);
+    }
+    if (rank < size - 1)
+        pl_schedule_send(schedule, partial.value, rank + 1);
+}
+
+static void append_exscan_doubling(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int rank = coll->comm->rank, size = coll->comm->size;
+    struct pl_partial partial = { pl_coll_received(coll), pl_partial_room(schedule, coll) };
+    struct pl_block input = pl_coll_input(coll, coll->recvcount);
+
+    if (pl_coll_in_place(coll)) {
+        pl_schedule_copy(schedule, input, partial.room);
+        input = partial.room;
+    }
+    if (rank > 0)
+        pl_schedule_recv(schedule, partial.value, rank - 1);
+    if (rank < size - 1)
+        pl_schedule_send(schedule, input, rank + 1);
+    pl_schedule_wait(schedule);
+    if (rank > 0)
+        append_upward(schedule, coll, 1, &partial);
+}
+
+static void append_exscan_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
+{
+    int rank = coll->comm->rank, size = coll->comm->size;
+    struct pl_block result = pl_coll_received(coll),
+                    sum = pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype);
+
+    pl_schedule_copy(schedule, pl_coll_input(coll, coll->recvcount), sum);
+    if (rank > 0) {
+        pl_schedule_recv(schedule, result, rank - 1);
+        pl_schedule_wait(schedule);
+    }
+    if (rank < size - 1) {
+        if (rank > 0)
+            pl_schedule_reduce(schedule, coll->op, result.buf, sum);
+        pl_schedule_send(schedule, sum, rank + 1);
+    }
+}
+
+const struct pl_algorithm pl_scan_doubling = { PL_COLL_SCAN, "doubling", append_scan_doubling, NULL };
+const struct pl_algorithm pl_scan_linear = { PL_COLL_SCAN, "linear", append_scan_linear, NULL };
+const struct pl_algorithm pl_exscan_doubling = { PL_COLL_EXSCAN, "doubling", append_exscan_doubling, NULL };
+const struct pl_algorithm pl_exscan_linear = { PL_COLL_EXSCAN, "linear", append_exscan_linear, NULL };

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Schedules: appending steps, executing them, blocking and from the engine's progress. Locking: schedule.h. */
+#include "core/coll/schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/base/memory.h"
+#include "core/engine/p2p.h"
+#include "core/engine/request.h"
+
+struct pl_chunk {
+    struct pl_chunk *next;
+    size_t left; /* bytes at its beginning that are free */
+    alignas(16) unsigned char data[];
+};
+
+enum {
+    PUT_OFF = 8 << 10, /* bytes of the longest receive that is: longer ones may have to be fetched, in that time */
+    PAIRED = 16 << 20, /* bytes of the longest temporary memory that comes with as much for the next one: of two pieces
+                          side by side malloc() gives back to the kernel each time what it keeps of one */
+};
+
+static int run_hook(struct pl_hook *hook);
+static void run_chore(struct pl_chore *chore);
+
+/* --- life ------------------------------------------------------------------------------------------------------ */
+
+void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int tag)
+{
+    schedule->comm = comm;
+    schedule->tag = tag;
+    schedule->broken = schedule->error = MPI_SUCCESS;
+    schedule->count = schedule->next = schedule->settled = schedule->begun = 0;
+    schedule->room = PL_SCHEDULE_STEPS;
+    schedule->steps = schedule->few;
+    schedule->chunks = NULL;
+    schedule->scratch_used = 0;
+    schedule->retains = schedule->busy = false;
+    schedule->request = NULL;
+    pl_list_init(&schedule->hook.link);
+    schedule->hook.run = run_hook;
+    schedule->chore.run = run_chore;
+}
+
+/* The objects that a step uses, NULL where it uses none. */
+static void objects_of(const struct pl_step *step, const void *objects[2])
+{
+    objects[0] = step->kind == PL_STEP_WAIT ? NULL : step->data.type;
+    objects[1] = step->kind == PL_STEP_COPY     ? (const void *)step->to.type
+                 : step->kind == PL_STEP_REDUCE ? step->reduce.op
+                                                : NULL;
+}
+
+static void for_objects(const struct pl_schedule *schedule, void (*act)(void *object))
+{
+    for (int i = 0; i < schedule->count; i++) {
+        const void *objects[2];
+        objects_of(&schedule->steps[i], objects);
+        for (int k = 0; k < 2; k++)
+            if (objects[k] && !((const struct pl_object *)objects[k])->predefined)
+                act((void *)objects[k]);
+    }
+}
+
+static void retain(void *object)
+{
+    pl_object_retain(object);
+}
+
+void pl_schedule_retain(struct pl_schedule *schedule)
+{
+    assert(!schedule->retains);
+    for_objects(schedule, retain);
+    schedule->retains = true;
+}
+
+void pl_schedule_fini(struct pl_schedule *schedule)
+{
+    if (schedule->retains)
+        for_objects(schedule, pl_object_release);
+    if (schedule->steps != schedule->few)
+        free(schedule->steps);
+    for (struct pl_chunk *chunk = schedule->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    schedule->steps = schedule->few;
+    schedule->chunks = NULL;
+    schedule->count = 0;
+    schedule->retains = false;
+}
+
+/* --- appending ------------------------------------------------------------------------------------------------- */
+
+static void break_for_memory(struct pl_schedule *schedule, const char *what)
+{
+    if (!schedule->broken)
+        schedule->broken = pl_fail_memory(what);
+}
+
+static bool grow(struct pl_schedule *schedule)
+{
+    int room = schedule->room * 2;
+    bool first = schedule->steps == schedule->few;
+    struct pl_step *steps = pl_realloc(first ? NULL : schedule->steps, (size_t)room * sizeof *steps);
+    if (!steps) {
+        break_for_memory(schedule, "the steps of a collective");
+        return false;
+    }
+    if (first)
+        memcpy(steps, schedule->few, sizeof schedule->few);
+    schedule->steps = steps;
+    schedule->room = room;
+    return true;
+}
+
+/* A new last step, NULL when there cannot be one any more. */
+static struct pl_step *append(struct pl_schedule *schedule, enum pl_step_kind kind)
+{
+    if (schedule->broken || (schedule->count == schedule->room && !grow(schedule)))
+        return NULL;
+    struct pl_step *step = &schedule->steps[schedule->count++];
+    step->kind = kind;
+    return step;
+}
+
+static void append_message(struct pl_schedule *schedule, enum pl_step_kind kind, struct pl_block data, int peer)
+{
+    struct pl_step *step = append(schedule, kind);
+    if (!step)
+        return;
+    step->peer = peer;
+    step->data = data;
+    step->request = NULL;
+}
+
+void pl_schedule_send(struct pl_schedule *schedule, struct pl_block data, int dest)
+{
+    append_message(schedule, PL_STEP_SEND, data, dest);
+}
+
+void pl_schedule_recv(struct pl_schedule *schedule, struct pl_block data, int source)
+{
+    append_message(schedule, PL_STEP_RECV, data, source);
+}
+
+void pl_schedule_copy(struct pl_schedule *schedule, struct pl_block from, struct pl_block to)
+{
+    if (from.count == 0 || to.count == 0)
+        return;
+    struct pl_step *step = append(schedule, PL_STEP_COPY);
+    if (!step)
+        return;
+    step->data = from;
+    step->to = to;
+}
+
+void pl_schedule_reduce(struct pl_schedule *schedule, const struct pl_op *op, const void *in, struct pl_block inout)
+{
+    if (inout.count == 0)
+        return;
+    struct pl_step *step = append(schedule, PL_STEP_REDUCE);
+    if (!step)
+        return;
+    step->data = inout;
+    step->reduce.in = in;
+    step->reduce.op = op;
+}
+
+void pl_schedule_wait_until(struct pl_schedule *schedule, int mark)
+{
+    struct pl_step *step = append(schedule, PL_STEP_WAIT);
+    if (step)
+        step->mark = mark;
+}
+
+void pl_schedule_wait(struct pl_schedule *schedule)
+{
+    pl_schedule_wait_until(schedule, schedule->count);
+}
+
+void *pl_schedule_temp(struct pl_schedule *schedule, size_t bytes)
+{
+    size_t padded = (bytes + 15) & ~(size_t)15;
+    if (padded <= sizeof schedule->scratch - schedule->scratch_used) {
+        schedule->scratch_used += padded;
+        return schedule->scratch + schedule->scratch_used - padded;
+    }
+    struct pl_chunk *chunk = schedule->chunks;
+    if (chunk && padded <= chunk->left) {
+        chunk->left -= padded;
+        return chunk->data + chunk->left;
+    }
+    size_t room = padded <= PAIRED ? 2 * padded : padded;
+    chunk = padded < bytes ? NULL : pl_malloc(sizeof *chunk + room);
+    if (!chunk) {
+        break_for_memory(schedule, "the temporary buffers of a collective");
+        return NULL;
+    }
+    chunk->next = schedule->chunks;
+    chunk->left = room - padded;
+    schedule->chunks = chunk;
+    return chunk->data + chunk->left;
+}
+
+struct pl_block pl_schedule_temp_block(struct pl_schedule *schedule, MPI_Count count, const struct pl_type *type)
+{
+    MPI_Aint lowest = 0;
+    size_t span = pl_type_span(type, count, &lowest);
+    /* Element 0 is aligned as any element may need it; the lowest byte is then somewhere in the first 16. */
+    MPI_Aint skew = lowest & 15;
+    void *memory = span ? pl_schedule_temp(schedule, span + (size_t)skew) : NULL;
+    return pl_block(pl_address(memory, skew - lowest), count, type);
+}
+
+/* --- executing ------------------------------------------------------------------------------------------------- */
+
+static inline bool is_message(const struct pl_step *step)
+{
+    return step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
+}
+
+static int send(struct pl_schedule *schedule, struct pl_step *step)
+{
+    const struct pl_block *data = &step->data;
+    if (pl_coll_send_short(schedule->comm, data->buf, data->count, data->type, step->peer, schedule->tag))
+        return MPI_SUCCESS;
+    return pl_coll_isend(schedule->comm, data->buf, data->count, data->type, step->peer, schedule->tag, &step->request);
+}
+
+/* Posts the receives that are put off, up to a step: in order, as their messages come. */
+static int post(struct pl_schedule *schedule, int end)
+{
+    int rc = MPI_SUCCESS;
+    for (; rc == MPI_SUCCESS && schedule->begun < end; schedule->begun++) {
+        struct pl_step *step = &schedule->steps[schedule->begun];
+        if (step->kind == PL_STEP_RECV)
+            rc = pl_coll_irecv(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
+                               schedule->tag, &step->request);
+    }
+    return rc;
+}
+
+/* The first receive that is not complete: takes its message if it is there, else all that are put off are posted. */
+static int take(struct pl_schedule *schedule, const struct pl_step *step)
+{
+    bool blocking = !schedule->request;
+    if (!pl_coll_recv_short(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
+                            schedule->tag, blocking))
+        return post(schedule, schedule->next);
+    schedule->begun = schedule->settled + 1;
+    return MPI_SUCCESS;
+}
+
+/* Settles the messages before `end`: PL_PENDING at one that is not complete, or the error of the first that failed. */
+static int settle(struct pl_schedule *schedule, int end)
+{
+    while (schedule->settled < end) {
+        struct pl_step *step = &schedule->steps[schedule->settled];
+        int error = MPI_SUCCESS;
+        if (step->kind == PL_STEP_RECV && schedule->settled >= schedule->begun)
+            error = take(schedule, step);
+        if (error)
+            return error;
+        if (is_message(step) && step->request) {
+            if (!pl_request_done(step->request)) {
+                error = post(schedule, schedule->next);
+                return error ? error : PL_PENDING;
+            }
+            if (step->request->outcome.error) {
+                error = pl_request_report(step->request);
+                if (schedule->request)
+                    schedule->request->peer_rank = step->peer; /* whom its report names */
+            }
+            pl_request_recycle(step->request);
+            step->request = NULL;
+        }
+        schedule->settled++;
+        if (error)
+            return error;
+    }
+    return MPI_SUCCESS;
+}
+
+static int perform(struct pl_schedule *schedule, struct pl_step *step)
+{
+    switch (step->kind) {
+    case PL_STEP_SEND: return send(schedule, step);
+    case PL_STEP_RECV: return pl_block_size(step->data) > PUT_OFF ? post(schedule, schedule->next + 1) : MPI_SUCCESS;
+    case PL_STEP_COPY:
+        pl_type_copy(step->data.buf, step->data.count, step->data.type, step->to.buf, step->to.count, step->to.type);
+        return MPI_SUCCESS;
+    case PL_STEP_REDUCE:
+        pl_op_apply(step->reduce.op, step->reduce.in, step->data.buf, step->data.count, step->data.type);
+        return MPI_SUCCESS;
+    case PL_STEP_WAIT: return settle(schedule, step->mark);
+    }
+    return MPI_ERR_INTERN;
+}
+
+static int execute(struct pl_schedule *schedule)
+{
+    for (; schedule->next < schedule->count; schedule->next++) {
+        int rc = perform(schedule, &schedule->steps[schedule->next]);
+        if (rc)
+            return rc;
+    }
+    return settle(schedule, schedule->count);
+}
+
+/* Calls back what is under way: the buffers are about to go. */
+static void call_back(struct pl_schedule *schedule)
+{
+    for (int i = schedule->settled; i < schedule->next; i++)
+        if (is_message(&schedule->steps[i]) && schedule->steps[i].request)
+            pl_cancel(schedule->steps[i].request);
+}
+
+/* What is too long for its buffer spoils that, and nothing else: others wait for what is sent here, and send what is to be
+ * received. After any other error nobody knows what they do. */
+static bool goes_on(const struct pl_schedule *schedule)
+{
+    return schedule->error == MPI_SUCCESS || schedule->error == MPI_ERR_TRUNCATE;
+}
+
+/* Goes on until the end or until a message is not complete (PL_PENDING): that at `settled`. No lock held. */
+static int advance(struct pl_schedule *schedule)
+{
+    for (;;) {
+        bool whole = goes_on(schedule);
+        int rc = whole ? execute(schedule) : settle(schedule, schedule->next);
+        if (rc == MPI_SUCCESS || rc == PL_PENDING)
+            return rc ? rc : schedule->error;
+        if (!whole)
+            continue;
+        schedule->error = rc;
+        if (!goes_on(schedule)) {
+            schedule->begun = schedule->next;
+            call_back(schedule);
+        }
+    }
+}
+
+int pl_schedule_run(struct pl_schedule *schedule)
+{
+    if (schedule->broken)
+        return schedule->broken;
+    int rc;
+    while ((rc = advance(schedule)) == PL_PENDING)
+        pl_request_wait(schedule->steps[schedule->settled].request);
+    return rc;
+}
+
+/* --- nonblocking ----------------------------------------------------------------------------------------------- */
+
+static inline struct pl_engine *engine_of(const struct pl_schedule *schedule)
+{
+    return &schedule->comm->instance->engine;
+}
+
+static inline bool can_advance(const struct pl_schedule *schedule)
+{
+    return pl_request_done(schedule->steps[schedule->settled].request);
+}
+
+/*
+ * Executes as far as possible and gives `busy` back. That is decided under the lock: a message that completes later
+ * finds the schedule idle and hands it over again, one that completed earlier is seen here. Nothing is touched after
+ * the completion of the request, whose owner may free the schedule at once.
+ */
+static void drive(struct pl_schedule *schedule)
+{
+    struct pl_engine *engine = engine_of(schedule);
+    bool again;
+    do {
+        int rc = advance(schedule);
+        pl_engine_enter(engine);
+        again = rc == PL_PENDING && can_advance(schedule);
+        if (!again)
+            schedule->busy = false;
+        if (rc != PL_PENDING) {
+            pl_list_remove(&schedule->hook.link);
+            pl_request_complete(schedule->request, rc);
+        } else if (!again && pl_list_empty(&schedule->hook.link)) {
+            pl_list_append(&engine->hooks, &schedule->hook.link);
+        }
+        pl_engine_leave(engine);
+    } while (again);
+}
+
+static void run_chore(struct pl_chore *chore)
+{
+    drive(PL_CONTAINER(chore, struct pl_schedule, chore));
+}
+
+static int run_hook(struct pl_hook *hook)
+{
+    struct pl_schedule *schedule = PL_CONTAINER(hook, struct pl_schedule, hook);
+    if (schedule->busy || !can_advance(schedule))
+        return 0;
+    schedule->busy = true;
+    pl_list_append(&engine_of(schedule)->chores, &schedule->chore.link);
+    return 1;
+}
+
+int pl_schedule_start(struct pl_schedule *schedule, struct pl_request *request)
+{
+    if (schedule->broken)
+        return schedule->broken;
+    schedule->request = request;
+    schedule->error = MPI_SUCCESS;
+    schedule->next = schedule->settled = schedule->begun = 0;
+    schedule->busy = true; /* the engine does not know of it before it has to wait */
+    drive(schedule);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Schedules: a collective operation as a straight-line program for one rank.
+ *
+ * An algorithm appends steps; later they are executed in the order in which they were appended:
+ *   - send and recv start a message and go on at once; short receives are put off until something is waited for, when
+ *     most have come and are taken without a request;
+ *   - copy and reduce move or combine data here and now;
+ *   - wait stops until all messages started so far (or up to a mark) are complete.
+ * So whatever stands between the start of a message and its wait overlaps with it, and nothing else is ordered. A
+ * buffer must not be touched between a message's start and its wait; a schedule in which every rank waits only for
+ * messages that another rank can start without waiting for this one does not deadlock.
+ *
+ * Appending never fails visibly: the first failure (memory) is kept and comes out of run or start, so that algorithms
+ * are straight lines too. Memory from pl_schedule_temp() belongs to the schedule; small schedules need no other memory
+ * than the struct itself, which may be on the stack.
+ *
+ * Locking: a schedule is executed by one thread at a time, which holds no lock (operations of the user are called
+ * here). Blocking: the thread that called. Nonblocking: a hook of the engine sees, under the engine's lock, that the
+ * message at which the schedule waits is complete, and hands the schedule to whoever drops the lock next; `busy` keeps
+ * others away.
+ */
+#ifndef PLENUM_CORE_COLL_SCHEDULE_H
+#define PLENUM_CORE_COLL_SCHEDULE_H
+
+#include <stdalign.h>
+#include <stdint.h>
+
+#include "core/engine/comm.h"
+#include "core/datatype/datatype.h"
+#include "core/engine/engine.h"
+#include "core/datatype/op.h"
+
+struct pl_request;
+
+/* Some elements in memory. */
+struct pl_block {
+    void *buf;
+    MPI_Count count;
+    const struct pl_type *type;
+};
+
+static inline struct pl_block pl_block(const void *buf, MPI_Count count, const struct pl_type *type)
+{
+    return (struct pl_block){ (void *)buf, count, type };
+}
+
+static inline struct pl_block pl_block_bytes(const void *buf, size_t bytes)
+{
+    return pl_block(buf, (MPI_Count)bytes, PL_TYPE_BYTE);
+}
+
+/* `count` elements of a block from element `first` on. */
+static inline struct pl_block pl_block_slice(struct pl_block whole, MPI_Count first, MPI_Count count)
+{
+    return pl_block(pl_address(whole.buf, first * whole.type->extent), count, whole.type);
+}
+
+/* Bytes of data in a block. */
+static inline size_t pl_block_size(struct pl_block block)
+{
+    return (size_t)block.count * (size_t)block.type->size;
+}
+
+enum pl_step_kind { PL_STEP_SEND, PL_STEP_RECV, PL_STEP_COPY, PL_STEP_REDUCE, PL_STEP_WAIT };
+
+struct pl_step {
+    enum pl_step_kind kind;
+    int peer;             /* send, recv: rank */
+    struct pl_block data; /* sent, received, copied from, or reduced into */
+    union {
+        struct pl_request *request; /* send, recv: from its start to its wait */
+        struct pl_block to;         /* copy */
+        struct {
+            const void *in;
+            const struct pl_op *op;
+        } reduce;
+        int mark; /* wait */
+    };
+};
+
+enum { PL_SCHEDULE_STEPS = 24, PL_SCHEDULE_SCRATCH = 512 };
+
+struct pl_schedule {
+    struct pl_comm *comm; /* borrowed; a request retains it */
+    int tag;
+    int broken;              /* first error in appending: it will not run */
+    int error;               /* in running: unless it is MPI_ERR_TRUNCATE what is under way is called back, and it ends */
+    int count, room;         /* steps */
+    int next;                /* step to execute */
+    int settled;             /* all messages before this step are complete and their requests released */
+    int begun;               /* receives from here on to `next` are put off: not posted */
+    struct pl_step *steps;   /* `few`, or from malloc */
+    struct pl_chunk *chunks; /* temporary memory that did not fit into `scratch` */
+    size_t scratch_used;
+    bool retains; /* holds references to the types and operations of its steps */
+
+    /* while it is started */
+    struct pl_request *request; /* completed at the end; owns the schedule */
+    bool busy;                  /* a thread executes it, or is about to: engine's lock */
+    struct pl_hook hook;        /* in engine->hooks */
+    struct pl_chore chore;      /* in engine->chores */
+
+    struct pl_step few[PL_SCHEDULE_STEPS];
+    alignas(16) unsigned char scratch[PL_SCHEDULE_SCRATCH];
+};
+
+/* An empty schedule for a collective of the communicator, whose messages have this tag: the same on all its ranks. */
+void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int tag);
+
+/* Empties it and frees its memory. It must not be under way. */
+void pl_schedule_fini(struct pl_schedule *schedule);
+
+/* Messages, to and from ranks (of the remote group of an intercommunicator). */
+void pl_schedule_send(struct pl_schedule *schedule, struct pl_block data, int dest);
+void pl_schedule_recv(struct pl_schedule *schedule, struct pl_block data, int source);
+
+/* Copies; the types may differ when they have the same signature. Not overlapping. */
+void pl_schedule_copy(struct pl_schedule *schedule, struct pl_block from, struct pl_block to);
+
+/* inout = in op inout, for as many elements as `inout` has. */
+void pl_schedule_reduce(struct pl_schedule *schedule, const struct pl_op *op, const void *in, struct pl_block inout);
+
+/* The place behind the last step. */
+static inline int pl_schedule_mark(const struct pl_schedule *schedule)
+{
+    return schedule->count;
+}
+
+/* Wait for the messages started before the mark, or before this step. */
+void pl_schedule_wait_until(struct pl_schedule *schedule, int mark);
+void pl_schedule_wait(struct pl_schedule *schedule);
+
+/* Memory that lives as long as the schedule, aligned for any element. NULL: the schedule is broken, nothing that is
+ * appended matters any more (but the memory must not be written to now). */
+void *pl_schedule_temp(struct pl_schedule *schedule, size_t bytes);
+
+/* Memory for `count` elements of a type: a block, wherever the type's bytes lie relative to its address. */
+struct pl_block pl_schedule_temp_block(struct pl_schedule *schedule, MPI_Count count, const struct pl_type *type);
+
+/* Runs it to the end. MPI error class. */
+int pl_schedule_run(struct pl_schedule *schedule);
+
+/* Retains what the steps use, for a schedule that outlives the call that made it. Released by fini. */
+void pl_schedule_retain(struct pl_schedule *schedule);
+
+/* Starts it (again: a persistent one); the request is completed at its end. An error here: it was not started. */
+int pl_schedule_start(struct pl_schedule *schedule, struct pl_request *request);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which algorithm does a collective: what PLENUM_COLL_<NAME> asks for if it can do the call, else the first rule that
+ * applies, of the user's table (table.h) and then of the one here. All ranks must come to the same answer, so only what
+ * all know alike is looked at.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "core/coll/table.h"
+#include "core/base/config.h"
+#include "core/job/process.h"
+
+#define ANY_RANKS INT_MAX
+#define ANY_BYTES SIZE_MAX
+#define K         ((size_t)1024)
+
+/* For up to so many ranks and so many bytes: of the whole vector in bcast, reductions and scans, of one block in
+ * gather, scatter and alltoall, of all blocks in allgather. The last rules of a kind together serve every call. */
+enum { RULES_MOST = 6 }; /* of a kind */
+static const struct pl_coll_rule rules[PL_COLL_KINDS][RULES_MOST] = {
+    [PL_COLL_BARRIER] = {
+        { ANY_RANKS, ANY_BYTES, &pl_barrier_dissemination },
+    },
+    [PL_COLL_BCAST] = {
+        { 2, ANY_BYTES, &pl_bcast_binomial },
+        { ANY_RANKS, 64 * K, &pl_bcast_binomial },
+        { 4, ANY_BYTES, &pl_bcast_chain },
+        { ANY_RANKS, ANY_BYTES, &pl_bcast_scatter_allgather },
+    },
+    [PL_COLL_GATHER] = {
+        { 4, ANY_BYTES, &pl_gather_linear },
+        { ANY_RANKS, 2 * K, &pl_gather_binomial },
+        { ANY_RANKS, ANY_BYTES, &pl_gather_linear },
+    },
+    [PL_COLL_GATHERV] = {
+        { ANY_RANKS, ANY_BYTES, &pl_gatherv_linear },
+    },
+    [PL_COLL_SCATTER] = {
+        { 4, ANY_BYTES, &pl_scatter_linear },
+        { ANY_RANKS, 2 * K, &pl_scatter_binomial },
+        { ANY_RANKS, ANY_BYTES, &pl_scatter_linear },
+    },
+    [PL_COLL_SCATTERV] = {
+        { ANY_RANKS, ANY_BYTES, &pl_scatterv_linear },
+    },
+    [PL_COLL_ALLGATHER] = {
+        { ANY_RANKS, 64 * K, &pl_allgather_recursive_doubling },
+        { ANY_RANKS, 32 * K, &pl_allgather_bruck },
+        { ANY_RANKS, ANY_BYTES, &pl_allgather_ring },
+    },
+    [PL_COLL_ALLGATHERV] = {
+        { ANY_RANKS, 32 * K, &pl_allgatherv_bruck },
+        { ANY_RANKS, ANY_BYTES, &pl_allgatherv_ring },
+    },
+    [PL_COLL_ALLTOALL] = {
+        { ANY_RANKS, ANY_BYTES, &pl_alltoall_exchange },
+        { 8, ANY_BYTES, &pl_alltoall_linear },
+        { ANY_RANKS, 256, &pl_alltoall_bruck },
+        { ANY_RANKS, 32 * K, &pl_alltoall_linear },
+        { ANY_RANKS, ANY_BYTES, &pl_alltoall_pairwise },
+    },
+    [PL_COLL_ALLTOALLV] = {
+        { ANY_RANKS, ANY_BYTES, &pl_alltoallv_exchange },
+        { 32, ANY_BYTES, &pl_alltoallv_linear },
+        { ANY_RANKS, ANY_BYTES, &pl_alltoallv_pairwise },
+    },
+    [PL_COLL_ALLTOALLW] = {
+        { ANY_RANKS, ANY_BYTES, &pl_alltoallw_exchange },
+        { 32, ANY_BYTES, &pl_alltoallw_linear },
+        { ANY_RANKS, ANY_BYTES, &pl_alltoallw_pairwise },
+    },
+    [PL_COLL_REDUCE] = {
+        { 2, ANY_BYTES, &pl_reduce_binomial },
+        { ANY_RANKS, 64 * K, &pl_reduce_binomial },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_rabenseifner },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_in_order },
+    },
+    [PL_COLL_ALLREDUCE] = {
+        { ANY_RANKS, 16 * K, &pl_allreduce_recursive_doubling },
+        { ANY_RANKS, 512 * K, &pl_allreduce_rabenseifner },
+        { ANY_RANKS, ANY_BYTES, &pl_allreduce_ring },
+        { 2, ANY_BYTES, &pl_allreduce_recursive_doubling },
+        { ANY_RANKS, 256 * K, &pl_allreduce_recursive_doubling },
+        { ANY_RANKS, ANY_BYTES, &pl_allreduce_reduce_bcast },
+    },
+    [PL_COLL_REDUCE_SCATTER_BLOCK] = {
+        { 2, ANY_BYTES, &pl_reduce_scatter_block_pairwise },
+        { ANY_RANKS, 32 * K, &pl_reduce_scatter_block_recursive_halving },
+        { 8, ANY_BYTES, &pl_reduce_scatter_block_pairwise },
+        { ANY_RANKS, 256 * K, &pl_reduce_scatter_block_recursive_halving },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_block_pairwise },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_block_in_order },
+    },
+    [PL_COLL_REDUCE_SCATTER] = {
+        { 2, ANY_BYTES, &pl_reduce_scatter_pairwise },
+        { ANY_RANKS, 32 * K, &pl_reduce_scatter_recursive_halving },
+        { 8, ANY_BYTES, &pl_reduce_scatter_pairwise },
+        { ANY_RANKS, 256 * K, &pl_reduce_scatter_recursive_halving },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_pairwise },
+        { ANY_RANKS, ANY_BYTES, &pl_reduce_scatter_in_order },
+    },
+    [PL_COLL_SCAN] = {
+        { ANY_RANKS, ANY_BYTES, &pl_scan_doubling },
+    },
+    [PL_COLL_EXSCAN] = {
+        { ANY_RANKS, ANY_BYTES, &pl_exscan_doubling },
+    },
+};
+
+/* Before these, for few ranks on one node: one round, as rounds take turns on the cores. Over a network it is messages
+ * that take the time. */
+static const struct pl_coll_rule near[PL_COLL_KINDS] = {
+    [PL_COLL_BARRIER] = { 8, ANY_BYTES, &pl_barrier_linear },
+    [PL_COLL_ALLGATHER] = { 8, 8 * K, &pl_allgather_linear },
+    [PL_COLL_ALLGATHERV] = { 8, 8 * K, &pl_allgatherv_linear },
+    [PL_COLL_ALLREDUCE] = { 8, 1 * K, &pl_allreduce_linear },
+};
+
+static const struct pl_algorithm *const algorithms[] = {
+#define ADDRESS(name) &pl_##name,
+    PL_ALGORITHMS(ADDRESS)
+#undef ADDRESS
+};
+
+enum { ALGORITHMS = sizeof algorithms / sizeof algorithms[0] };
+
+const struct pl_algorithm *pl_coll_named(enum pl_coll_kind kind, const char *name)
+{
+    for (int i = 0; i < ALGORITHMS; i++)
+        if (algorithms[i]->kind == kind && strcmp(algorithms[i]->name, name) == 0)
+            return algorithms[i];
+    return NULL;
+}
+
+/* What the configuration forces, NULL: nothing. Looked up again when the configuration was read again; that two threads
+ * may do so at once does no harm, as they find the same. */
+const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind)
+{
+    static _Atomic(const struct pl_algorithm *) found[PL_COLL_KINDS];
+    static _Atomic unsigned seen;
+    unsigned now = pl_config_loads();
+    if (__builtin_expect(atomic_load_explicit(&seen, memory_order_acquire) != now, 0)) {
+        for (int i = 0; i < PL_COLL_KINDS; i++) {
+            const char *name = pl_config_text(pl_coll_variable((enum pl_coll_kind)i));
+            const struct pl_algorithm *forced =
+                strcmp(name, "auto") == 0 ? NULL : pl_coll_named((enum pl_coll_kind)i, name);
+            atomic_store_explicit(&found[i], forced, memory_order_relaxed);
+        }
+        atomic_store_explicit(&seen, now, memory_order_release);
+    }
+    return atomic_load_explicit(&found[kind], memory_order_relaxed);
+}
+
+/* The bytes by which rules go. */
+static size_t bytes_of(const struct pl_coll *coll)
+{
+    int size = coll->comm->size;
+    switch (coll->kind) {
+    case PL_COLL_BARRIER:
+    case PL_COLL_GATHERV:
+    case PL_COLL_SCATTERV:
+    case PL_COLL_ALLTOALLV:
+    case PL_COLL_ALLTOALLW: return 0; /* nobody knows them all */
+    case PL_COLL_GATHER:
+        return pl_block_size(coll->comm->rank == coll->root ? pl_coll_received(coll) : pl_coll_sent(coll));
+    case PL_COLL_SCATTER:
+        return pl_block_size(coll->comm->rank == coll->root ? pl_coll_sent(coll) : pl_coll_received(coll));
+    case PL_COLL_ALLGATHER:
+    case PL_COLL_REDUCE_SCATTER_BLOCK: return (size_t)size * pl_block_size(pl_coll_received(coll));
+    case PL_COLL_ALLGATHERV:
+    case PL_COLL_REDUCE_SCATTER: return pl_counts_sum(coll->recvcounts, size) * (size_t)coll->recvtype->size;
+    default: return pl_block_size(pl_coll_received(coll));
+    }
+}
+
+static inline bool fits(const struct pl_algorithm *algorithm, const struct pl_coll *coll)
+{
+    return !algorithm->fits || algorithm->fits(coll);
+}
+
+/* The first that applies; NULL: none. */
+static const struct pl_algorithm *first_of(const struct pl_coll_rule *table, int count, const struct pl_coll *coll,
+                                           size_t bytes)
+{
+    for (int i = 0; i < count && table[i].algorithm; i++)
+        if (coll->comm->size <= table[i].ranks && bytes <= table[i].bytes && fits(table[i].algorithm, coll))
+            return table[i].algorithm;
+    return NULL;
+}
+
+/* Are all ranks on one node, as all of them know? They are of one job, which has no other node. */
+static bool are_near(const struct pl_comm *comm)
+{
+    const struct pl_group *group = comm->group;
+    bool all = pl_process.place.local_size == pl_process.place.size &&
+               PL_PROC_JOB(pl_group_proc(group, group->size - 1)) == 0;
+    for (int i = 0; all && i < (group->list ? group->size : 1); i++)
+        all = PL_PROC_JOB(pl_group_proc(group, i)) == 0;
+    return all;
+}
+
+const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
+{
+    if (coll->kind >= PL_COLL_KINDS)
+        return &pl_neighbor_exchange;
+    if (pl_comm_is_inter(coll->comm))
+        return pl_coll_inter(coll->kind);
+    const struct pl_algorithm *wanted = pl_coll_forced(coll->kind);
+    if (wanted && fits(wanted, coll))
+        return wanted;
+    int count;
+    const struct pl_coll_rule *own = pl_coll_table(coll->kind, &count);
+    size_t bytes = bytes_of(coll);
+    const struct pl_algorithm *found = count ? first_of(own, count, coll, bytes) : NULL;
+    if (!found && (found = first_of(&near[coll->kind], 1, coll, bytes)) != NULL && !are_near(coll->comm))
+        found = NULL;
+    if (!found)
+        found = first_of(rules[coll->kind], RULES_MOST, coll, bytes);
+    assert(found && "the table has a rule for every call");
+    return found;
+}

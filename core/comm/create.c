@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Making communicators from communicators. The first member of a new group chooses the id: it travels to the others
+ * with what they exchange anyway (split), or down a tree (the rest).
+ */
+#include "core/comm/create.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/object/attr.h"
+#include "core/coll/collective.h"
+#include "core/engine/comm_info.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/comm/intercomm.h"
+#include "core/base/memory.h"
+#include "core/job/process.h"
+#include "core/engine/request.h"
+#include "core/comm/topology.h"
+
+/* A copy callback that fails on one process must not leave the others waiting: everybody agrees on the outcome. */
+static int agree_dup(struct pl_comm *parent, int failed, struct pl_comm_id *id)
+{
+    int any = failed != MPI_SUCCESS, ignored; /* the code may be any number */
+    if (parent->remote)
+        return pl_intercomm_agree(parent, 0, failed, &ignored, id);
+    int rc = pl_allreduce(parent, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
+                          pl_op_predefined((uintptr_t)MPI_MAX));
+    if (rc == MPI_SUCCESS && any)
+        rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "an attribute's copy function failed in another process");
+    *id = pl_comm_new_id();
+    return rc ? rc : pl_bcast(parent, id, sizeof *id, PL_TYPE_BYTE, 0);
+}
+
+int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **comm)
+{
+    struct pl_comm_id id;
+    struct pl_attrs *attrs = NULL;
+    struct pl_comm *made;
+    int rc = agree_dup(parent, pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &attrs), &id);
+    if (rc == MPI_SUCCESS)
+        rc = pl_comm_create(parent->instance, parent, parent->group, parent->remote, id, &made);
+    if (rc) {
+        pl_attrs_discard(&attrs, pl_comm_handle(parent));
+        return rc;
+    }
+    made->attrs = attrs;
+    rc = pl_comm_info_set(made, info);
+    if (rc == MPI_SUCCESS)
+        rc = pl_topology_copy(parent, made);
+    if (rc == MPI_SUCCESS && parent->remote)
+        rc = pl_intercomm_finish_dup(parent, made);
+    if (rc)
+        pl_comm_free(made);
+    else
+        *comm = made;
+    return rc;
+}
+
+/* --- duplicates without waiting ----------------------------------------------------------------------------------- */
+
+/* What a group says: its first member's choice of ids, and whether a member's attributes could not be copied. It
+ * travels in a reduction, as the maximum: members without a choice, and without a failure, say 0. */
+struct words {
+    uint64_t failed, home, serial, local_serial;
+};
+
+/* Of an intercommunicator there are two reductions: in the local group, and between the groups. */
+struct idup {
+    struct words own;             /* said to the remote group */
+    struct words words, remote;   /* what the two groups say */
+    struct pl_comm *comm;         /* retained */
+    struct pl_request *user;      /* the reduction of which the user has the request; it completes last */
+    struct pl_request *local;     /* the other one, of an intercommunicator; NULL: none */
+    int pending, error;
+    void (*destroyed)(struct pl_request *request);
+};
+
+static void finish_idup(struct idup *idup)
+{
+    struct pl_comm *comm = idup->comm;
+    const struct words *chosen = comm->remote && !comm->first_group ? &idup->remote : &idup->words;
+    int error = idup->error;
+    if (error == MPI_SUCCESS && (idup->words.failed || idup->remote.failed))
+        error = MPI_ERR_OTHER;
+    if (error == MPI_SUCCESS) {
+        comm->id = (struct pl_comm_id){ chosen->home, (uint32_t)chosen->serial };
+        pl_engine_add_comm(idup->user->engine, comm);
+        if (comm->local) {
+            comm->local->id = (struct pl_comm_id){ idup->words.home, (uint32_t)idup->words.local_serial };
+            pl_engine_add_comm(idup->user->engine, comm->local);
+            pl_intercomm_share_loss(comm);
+        }
+    }
+    idup->user->completed = NULL;
+    pl_request_complete(idup->user, error);
+}
+
+/* The engine's lock is held. */
+static void idup_completed(struct pl_request *request)
+{
+    struct idup *idup = request->owner;
+    idup->error = idup->error ? idup->error : request->outcome.error;
+    if (--idup->pending == 0)
+        finish_idup(idup);
+}
+
+static void idup_destroyed(struct pl_request *request)
+{
+    struct idup *idup = request->owner;
+    idup->destroyed(request);
+    if (idup->local)
+        pl_handle_drop(idup->local);
+    pl_object_release(idup->comm);
+    free(idup);
+}
+
+static int prepare_reduction(struct idup *idup, struct pl_comm *comm, struct words *result, struct pl_request **request)
+{
+    struct pl_coll reduction = {
+        .kind = PL_COLL_ALLREDUCE,
+        .comm = comm,
+        .sendbuf = comm->remote ? (void *)&idup->own : MPI_IN_PLACE,
+        .recvbuf = result,
+        .recvcount = sizeof *result / sizeof(uint64_t),
+        .recvtype = pl_type_predefined((uintptr_t)MPI_UINT64_T),
+        .op = pl_op_predefined((uintptr_t)MPI_MAX),
+    };
+    int rc = pl_coll_prepare(&reduction, request);
+    if (rc)
+        return rc;
+    (*request)->owner = idup;
+    (*request)->completed = idup_completed;
+    (*request)->persistent = false;
+    idup->pending++;
+    return MPI_SUCCESS;
+}
+
+static int prepare_idup(struct idup *idup, struct pl_comm *parent)
+{
+    int rc = prepare_reduction(idup, parent, parent->remote ? &idup->remote : &idup->words, &idup->user);
+    if (rc == MPI_SUCCESS && parent->remote) {
+        rc = prepare_reduction(idup, parent->local, &idup->words, &idup->local);
+        if (rc)
+            pl_handle_drop(idup->user);
+    }
+    return rc;
+}
+
+static int start_idup(struct pl_comm *parent, struct pl_comm *made, bool failed, struct pl_request **request)
+{
+    struct idup *idup = pl_calloc(1, sizeof *idup);
+    if (!idup)
+        return pl_fail_memory("a duplicate");
+    struct pl_comm_id id = pl_comm_new_id();
+    if (parent->rank == 0)
+        idup->words = (struct words){ .home = id.home, .serial = id.serial, .local_serial = pl_comm_new_id().serial };
+    idup->words.failed = failed;
+    idup->own = idup->words;
+    int rc = prepare_idup(idup, parent);
+    if (rc) {
+        free(idup);
+        return rc;
+    }
+    idup->comm = pl_object_retain(made);
+    idup->destroyed = idup->user->destroyed;
+    idup->user->destroyed = idup_destroyed;
+    *request = idup->user;
+    if (idup->local)
+        rc = idup->local->coll.restart(idup->local);
+    return rc ? rc : idup->user->coll.restart(idup->user);
+}
+
+/* Of an intercommunicator: the communicator of the local group, without an id. */
+static int build_local(struct pl_comm *parent, struct pl_comm *made)
+{
+    made->first_group = parent->first_group;
+    int rc = pl_comm_build(parent->instance, parent->local, parent->group, NULL, &made->local);
+    if (rc)
+        return rc;
+    made->local->serves = "";
+    pl_handle_drop(pl_object_retain(made->local));
+    return MPI_SUCCESS;
+}
+
+int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **comm, struct pl_request **request)
+{
+    struct pl_comm *made;
+    int rc = pl_comm_build(parent->instance, parent, parent->group, parent->remote, &made);
+    if (rc)
+        return rc;
+    rc = parent->remote ? build_local(parent, made) : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS)
+        rc = pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &made->attrs);
+    if (rc == MPI_SUCCESS)
+        rc = pl_comm_info_set(made, info);
+    if (rc == MPI_SUCCESS)
+        rc = pl_topology_copy(parent, made);
+    /* Who has failed says so to the others, and does not wait for it. */
+    int started = start_idup(parent, made, rc != MPI_SUCCESS, request);
+    if (rc && started == MPI_SUCCESS)
+        pl_request_let_go(*request);
+    rc = rc ? rc : started;
+    if (rc)
+        pl_comm_free(made);
+    else
+        *comm = made;
+    return rc;
+}
+
+/* --- split -------------------------------------------------------------------------------------------------------- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct pl_vote *x = a, *y = b;
+    return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->rank - y->rank;
+}
+
+int pl_votes_of_color(struct pl_vote *votes, int size, int color)
+{
+    int count = 0;
+    for (int i = 0; i < size; i++)
+        if (votes[i].color == color)
+            votes[count++] = votes[i];
+    qsort(votes, (size_t)count, sizeof *votes, by_key);
+    return count;
+}
+
+struct pl_group *pl_votes_group(struct pl_instance *instance, const struct pl_group *from, const struct pl_vote *votes,
+                                int count)
+{
+    uint64_t *procs = pl_malloc((size_t)count * sizeof *procs);
+    if (!procs) {
+        pl_fail_memory("the members of a communicator");
+        return NULL;
+    }
+    for (int i = 0; i < count; i++)
+        procs[i] = pl_group_proc(from, votes[i].rank);
+    struct pl_group *group = pl_group_create(instance, count, procs);
+    free(procs);
+    return group;
+}
+
+int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm)
+{
+    if (parent->remote)
+        return pl_intercomm_split(parent, color, key, comm);
+    struct pl_comm_id id = pl_comm_new_id();
+    struct pl_vote own = { color, key, parent->rank, id.serial, 0, id.home };
+    struct pl_vote *votes = pl_malloc((size_t)parent->size * sizeof *votes);
+    *comm = NULL;
+    if (!votes)
+        return pl_fail_memory("the colors of a split");
+    int rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, votes, sizeof own, PL_TYPE_BYTE);
+    if (rc || color == MPI_UNDEFINED)
+        goto votes;
+    int members = pl_votes_of_color(votes, parent->size, color);
+    struct pl_group *group = pl_votes_group(parent->instance, parent->group, votes, members);
+    rc = MPI_ERR_NO_MEM;
+    if (!group)
+        goto votes;
+    id = (struct pl_comm_id){ votes[0].home, votes[0].serial };
+    rc = pl_comm_create(parent->instance, parent, group, NULL, id, comm);
+    pl_handle_drop(group);
+votes:
+    free(votes);
+    return rc;
+}
+
+/* --- from a group ------------------------------------------------------------------------------------------------- */
+
+int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag, struct pl_comm **comm)
+{
+    struct pl_comm_id id;
+    *comm = NULL;
+    if (group->rank == MPI_UNDEFINED)
+        return MPI_SUCCESS;
+    int rc = pl_comm_agree(parent, group, pl_comm_user_tag(tag), &id);
+    return rc ? rc : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
+}
+
+int pl_comm_create_members(struct pl_comm *parent, struct pl_group *group, struct pl_comm **comm)
+{
+    struct pl_comm_id id;
+    if (parent->remote)
+        return pl_intercomm_split(parent, group->rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, group->rank, comm);
+    int tag = pl_comm_next_tag(parent);
+    *comm = NULL;
+    if (group->rank == MPI_UNDEFINED)
+        return MPI_SUCCESS;
+    int rc = pl_comm_agree(parent, group, tag, &id);
+    return rc ? rc : pl_comm_create(parent->instance, parent, group, NULL, id, comm);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Splitting by hardware: the node by what the kernel tells, what is inside it by the hwloc plugin. All processes take
+ * part in the same exchanges, whatever each of them asks for.
+ */
+#include "core/comm/hw.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/coll/collective.h"
+#include "core/comm/create.h"
+#include "core/base/error.h"
+#include "core/object/group.h"
+#include "core/object/info.h"
+#include "core/comm/intercomm.h"
+#include "core/base/memory.h"
+#include "core/object/plugin.h"
+#include "core/comm/topology_hw.h"
+
+#define RESOURCE_KEY "mpi_hw_resource_type"
+
+/* --- the node ----------------------------------------------------------------------------------------------------- */
+
+/* What processes that can open each other's memory have in common: the kernel (boot id) and the PID namespace. */
+struct node_key {
+    char boot[40];
+    uint64_t pids;
+};
+
+static struct node_key node_key(void)
+{
+    struct node_key key = { .pids = 0 };
+    struct stat st;
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t got = read(fd, key.boot, sizeof key.boot - 1);
+        key.boot[got > 0 ? got : 0] = '\0';
+        close(fd);
+    }
+    if (stat("/proc/self/ns/pid", &st) == 0)
+        key.pids = st.st_ino;
+    return key;
+}
+
+int pl_comm_node_color(struct pl_comm *parent, int *color)
+{
+    struct node_key own = node_key();
+    struct node_key *keys = pl_malloc((size_t)parent->size * sizeof *keys);
+    if (!keys)
+        return pl_fail_memory("the nodes of a communicator");
+    int rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, keys, sizeof own, PL_TYPE_BYTE);
+    for (int i = parent->size - 1; rc == MPI_SUCCESS && i >= 0; i--)
+        if (memcmp(&keys[i], &own, sizeof own) == 0)
+            *color = i;
+    free(keys);
+    return rc;
+}
+
+/* --- inside the node ---------------------------------------------------------------------------------------------- */
+
+enum { LEVELS = 24, INDEX_BITS = 12 };
+
+/* The resources that a process is confined to, from the node down to the smallest. */
+struct path {
+    int node, count;
+    struct pl_topology_place place[LEVELS];
+};
+
+static void read_path(struct path *path, int node)
+{
+    const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
+    memset(path, 0, sizeof *path);
+    path->node = node;
+    path->count = topology ? topology->places(path->place, LEVELS) : 0;
+    if (path->count < 0)
+        path->count = 0;
+    if (path->count > LEVELS)
+        path->count = LEVELS;
+}
+
+/* Is the process confined to this place? */
+static bool is_in(const struct path *path, int node, const struct pl_topology_place *place)
+{
+    bool in = false;
+    for (int l = 0; l < path->count; l++)
+        in |= memcmp(&path->place[l], place, sizeof *place) == 0;
+    return in && path->node == node;
+}
+
+/* Which is taken: the largest that not all share. -1: there is none. */
+static int level_of(const struct path *paths, int size, const struct path *own)
+{
+    for (int level = 0; level < own->count; level++)
+        for (int i = 0; i < size; i++)
+            if (!is_in(&paths[i], own->node, &own->place[level]))
+                return level;
+    return -1;
+}
+
+/* All who are in the same place have the same color, the lowest of them. `*color` stays where there is no place. Who
+ * does not take part has node -1. */
+static int unguided(struct pl_comm *parent, int node, struct pl_info *info, int *color)
+{
+    struct path *paths = pl_malloc((size_t)(parent->size + 1) * sizeof *paths), *own = &paths[parent->size];
+    if (!paths)
+        return pl_fail_memory("the resources of a communicator's processes");
+    read_path(own, node);
+    int rc = pl_allgather(parent, own, sizeof *own, PL_TYPE_BYTE, paths, sizeof *own, PL_TYPE_BYTE);
+    const char *taken = NULL;
+    for (int i = 0; rc == MPI_SUCCESS && !taken && i < parent->size; i++)
+        if (paths[i].node != node)
+            taken = "mpi_shared_memory";
+    if (taken && node >= 0)
+        *color = node;
+    int level = rc || taken || node < 0 ? -1 : level_of(paths, parent->size, own);
+    if (level >= 0) {
+        taken = own->place[level].type;
+        for (int i = parent->size - 1; i >= 0; i--)
+            if (is_in(&paths[i], node, &own->place[level]))
+                *color = i;
+    }
+    if (taken && info && node >= 0)
+        rc = pl_info_set(info, RESOURCE_KEY, taken);
+    free(paths);
+    return rc;
+}
+
+/* A type that is not known here is nobody's. */
+static void guided(const char *type, int node, int *color)
+{
+    if (strcmp(type, "mpi_shared_memory") == 0) {
+        *color = node;
+        return;
+    }
+    const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
+    int index = topology ? topology->index(type) : -1;
+    if (!topology)
+        pl_error_clear();
+    if (index >= 0)
+        *color = node << INDEX_BITS | index;
+}
+
+/* --- process sets ------------------------------------------------------------------------------------------------- */
+
+/* What each process tells the others. Processes may name different sets: each set is told by a number made of its
+ * name. */
+struct wish {
+    uint64_t pset; /* 0: a member of none */
+    int type;
+};
+
+static struct wish wish_of(const struct pl_comm *parent, int type, const char *name, const struct pl_group *members)
+{
+    struct wish wish;
+    memset(&wish, 0, sizeof wish);
+    wish.type = type;
+    if (!name || !members || pl_group_find(members, pl_group_proc(parent->group, parent->rank)) < 0)
+        return wish;
+    for (wish.pset = 0xcbf29ce484222325u; *name; name++)
+        wish.pset = (wish.pset ^ (unsigned char)*name) * 0x100000001b3u;
+    return wish;
+}
+
+/* The lowest rank of the same process set, and whether anybody splits unguided. */
+static int exchange_wishes(struct pl_comm *parent, const struct wish *own, int *color, bool *any_unguided)
+{
+    struct wish *all = pl_malloc((size_t)parent->size * sizeof *all);
+    if (!all)
+        return pl_fail_memory("what a communicator's processes split it by");
+    int rc = pl_allgather(parent, own, sizeof *own, PL_TYPE_BYTE, all, sizeof *own, PL_TYPE_BYTE);
+    for (int i = parent->size - 1; rc == MPI_SUCCESS && i >= 0; i--) {
+        if (own->pset && all[i].pset == own->pset)
+            *color = i;
+        *any_unguided |= all[i].type == MPI_COMM_TYPE_HW_UNGUIDED;
+    }
+    free(all);
+    return rc;
+}
+
+/* --- all of them -------------------------------------------------------------------------------------------------- */
+
+/* Who has the same color belongs together. An error may be of one process alone. */
+static int find_color(struct pl_comm *parent, int type, struct pl_info *info, const char *pset,
+                      const struct pl_group *members, int *color)
+{
+    struct wish wish = wish_of(parent, type, pset, members);
+    int node = 0;
+    bool any_unguided = false;
+    int rc = pl_comm_node_color(parent, &node);
+    if (rc == MPI_SUCCESS)
+        rc = exchange_wishes(parent, &wish, color, &any_unguided);
+    if (rc)
+        return rc;
+    if (any_unguided)
+        rc = unguided(parent, type == MPI_COMM_TYPE_HW_UNGUIDED ? node : -1, info, color);
+    char *resource = NULL;
+    rc = rc ? rc : pl_info_get(info, RESOURCE_KEY, &resource);
+    bool is_guided = type == MPI_COMM_TYPE_HW_GUIDED || type == MPI_COMM_TYPE_RESOURCE_GUIDED;
+    if (type == MPI_COMM_TYPE_SHARED)
+        *color = node;
+    else if (is_guided && resource && pset)
+        rc = pl_fail(MPI_ERR_INFO, RESOURCE_KEY " and mpi_pset_name are both given; allowed is one of them");
+    else if (is_guided && resource)
+        guided(resource, node, color);
+    free(resource);
+    return rc;
+}
+
+/* In an intercommunicator the processes of both groups find their colors together. */
+int pl_comm_split_type(struct pl_comm *parent, int type, int key, struct pl_info *info, const char *pset,
+                       const struct pl_group *members, struct pl_comm **comm)
+{
+    int color = MPI_UNDEFINED;
+    struct pl_comm *all = parent;
+    int rc = parent->remote ? pl_intercomm_merge(parent, 0, &all) : MPI_SUCCESS;
+    if (rc)
+        return rc;
+    rc = find_color(all, type, info, pset, members, &color);
+    if (all != parent)
+        pl_comm_free(all);
+    /* An error of one process alone must not leave the others waiting. */
+    int split = pl_comm_split(parent, rc ? MPI_UNDEFINED : color, key, comm);
+    return rc ? rc : split;
+}

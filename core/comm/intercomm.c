@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Intercommunicators: making one from two groups, merging the two.
+ *
+ * The leaders tell each other who is in their group and how to reach them, and tell their own group. Each proposes an
+ * id; the lesser of the two is taken, and its group counts as the first: that breaks ties later. An intercommunicator
+ * keeps a communicator of its local group for what the group must agree on.
+ */
+#include "core/comm/intercomm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/engine/address_vector.h"
+#include "core/coll/collective.h"
+#include "core/comm/create.h"
+#include "core/engine/engine.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/base/memory.h"
+#include "core/job/process.h"
+#include "core/engine/request.h"
+#include "core/comm/group_wire.h"
+
+/* What a leader says first. */
+struct offer {
+    struct pl_comm_id id;
+    int32_t error;
+    int16_t far;       /* the World's addresses do not do: they travel too ... */
+    int16_t networked; /* ... and those for other nodes may be needed */
+};
+
+/* The list of the remote group's members (core/comm/group_wire.h), malloc'ed. */
+struct roster {
+    uint64_t length;
+    unsigned char *data;
+};
+
+static bool less(struct pl_comm_id a, struct pl_comm_id b)
+{
+    return a.home != b.home ? a.home < b.home : a.serial < b.serial;
+}
+
+/* One exchange with the other leader. */
+static int swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t out_bytes, void *in, size_t in_bytes)
+{
+    struct pl_request *send, *recv;
+    int rc = pl_coll_irecv(peer, in, (MPI_Count)in_bytes, PL_TYPE_BYTE, rank, tag, &recv);
+    if (rc)
+        return rc;
+    rc = pl_coll_isend(peer, out, (MPI_Count)out_bytes, PL_TYPE_BYTE, rank, tag, &send);
+    rc = rc ? rc : pl_request_finish(send);
+    int received = pl_request_finish(recv);
+    return rc ? rc : received;
+}
+
+/* The leaders' part: gets the other's roster for the own one. */
+static int swap_rosters(struct pl_comm *peer, int remote_leader, int tag, const struct roster *own,
+                        struct roster *theirs)
+{
+    int rc = swap(peer, remote_leader, tag, &own->length, sizeof own->length, &theirs->length, sizeof theirs->length);
+    if (rc == MPI_SUCCESS && (own->length == 0 || theirs->length == 0))
+        rc = own->length ? pl_fail(MPI_ERR_OTHER, "the remote leader failed to describe its group") : MPI_ERR_NO_MEM;
+    if (rc == MPI_SUCCESS && !(theirs->data = pl_malloc(theirs->length)))
+        rc = pl_fail_memory("the remote group");
+    return rc ? rc : swap(peer, remote_leader, tag, own->data, own->length, theirs->data, theirs->length);
+}
+
+/* All of the local group get what its leader has. */
+static int share_roster(struct pl_comm *local, int local_leader, int failed, struct roster *roster)
+{
+    bool leads = local->rank == local_leader;
+    int64_t word[2] = { failed, (int64_t)roster->length };
+    int rc = pl_bcast(local, word, sizeof word, PL_TYPE_BYTE, local_leader);
+    if (rc == MPI_SUCCESS && word[0])
+        rc = leads ? failed
+                   : pl_fail((int)word[0], "the leader, rank %d, could not meet the remote leader", local_leader);
+    if (rc)
+        return rc;
+    roster->length = (uint64_t)word[1];
+    if (!leads && !(roster->data = pl_malloc(roster->length)))
+        return pl_fail_memory("the remote group");
+    return pl_bcast(local, roster->data, (MPI_Count)roster->length, PL_TYPE_BYTE, local_leader);
+}
+
+static bool is_networked(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    pl_engine_enter(engine);
+    bool networked = pl_engine_is_networked(engine);
+    pl_engine_leave(engine);
+    return networked;
+}
+
+/* The leaders meet; then all of the local group know what the other side offers. */
+static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
+                    struct offer offers[2], struct roster *remote)
+{
+    bool leads = local->rank == local_leader;
+    struct roster own = { 0, NULL };
+    size_t length = 0;
+    offers[0] = (struct offer){ .id = pl_comm_new_id(), .far = leads && (local->book || peer->book),
+                                .networked = is_networked(local) };
+    offers[1] = (struct offer){ .error = MPI_ERR_OTHER };
+    tag = pl_comm_user_tag(tag);
+    if (leads) {
+        int rc = swap(peer, remote_leader, tag, &offers[0], sizeof offers[0], &offers[1], sizeof offers[1]);
+        offers[1].error = rc;
+    }
+    int rc = pl_bcast(local, offers, 2 * sizeof *offers, PL_TYPE_BYTE, local_leader);
+    if (rc == MPI_SUCCESS && offers[1].error)
+        rc = leads ? offers[1].error
+                   : pl_fail(offers[1].error, "the leader, rank %d, could not meet the remote leader", local_leader);
+    if (rc)
+        return rc;
+    if ((offers[0].far || offers[1].far) && (offers[0].networked || offers[1].networked))
+        pl_engine_add_network(&local->instance->engine); /* else who is far is out of reach when it is tried */
+    if (offers[0].far || offers[1].far)
+        rc = pl_roster_gather(local, local_leader, &own.data, &length);
+    else if (leads)
+        rc = pl_roster_write(local, &own.data, &length);
+    if (leads) {
+        own.length = rc ? 0 : length;
+        int swapped = swap_rosters(peer, remote_leader, tag, &own, remote);
+        rc = rc ? rc : swapped;
+        free(own.data);
+    }
+    return share_roster(local, local_leader, rc, remote);
+}
+
+/* The communicator of the local group, that the user does not see. */
+static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_book *book,
+                        struct pl_group *group, struct pl_comm_id id, struct pl_comm **made)
+{
+    int rc = pl_comm_create_by_book(instance, parent, book, group, NULL, id, made);
+    if (rc == MPI_SUCCESS) {
+        (*made)->serves = "";
+        pl_handle_drop(pl_object_retain(*made)); /* a reference without a handle */
+    }
+    return rc;
+}
+
+static int shadow(struct pl_comm *comm, struct pl_comm **made)
+{
+    struct pl_comm_id id;
+    int rc = pl_comm_agree(comm, comm->group, pl_comm_next_tag(comm), &id);
+    return rc ? rc : hidden_local(comm->instance, comm, NULL, comm->group, id, made);
+}
+
+/* An intercommunicator has the communicator of its local group, or has not got one for the reason `rc`. */
+static int take_local(struct pl_comm *made, int rc, struct pl_comm **comm)
+{
+    if (rc) {
+        pl_comm_free(made);
+        return rc;
+    }
+    pl_intercomm_share_loss(made);
+    *comm = made;
+    return MPI_SUCCESS;
+}
+
+void pl_intercomm_share_loss(struct pl_comm *comm)
+{
+    int lost = atomic_load(&comm->local->lost);
+    if (lost) {
+        comm->starved = comm->local->starved;
+        atomic_store(&comm->lost, lost);
+    }
+}
+
+static int disjoint(const struct pl_group *a, const struct pl_group *b)
+{
+    for (int i = 0; i < b->size; i++)
+        if (pl_group_find(a, pl_group_proc(b, i)) != MPI_UNDEFINED)
+            return pl_fail(MPI_ERR_COMM,
+                           "the groups are not disjoint: rank %d of the remote group is in the local one too", i);
+    return MPI_SUCCESS;
+}
+
+/* The new communicator: of the remote group, with its addresses where the World's do not do. */
+static int make(struct pl_comm *local, struct pl_group *remote, struct pl_book **book, const struct offer offers[2],
+                struct pl_comm **comm)
+{
+    struct pl_comm *made;
+    bool first = less(offers[0].id, offers[1].id);
+    int rc = disjoint(local->group, remote);
+    if (rc == MPI_SUCCESS)
+        rc = pl_comm_create_by_book(local->instance, local, *book, local->group, remote, offers[!first].id, &made);
+    if (rc)
+        return rc;
+    *book = NULL;
+    made->first_group = first;
+    return take_local(made, shadow(local, &made->local), comm);
+}
+
+int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
+                        struct pl_comm **comm)
+{
+    struct offer offers[2];
+    struct roster roster = { 0, NULL };
+    struct pl_group *remote = NULL;
+    struct pl_book *book = NULL;
+    int rc = exchange(local, local_leader, peer, remote_leader, tag, offers, &roster);
+    if (rc == MPI_SUCCESS) {
+        bool far = offers[0].far || offers[1].far;
+        rc = pl_roster_read(local->instance, roster.data, roster.length, &remote, far ? &book : NULL);
+    }
+    if (rc == MPI_SUCCESS) {
+        rc = make(local, remote, &book, offers, comm);
+        pl_handle_drop(remote);
+    }
+    pl_book_release(book);
+    free(roster.data);
+    return rc;
+}
+
+/* What one process tells the other group: its group's proposal, and what its members found. */
+struct word {
+    struct pl_comm_id id;
+    int32_t value;
+    int32_t failed;
+};
+
+int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_value, struct pl_comm_id *id)
+{
+    struct word own = { pl_comm_new_id(), value, 0 };
+    int any = failed != MPI_SUCCESS;
+    int rc = pl_allreduce(comm->local, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
+                          pl_op_predefined((uintptr_t)MPI_MAX));
+    if (rc == MPI_SUCCESS)
+        rc = pl_bcast(comm->local, &own, sizeof own, PL_TYPE_BYTE, 0);
+    struct word *theirs = pl_calloc((size_t)comm->remote->size, sizeof *theirs);
+    if (!theirs)
+        return pl_fail_memory("an agreement of two groups");
+    own.failed = any;
+    if (rc == MPI_SUCCESS)
+        rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, theirs, sizeof own, PL_TYPE_BYTE);
+    if (rc == MPI_SUCCESS && (any || theirs[0].failed))
+        rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "another process failed to take part");
+    *remote_value = theirs[0].value;
+    *id = comm->first_group ? own.id : theirs[0].id;
+    free(theirs);
+    return rc;
+}
+
+/* --- from parts --------------------------------------------------------------------------------------------------- */
+
+int pl_intercomm_assemble(struct pl_instance *instance, struct pl_intercomm_parts *parts, struct pl_comm **comm)
+{
+    struct pl_comm *made;
+    int rc = pl_comm_create_by_book(instance, parts->parent, parts->remote_book, parts->local, parts->remote, parts->id,
+                                    &made);
+    if (rc)
+        return rc;
+    parts->remote_book = NULL;
+    made->first_group = parts->first;
+    rc = hidden_local(instance, parts->parent, parts->local_book, parts->local, parts->local_id, &made->local);
+    if (rc == MPI_SUCCESS)
+        parts->local_book = NULL;
+    return take_local(made, rc, comm);
+}
+
+/* --- split -------------------------------------------------------------------------------------------------------- */
+
+static int part(struct pl_comm *parent, const struct pl_vote *ours, int our_count, const struct pl_vote *theirs,
+                int their_count, struct pl_comm **comm)
+{
+    struct pl_group *local = pl_votes_group(parent->instance, parent->group, ours, our_count);
+    struct pl_group *remote = pl_votes_group(parent->instance, parent->remote, theirs, their_count);
+    struct pl_comm *made = NULL;
+    const struct pl_vote *head = parent->first_group ? ours : theirs;
+    int rc = local && remote ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (rc == MPI_SUCCESS)
+        rc = pl_comm_create(parent->instance, parent, local, remote, (struct pl_comm_id){ head->home, head->serial },
+                            &made);
+    if (rc == MPI_SUCCESS) {
+        made->first_group = parent->first_group;
+        rc = hidden_local(parent->instance, parent->local, NULL, local,
+                          (struct pl_comm_id){ ours->home, (uint32_t)ours->local_serial }, &made->local);
+        rc = take_local(made, rc, comm);
+    }
+    if (local)
+        pl_handle_drop(local);
+    if (remote)
+        pl_handle_drop(remote);
+    return rc;
+}
+
+int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm)
+{
+    struct pl_comm_id id = pl_comm_new_id(), local_id = pl_comm_new_id();
+    struct pl_vote own = { color, key, parent->rank, id.serial, local_id.serial, id.home };
+    struct pl_vote *ours = pl_malloc((size_t)parent->size * sizeof own),
+                *theirs = pl_malloc((size_t)parent->remote->size * sizeof own);
+    *comm = NULL;
+    int rc = ours && theirs ? MPI_SUCCESS : pl_fail_memory("the colors of a split");
+    if (rc == MPI_SUCCESS)
+        rc = pl_allgather(parent->local, &own, sizeof own, PL_TYPE_BYTE, ours, sizeof own, PL_TYPE_BYTE);
+    if (rc == MPI_SUCCESS)
+        rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, theirs, sizeof own, PL_TYPE_BYTE);
+    if (rc == MPI_SUCCESS && color != MPI_UNDEFINED) {
+        int our_count = pl_votes_of_color(ours, parent->size, color),
+            their_count = pl_votes_of_color(theirs, parent->remote->size, color);
+        if (their_count > 0)
+            rc = part(parent, ours, our_count, theirs, their_count, comm);
+    }
+    free(theirs);
+    free(ours);
+    return rc;
+}
+
+/* --- duplicates --------------------------------------------------------------------------------------------------- */
+
+int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made)
+{
+    made->first_group = parent->first_group;
+    int rc = shadow(parent->local, &made->local);
+    if (rc == MPI_SUCCESS)
+        pl_intercomm_share_loss(made);
+    return rc;
+}
+
+/* --- merge -------------------------------------------------------------------------------------------------------- */
+
+static struct pl_group *joined(struct pl_comm *comm, const struct pl_group *low, const struct pl_group *high)
+{
+    int size = low->size + high->size;
+    uint64_t *procs = pl_malloc((size_t)size * sizeof *procs);
+    if (!procs) {
+        pl_fail_memory("the merged group");
+        return NULL;
+    }
+    for (int i = 0; i < size; i++)
+        procs[i] = i < low->size ? pl_group_proc(low, i) : pl_group_proc(high, i - low->size);
+    struct pl_group *group = pl_group_create(comm->instance, size, procs);
+    free(procs);
+    return group;
+}
+
+/* The remote addresses are in the intercommunicator's book, the local ones in its shadow's, unless they are the
+ * World's: of length 0. */
+static const void *card_of(const struct pl_comm *comm, uint64_t proc, size_t *length)
+{
+    const struct pl_book *books[] = { comm->book, comm->local->book };
+    *length = 0;
+    for (int b = 0; b < 2; b++) {
+        int at = books[b] ? pl_group_find(books[b]->group, proc) : MPI_UNDEFINED;
+        if (at != MPI_UNDEFINED)
+            return pl_book_card(books[b], at, length);
+    }
+    return "";
+}
+
+static int joined_book(struct pl_comm *comm, struct pl_group *group, struct pl_book **book)
+{
+    *book = NULL;
+    if (!comm->book)
+        return MPI_SUCCESS;
+    *book = pl_book_create(group);
+    if (!*book)
+        return MPI_ERR_NO_MEM;
+    size_t length, bytes = 0;
+    for (int i = 0; i < group->size; i++) {
+        card_of(comm, pl_group_proc(group, i), &length);
+        bytes += length;
+    }
+    int rc = pl_book_open(*book, bytes);
+    for (int i = 0; rc == MPI_SUCCESS && i < group->size; i++) {
+        const void *card = card_of(comm, pl_group_proc(group, i), &length);
+        pl_book_add(*book, i, card, length);
+    }
+    return rc;
+}
+
+int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged)
+{
+    int remote_high;
+    struct pl_comm_id id;
+    struct pl_book *book = NULL;
+    int rc = pl_intercomm_agree(comm, high != 0, MPI_SUCCESS, &remote_high, &id);
+    if (rc)
+        return rc;
+    bool low = (high != 0) != remote_high ? !high : comm->first_group;
+    struct pl_group *group = low ? joined(comm, comm->group, comm->remote) : joined(comm, comm->remote, comm->group);
+    if (!group)
+        return MPI_ERR_NO_MEM;
+    rc = joined_book(comm, group, &book);
+    if (rc == MPI_SUCCESS)
+        rc = pl_comm_create_by_book(comm->instance, comm->local, book, group, NULL, id, merged);
+    if (rc)
+        pl_book_release(book);
+    pl_handle_drop(group);
+    return rc;
+}

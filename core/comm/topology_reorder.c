@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reordering: the nodes of a graph are dealt out to the places where processes run, so that few edges lead from one
+ * place to another. One place after the other is filled by growth: next comes the node with the most neighbors in the
+ * place, and of equals the one that was reached first, which grows blocks, or the lowest, which grows rows. The better
+ * of the two is taken, if it is better than to leave the ranks as they are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/coll/collective.h"
+#include "core/comm/hw.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/object/plugin.h"
+#include "core/comm/topology.h"
+#include "core/comm/topology_hw.h"
+
+enum { BETWEEN_MACHINES = 100, BETWEEN_PARTS = 1 };
+
+static int distance(struct pl_location a, struct pl_location b)
+{
+    return a.node != b.node ? BETWEEN_MACHINES : a.part != b.part ? BETWEEN_PARTS : 0;
+}
+
+/* What all edges cost when node i is at where[process[i]]. */
+static long long cost(int nnodes, const int index[], const int edges[], const struct pl_location where[],
+                      const int process[])
+{
+    long long sum = 0;
+    for (int i = 0; i < nnodes; i++)
+        for (int e = pl_graph_first(index, i); e < index[i]; e++)
+            sum += distance(where[process[i]], where[process[edges[e]]]);
+    return sum;
+}
+
+/* What is known of a node that has no process yet. */
+struct state {
+    bool taken;
+    int neighbors; /* in the place that is being filled */
+    int reached;   /* when it became a neighbor of that place */
+    int met;       /* when it became a neighbor of any node that is taken */
+};
+
+static bool earlier(const struct state *a, const struct state *b)
+{
+    return a->reached != b->reached ? a->reached < b->reached : a->met < b->met;
+}
+
+static int next_node(int nnodes, const struct state state[], bool blocks)
+{
+    int best = -1;
+    for (int i = 0; i < nnodes; i++)
+        if (!state[i].taken &&
+            (best < 0 || state[i].neighbors > state[best].neighbors ||
+             (blocks && state[i].neighbors == state[best].neighbors && earlier(&state[i], &state[best]))))
+            best = i;
+    return best;
+}
+
+/* order[]: the processes, those of one place together. Writes which process each node gets. */
+static void grow(int nnodes, const int index[], const int edges[], const struct pl_location where[], const int order[],
+                 bool blocks, struct state state[], int process[])
+{
+    for (int i = 0; i < nnodes; i++)
+        state[i] = (struct state){ .met = INT32_MAX };
+    for (int i = 0; i < nnodes; i++) {
+        bool first = i == 0 || distance(where[order[i]], where[order[i - 1]]) > 0;
+        for (int k = 0; first && k < nnodes; k++) {
+            state[k].neighbors = 0;
+            state[k].reached = INT32_MAX;
+        }
+        int node = next_node(nnodes, state, blocks);
+        process[node] = order[i];
+        state[node].taken = true;
+        for (int e = pl_graph_first(index, node); e < index[node]; e++) {
+            struct state *neighbor = &state[edges[e]];
+            if (neighbor->neighbors++ == 0)
+                neighbor->reached = i;
+            if (neighbor->met > i)
+                neighbor->met = i;
+        }
+    }
+}
+
+/* A process among those to be sorted by place. */
+struct candidate {
+    struct pl_location where;
+    int process;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->where.node != y->where.node)
+        return x->where.node < y->where.node ? -1 : 1;
+    if (x->where.part != y->where.part)
+        return x->where.part < y->where.part ? -1 : 1;
+    return x->process - y->process;
+}
+
+/* Memory for the search: all [nnodes]. */
+struct work {
+    struct candidate *candidates;
+    struct state *state;
+    int *order, *process;
+};
+
+static void search(int nnodes, const int index[], const int edges[], const struct pl_location where[],
+                   const struct work *work, long long best, int placed[])
+{
+    for (int i = 0; i < nnodes; i++)
+        work->candidates[i] = (struct candidate){ where[i], i };
+    qsort(work->candidates, (size_t)nnodes, sizeof *work->candidates, by_place);
+    for (int i = 0; i < nnodes; i++)
+        work->order[i] = work->candidates[i].process;
+    for (int blocks = 0; blocks < 2; blocks++) {
+        grow(nnodes, index, edges, where, work->order, blocks, work->state, work->process);
+        long long now = cost(nnodes, index, edges, where, work->process);
+        if (now >= best)
+            continue;
+        best = now;
+        for (int i = 0; i < nnodes; i++)
+            placed[work->process[i]] = i;
+    }
+}
+
+int pl_reorder(int nnodes, const int index[], const int edges[], const struct pl_location where[], int placed[])
+{
+    for (int i = 0; i < nnodes; i++)
+        placed[i] = i;
+    long long now = cost(nnodes, index, edges, where, placed);
+    if (now == 0)
+        return MPI_SUCCESS;
+    size_t n = (size_t)nnodes;
+    struct work work = {
+        .candidates = pl_malloc(n * sizeof *work.candidates),
+        .state = pl_malloc(n * sizeof *work.state),
+        .order = pl_malloc(n * sizeof *work.order),
+        .process = pl_malloc(n * sizeof *work.process),
+    };
+    bool room = work.candidates && work.state && work.order && work.process;
+    if (room)
+        search(nnodes, index, edges, where, &work, now, placed);
+    free(work.candidates);
+    free(work.state);
+    free(work.order);
+    free(work.process);
+    return room ? MPI_SUCCESS : pl_fail_memory("the order of a graph's processes");
+}
+
+/* --- where processes run ------------------------------------------------------------------------------------------ */
+
+/* The part of the machine that this process is bound to; -1: none. */
+static int own_part(void)
+{
+    enum { INDEX_BITS = 12 };
+    const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
+    if (!topology)
+        return -1;
+    int package = topology->index("Package"), memory = topology->index("NUMANode");
+    return package < 0 && memory < 0 ? -1 : (package < 0 ? 0 : package) << INDEX_BITS | (memory < 0 ? 0 : memory);
+}
+
+int pl_reorder_comm(struct pl_comm *parent, int nnodes, const int index[], const int edges[], int *node)
+{
+    struct pl_location own = { .part = own_part() };
+    struct pl_location *where = pl_malloc((size_t)parent->size * sizeof *where);
+    int *placed = pl_malloc(((size_t)nnodes + 1) * sizeof *placed);
+    int rc =
+        where && placed ? pl_comm_node_color(parent, &own.node) : pl_fail_memory("the places of a graph's processes");
+    if (!rc)
+        rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, where, sizeof own, PL_TYPE_BYTE);
+    if (!rc)
+        rc = pl_reorder(nnodes, index, edges, where, placed);
+    if (!rc && parent->rank < nnodes)
+        *node = placed[parent->rank];
+    free(placed);
+    free(where);
+    return rc;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Building layouts in their normal form. What that is: the header. */
+#include "core/datatype/layout.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/memory.h"
+
+/* Up to these, a node inside a list gives its pieces to the list: loops over the list then see all its runs. */
+enum { SPLICE_LIST = 64, SPLICE_REPEAT = 8, LIST_FLAT = 1024 };
+
+/* So many runs of several lengths, or more, are cut into equal blocks where these are not longer than BLOCK_BYTES and
+ * at most BLOCKS_PER_RUN times as many: equal blocks are moved without a look at any length. */
+enum { RUNS_TO_CUT = 32, BLOCK_BYTES = 64, BLOCKS_PER_RUN = 2 };
+
+const struct pl_type_layout *pl_layout_retain(const struct pl_type_layout *layout)
+{
+    if (layout)
+        atomic_fetch_add_explicit(&((struct pl_type_layout *)layout)->refs, 1, memory_order_relaxed);
+    return layout;
+}
+
+void pl_layout_release(const struct pl_type_layout *layout)
+{
+    struct pl_type_layout *node = (struct pl_type_layout *)layout;
+    if (!node || atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    if (node->kind == PL_LAYOUT_LIST)
+        for (size_t i = 0; i < node->count; i++)
+            pl_layout_release(node->parts[i].layout);
+    else
+        pl_layout_release(node->piece);
+    free(node->at);
+    free(node->parts);
+    free(node);
+}
+
+static struct pl_type_layout *create_node(enum pl_layout_kind kind, size_t count)
+{
+    struct pl_type_layout *node = pl_calloc(1, sizeof *node);
+    if (!node) {
+        pl_fail_memory("the layout of a datatype");
+        return NULL;
+    }
+    atomic_init(&node->refs, 1);
+    node->kind = kind;
+    node->count = count;
+    return node;
+}
+
+/* At least two equal pieces at a fixed stride; `result` is NULL when they are one run. The sizes are known to fit. */
+static int make_loop(const struct pl_type_layout *piece, size_t piece_size, size_t count, MPI_Aint stride,
+                     const struct pl_type_layout **result)
+{
+    *result = NULL;
+    if (!piece && stride == (MPI_Aint)piece_size)
+        return MPI_SUCCESS;
+    if (piece && piece->kind == PL_LAYOUT_LOOP && (MPI_Aint)piece->count * piece->stride == stride) {
+        count *= piece->count;
+        stride = piece->stride;
+        piece_size = piece->piece_size;
+        piece = piece->piece;
+    }
+    struct pl_type_layout *node = create_node(PL_LAYOUT_LOOP, count);
+    if (!node)
+        return MPI_ERR_NO_MEM;
+    node->piece = pl_layout_retain(piece);
+    node->piece_size = piece_size;
+    node->first = stride < 0 ? -(MPI_Aint)(count - 1) * stride : 0;
+    node->stride = stride;
+    *result = node;
+    return MPI_SUCCESS;
+}
+
+static int too_large(void)
+{
+    return pl_fail(MPI_ERR_VALUE_TOO_LARGE, "the datatype's size or extent does not fit into MPI_Count");
+}
+
+int pl_shape_repeat(const struct pl_shape *shape, MPI_Count count, MPI_Aint stride, struct pl_shape *result)
+{
+    *result = (struct pl_shape){ 0 };
+    if (count == 0 || shape->size == 0)
+        return MPI_SUCCESS;
+    struct pl_shape whole = *shape;
+    if (count == 1) {
+        pl_layout_retain(whole.layout);
+        *result = whole;
+        return MPI_SUCCESS;
+    }
+    MPI_Aint reach; /* from the first piece to the last */
+    if (__builtin_mul_overflow(shape->size, count, &whole.size) || __builtin_mul_overflow(count - 1, stride, &reach) ||
+        reach == INTPTR_MIN || __builtin_add_overflow(shape->span, reach < 0 ? -reach : reach, &whole.span) ||
+        __builtin_add_overflow(shape->low, reach < 0 ? reach : 0, &whole.low) ||
+        __builtin_add_overflow(whole.low, whole.span, &reach))
+        return too_large();
+    int err = make_loop(shape->layout, (size_t)shape->size, (size_t)count, stride, &whole.layout);
+    if (!err)
+        *result = whole;
+    return err;
+}
+
+static int make_room(struct pl_shape_list *list)
+{
+    if (list->count + 1 < list->room)
+        return MPI_SUCCESS;
+    size_t room = list->room ? list->room * 2 : 16;
+    struct pl_part *parts = pl_realloc(list->parts, room * sizeof *parts);
+    if (!parts)
+        return pl_fail_memory("the layout of a datatype");
+    list->parts = parts;
+    list->room = room;
+    return MPI_SUCCESS;
+}
+
+/* One more piece behind the others, or the last run gets longer. */
+static int append(struct pl_shape_list *list, MPI_Aint at, const struct pl_type_layout *layout, size_t size)
+{
+    struct pl_part *last = list->count ? &list->parts[list->count - 1] : NULL;
+    if (!layout && last && !last->layout && last->at + (MPI_Aint)((size_t)list->size - last->before) == at) {
+        list->size += (MPI_Count)size;
+        return MPI_SUCCESS;
+    }
+    int err = make_room(list);
+    if (err)
+        return err;
+    list->parts[list->count++] = (struct pl_part){ at, (size_t)list->size, pl_layout_retain(layout) };
+    list->size += (MPI_Count)size;
+    return MPI_SUCCESS;
+}
+
+/* Whether a node is small enough to be replaced by its pieces. */
+static bool splices(const struct pl_shape_list *list, const struct pl_type_layout *node)
+{
+    if (!node || list->count + node->count > LIST_FLAT)
+        return false;
+    return node->kind == PL_LAYOUT_LIST ? node->count <= SPLICE_LIST : !node->piece && node->count <= SPLICE_REPEAT;
+}
+
+static int splice(struct pl_shape_list *list, MPI_Aint at, const struct pl_type_layout *node)
+{
+    int err = MPI_SUCCESS;
+    for (size_t i = 0; i < node->count && !err; i++)
+        switch (node->kind) {
+        case PL_LAYOUT_LOOP:
+            err = append(list, at + node->first + (MPI_Aint)i * node->stride, NULL, node->piece_size);
+            break;
+        case PL_LAYOUT_BLOCKS:
+            err = append(list, at + node->at[i], NULL, node->piece_size);
+            break;
+        case PL_LAYOUT_LIST:
+            err = append(list, at + node->parts[i].at, node->parts[i].layout,
+                         node->parts[i + 1].before - node->parts[i].before);
+            break;
+        }
+    return err;
+}
+
+int pl_shape_list_add(struct pl_shape_list *list, MPI_Aint displacement, const struct pl_shape *shape)
+{
+    if (shape->size == 0)
+        return MPI_SUCCESS;
+    MPI_Aint low, high, ignored;
+    MPI_Count size;
+    if (__builtin_add_overflow(displacement, shape->low, &low) || __builtin_add_overflow(low, shape->span, &high) ||
+        __builtin_add_overflow(list->size, shape->size, &size))
+        return too_large();
+    if (list->count) {
+        list->low = low < list->low ? low : list->low;
+        list->high = high > list->high ? high : list->high;
+    } else {
+        list->low = low;
+        list->high = high;
+    }
+    if (__builtin_sub_overflow(list->high, list->low, &ignored))
+        return too_large();
+    return splices(list, shape->layout) ? splice(list, low, shape->layout)
+                                        : append(list, low, shape->layout, (size_t)shape->size);
+}
+
+static size_t part_size(const struct pl_shape_list *list, size_t i)
+{
+    return (i + 1 < list->count ? list->parts[i + 1].before : (size_t)list->size) - list->parts[i].before;
+}
+
+/* The size of the equal pieces that the list can be written as: its own, or shorter blocks of its runs. 0: none. */
+static size_t common_size(const struct pl_shape_list *list)
+{
+    size_t common = 0;
+    bool equal = true, runs = true;
+    for (size_t i = 0; i < list->count; i++) {
+        size_t size = part_size(list, i), rest;
+        equal = equal && list->parts[i].layout == list->parts[0].layout && size == part_size(list, 0);
+        runs = runs && !list->parts[i].layout;
+        for (; size > 0; size = rest) { /* Euclid */
+            rest = common % size;
+            common = size;
+        }
+    }
+    bool cut = runs && list->count >= RUNS_TO_CUT && common <= BLOCK_BYTES &&
+               (size_t)list->size / common <= BLOCKS_PER_RUN * list->count;
+    return equal || cut ? common : 0;
+}
+
+static bool equal_distances(const struct pl_shape_list *list)
+{
+    MPI_Aint stride = list->parts[1].at - list->parts[0].at;
+    for (size_t i = 2; i < list->count; i++)
+        if (list->parts[i].at - list->parts[i - 1].at != stride)
+            return false;
+    return true;
+}
+
+static int make_blocks(const struct pl_shape_list *list, size_t size, const struct pl_type_layout **result)
+{
+    struct pl_type_layout *node = create_node(PL_LAYOUT_BLOCKS, (size_t)list->size / size);
+    if (!node)
+        return MPI_ERR_NO_MEM;
+    node->at = pl_malloc(node->count * sizeof *node->at);
+    if (!node->at) {
+        pl_layout_release(node);
+        return pl_fail_memory("the layout of a datatype");
+    }
+    MPI_Aint *at = node->at;
+    for (size_t i = 0; i < list->count; i++)
+        for (size_t within = 0; within < part_size(list, i); within += size)
+            *at++ = list->parts[i].at - list->low + (MPI_Aint)within;
+    node->piece = pl_layout_retain(list->parts[0].layout);
+    node->piece_size = size;
+    *result = node;
+    return MPI_SUCCESS;
+}
+
+/* Takes the list's array. */
+static int make_list(struct pl_shape_list *list, const struct pl_type_layout **result)
+{
+    struct pl_type_layout *node = create_node(PL_LAYOUT_LIST, list->count);
+    if (!node)
+        return MPI_ERR_NO_MEM;
+    for (size_t i = 0; i < list->count; i++)
+        list->parts[i].at -= list->low;
+    list->parts[list->count] = (struct pl_part){ .before = (size_t)list->size };
+    struct pl_part *fitting = pl_realloc(list->parts, (list->count + 1) * sizeof *fitting);
+    node->parts = fitting ? fitting : list->parts;
+    list->parts = NULL;
+    list->count = 0;
+    *result = node;
+    return MPI_SUCCESS;
+}
+
+int pl_shape_list_finish(struct pl_shape_list *list, struct pl_shape *result)
+{
+    int err = MPI_SUCCESS;
+    *result = (struct pl_shape){ 0 };
+    if (list->count == 0)
+        goto drop;
+    struct pl_shape whole = { NULL, list->size, list->low, list->high - list->low };
+    size_t common = common_size(list);
+    if (list->count == 1)
+        whole.layout = pl_layout_retain(list->parts[0].layout);
+    else if (common == 0)
+        err = make_list(list, &whole.layout);
+    else if (common * list->count == (size_t)list->size && equal_distances(list))
+        err = make_loop(list->parts[0].layout, common, list->count, list->parts[1].at - list->parts[0].at,
+                        &whole.layout);
+    else
+        err = make_blocks(list, common, &whole.layout);
+    if (!err)
+        *result = whole;
+drop:
+    pl_shape_list_drop(list);
+    return err;
+}
+
+void pl_shape_list_drop(struct pl_shape_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        pl_layout_release(list->parts[i].layout);
+    free(list->parts);
+    *list = (struct pl_shape_list){ 0 };
+}

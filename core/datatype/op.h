@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reduction operations: the predefined ones, on every type that the standard allows, and the user's. */
+#ifndef PLENUM_CORE_DATATYPE_OP_H
+#define PLENUM_CORE_DATATYPE_OP_H
+
+#include "core/datatype/datatype.h"
+#include "core/object/object.h"
+#include "core/datatype/op_kernels.h"
+#include "mpi.h"
+
+struct pl_op {
+    struct pl_object obj;
+    bool commute;
+    MPI_User_function *user;        /* one of the two for a user's operation */
+    MPI_User_function_c *user_c;
+    const struct pl_op_kernels *kernels; /* predefined: loops by enum pl_basic; op.c */
+    const char *name;               /* "MPI_SUM", or "user" */
+};
+
+void *pl_op_predefined(uintptr_t constant);
+
+/* The same where it must be fast. A number that is no operation's has no loops. */
+enum { PL_OP_FIRST = 0x20, PL_OP_NUMBERS = 0x20 };
+extern struct pl_op pl_ops[PL_OP_NUMBERS];
+static inline struct pl_op *pl_op_basic(uintptr_t constant)
+{
+    return constant - PL_OP_FIRST < PL_OP_NUMBERS ? &pl_ops[constant - PL_OP_FIRST] : NULL;
+}
+
+/* The loop of a predefined operation for a type; NULL: none, and pl_op_apply() does it where it can be done. */
+static inline pl_op_kernel *pl_op_loop(const struct pl_op *op, const struct pl_type *type)
+{
+    return op->kernels ? op->kernels->loop[type->basic] : NULL;
+}
+
+void pl_op_destroy(void *op);
+
+/* May this operation be applied to this type? MPI_ERR_OP with the detail when not. */
+int pl_op_check(const struct pl_op *op, const struct pl_type *type);
+
+/* The same without a word, and without a lock. */
+bool pl_op_fits(const struct pl_op *op, const struct pl_type *type);
+
+/* inout[i] = in[i] op inout[i] for `count` elements. User functions are called here: hold no lock. */
+void pl_op_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count count, const struct pl_type *type);
+
+#endif

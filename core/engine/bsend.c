@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Buffered sends.
+ *
+ * A user's buffer is cut into segments, in the order of their addresses, each with a header in the buffer itself; a new
+ * message takes the first gap that is large enough. With automatic buffering each segment is allocated. A segment goes
+ * when its message has left.
+ *
+ * Locking: the lock of the place where it is attached protects the pointer to a buffer; whoever uses the buffer holds a
+ * reference. A buffer's own lock protects its segments and flushes. It is taken with or without an engine's lock held.
+ */
+#include "core/engine/bsend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/base/memory.h"
+#include "core/engine/p2p.h"
+
+enum { SEGMENT_ALIGN = 64 };
+
+struct segment {
+    struct pl_list link;
+    struct pl_bsend *bsend;
+    uint64_t order;            /* how many-th message of the buffer */
+    size_t bytes;              /* with this header, rounded */
+    _Alignas(16) unsigned char data[];
+};
+_Static_assert(sizeof(struct segment) + SEGMENT_ALIGN <= MPI_BSEND_OVERHEAD,
+               "the overhead that users are told covers a segment");
+
+struct pl_bsend {
+    _Atomic int refs;          /* the place's, and one for each thread that is using it */
+    struct pl_lock lock;
+    void *buffer;              /* as the user gave it */
+    MPI_Count size;
+    unsigned char *start, *end;/* aligned */
+    struct pl_list segments;
+    struct pl_list flushes; /* of pl_request.link, retained; `count` is the number of messages when it was asked for */
+    uint64_t messages;
+    bool detached;             /* takes no more messages */
+    _Atomic int active;        /* segments in use */
+};
+
+static struct pl_bsend *process_bsend;
+static struct pl_lock process_lock = PL_LOCK_INIT(PL_RANK_INSTANCE);
+
+struct pl_bsend_place pl_bsend_of_comm(struct pl_comm *comm)
+{
+    return (struct pl_bsend_place){ &comm->bsend, &comm->lock, &comm->instance->engine, "the communicator" };
+}
+
+struct pl_bsend_place pl_bsend_of_instance(struct pl_instance *instance)
+{
+    return (struct pl_bsend_place){ &instance->bsend, &instance->lock, &instance->engine, "the session" };
+}
+
+struct pl_bsend_place pl_bsend_of_process(void)
+{
+    return (struct pl_bsend_place){ &process_bsend, &process_lock, pl_world ? &pl_world->engine : NULL, "the process" };
+}
+
+static struct pl_bsend *acquire(struct pl_bsend_place place)
+{
+    pl_lock_take(place.lock);
+    struct pl_bsend *bsend = *place.slot;
+    if (bsend)
+        atomic_fetch_add(&bsend->refs, 1);
+    pl_lock_drop(place.lock);
+    return bsend;
+}
+
+static void release(struct pl_bsend *bsend)
+{
+    if (atomic_fetch_sub(&bsend->refs, 1) != 1)
+        return;
+    pl_lock_fini(&bsend->lock);
+    free(bsend);
+}
+
+int pl_bsend_attach(struct pl_bsend_place place, void *buffer, MPI_Count size)
+{
+    struct pl_bsend *bsend = pl_calloc(1, sizeof *bsend);
+    if (!bsend)
+        return pl_fail_memory("an attached buffer");
+    atomic_init(&bsend->refs, 1);
+    bsend->buffer = buffer;
+    bsend->size = size;
+    if (buffer != MPI_BUFFER_AUTOMATIC) {
+        uintptr_t start = ((uintptr_t)buffer + SEGMENT_ALIGN - 1) & ~(uintptr_t)(SEGMENT_ALIGN - 1);
+        bsend->start = (unsigned char *)start;
+        bsend->end = (unsigned char *)buffer + size;
+    }
+    pl_lock_init(&bsend->lock, PL_RANK_LEAF, true);
+    pl_list_init(&bsend->segments);
+    pl_list_init(&bsend->flushes);
+    pl_lock_take(place.lock);
+    bool taken = *place.slot != NULL;
+    if (!taken)
+        *place.slot = bsend;
+    pl_lock_drop(place.lock);
+    if (!taken)
+        return MPI_SUCCESS;
+    release(bsend);
+    return pl_fail(MPI_ERR_BUFFER, "%s already has a buffer attached; detach it first", place.label);
+}
+
+/* The first gap of `bytes`, put into the list in order of address. Lock held. */
+static struct segment *first_gap(struct pl_bsend *bsend, size_t bytes)
+{
+    unsigned char *at = bsend->start;
+    struct pl_list *before = &bsend->segments;
+    for (struct pl_list *node = bsend->segments.next; node != &bsend->segments; node = node->next) {
+        struct segment *segment = PL_CONTAINER(node, struct segment, link);
+        if ((size_t)((unsigned char *)segment - at) >= bytes)
+            break;
+        at = (unsigned char *)segment + segment->bytes;
+        before = node;
+    }
+    unsigned char *limit = before->next == &bsend->segments
+                               ? bsend->end
+                               : (unsigned char *)PL_CONTAINER(before->next, struct segment, link);
+    if (at > limit || (size_t)(limit - at) < bytes)
+        return NULL;
+    struct segment *segment = (struct segment *)at;
+    pl_list_append(before->next, &segment->link);
+    return segment;
+}
+
+static int make_segment(struct pl_bsend *bsend, size_t data, struct segment **segment)
+{
+    size_t bytes = (sizeof **segment + data + SEGMENT_ALIGN - 1) & ~(size_t)(SEGMENT_ALIGN - 1);
+    bool automatic = bsend->buffer == MPI_BUFFER_AUTOMATIC;
+    struct segment *made = automatic ? pl_malloc(bytes) : NULL;
+    if (automatic && !made)
+        return pl_fail_memory("a buffered message");
+    pl_lock_take(&bsend->lock);
+    if (bsend->detached) {
+        free(made);
+        made = NULL;
+    } else if (automatic) {
+        pl_list_append(&bsend->segments, &made->link);
+    } else {
+        made = first_gap(bsend, bytes);
+    }
+    if (made) {
+        made->bsend = bsend;
+        made->bytes = bytes;
+        made->order = ++bsend->messages;
+        atomic_fetch_add_explicit(&bsend->active, 1, memory_order_relaxed);
+    }
+    pl_lock_drop(&bsend->lock);
+    if (!made)
+        return pl_fail(
+            MPI_ERR_BUFFER,
+            "the attached buffer of %lld bytes has no room for a message of %zu bytes (and MPI_BSEND_OVERHEAD)",
+            (long long)bsend->size, data);
+    *segment = made;
+    return MPI_SUCCESS;
+}
+
+static bool pending_until(const struct pl_bsend *bsend, uint64_t order)
+{
+    for (const struct pl_list *node = bsend->segments.next; node != &bsend->segments; node = node->next)
+        if (PL_CONTAINER(node, const struct segment, link)->order <= order)
+            return true;
+    return false;
+}
+
+/* The last thing done here to the buffer is to count the segment out: it may be detached right after. */
+static void free_segment(struct segment *segment)
+{
+    struct pl_bsend *bsend = segment->bsend;
+    struct pl_list flushed, *node;
+    pl_list_init(&flushed);
+    pl_lock_take(&bsend->lock);
+    pl_list_remove(&segment->link);
+    PL_LIST_EACH(flush, &bsend->flushes, struct pl_request, link)
+        if (!pending_until(bsend, (uint64_t)flush->count)) {
+            pl_list_remove(&flush->link);
+            pl_list_append(&flushed, &flush->link);
+        }
+    if (bsend->buffer == MPI_BUFFER_AUTOMATIC)
+        free(segment);
+    atomic_fetch_sub_explicit(&bsend->active, 1, memory_order_release);
+    pl_lock_drop(&bsend->lock);
+    while ((node = pl_list_pop(&flushed)) != NULL) {
+        struct pl_request *flush = PL_CONTAINER(node, struct pl_request, link);
+        pl_request_complete(flush, MPI_SUCCESS);
+        pl_object_release(flush);
+    }
+}
+
+static void segment_sent(struct pl_request *request)
+{
+    free_segment(request->owner);
+    pl_list_append(&request->engine->graveyard, &request->link);
+}
+
+/* The buffer that a message on this communicator takes; the caller releases it. */
+static struct pl_bsend *buffer_of(struct pl_comm *comm)
+{
+    struct pl_bsend *bsend = acquire(pl_bsend_of_comm(comm));
+    if (!bsend)
+        bsend = acquire(pl_bsend_of_instance(comm->instance));
+    return bsend ? bsend : acquire(pl_bsend_of_process());
+}
+
+int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag)
+{
+    struct pl_bsend *bsend = buffer_of(comm);
+    if (!bsend)
+        return pl_fail(MPI_ERR_BUFFER, "no buffer is attached to the communicator, its session or the process");
+    struct pl_cursor cursor;
+    struct segment *segment = NULL;
+    struct pl_request *request = pl_request_create(PL_REQ_SEND, comm, PL_TYPE_BYTE, true);
+    pl_cursor_init(&cursor, buf, count, type);
+    int rc = request ? make_segment(bsend, cursor.total, &segment) : MPI_ERR_NO_MEM;
+    release(bsend);
+    if (rc) {
+        pl_object_release(request);
+        return rc;
+    }
+    pl_cursor_pack(&cursor, segment->data, cursor.total);
+    request->datatype = (struct pl_type *)PL_TYPE_BYTE;
+    request->buf = segment->data;
+    request->count = (MPI_Count)cursor.total;
+    request->peer_rank = dest;
+    request->tag = tag;
+    request->owner = segment;
+    request->completed = segment_sent;
+    return pl_p2p_start(request);
+}
+
+static void wait_empty(struct pl_bsend *bsend, struct pl_engine *engine)
+{
+    struct pl_wait wait = { 0 };
+    while (atomic_load_explicit(&bsend->active, memory_order_acquire) > 0) {
+        int events = 0;
+        if (engine) {
+            pl_engine_enter(engine);
+            events = pl_engine_progress(engine);
+            pl_engine_leave(engine);
+        }
+        events += pl_engine_nudge_others(engine);
+        wait.rounds = events ? 0 : wait.rounds;
+        pl_engine_idle(engine, &wait);
+    }
+    pl_lock_take(&bsend->lock); /* the last segment's holder has left */
+    pl_lock_drop(&bsend->lock);
+}
+
+int pl_bsend_detach(struct pl_bsend_place place, void **buffer, MPI_Count *size)
+{
+    pl_lock_take(place.lock);
+    struct pl_bsend *bsend = *place.slot;
+    *place.slot = NULL;
+    pl_lock_drop(place.lock);
+    *buffer = NULL;
+    *size = 0;
+    if (!bsend)
+        return MPI_SUCCESS;
+    pl_lock_take(&bsend->lock);
+    bsend->detached = true;
+    pl_lock_drop(&bsend->lock);
+    wait_empty(bsend, place.engine);
+    *buffer = bsend->buffer;
+    *size = bsend->size;
+    release(bsend);
+    return MPI_SUCCESS;
+}
+
+int pl_bsend_flush(struct pl_bsend_place place)
+{
+    struct pl_bsend *bsend = acquire(place);
+    if (!bsend)
+        return MPI_SUCCESS;
+    wait_empty(bsend, place.engine);
+    release(bsend);
+    return MPI_SUCCESS;
+}
+
+int pl_bsend_iflush(struct pl_bsend_place place, struct pl_request **request)
+{
+    struct pl_request *made = pl_request_create(PL_REQ_COMPLETE, NULL, NULL, false);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    made->engine = place.engine;
+    made->active = true;
+    made->outcome = (struct pl_outcome){ .source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG };
+    struct pl_bsend *bsend = acquire(place);
+    bool waits = false;
+    if (bsend) {
+        pl_lock_take(&bsend->lock);
+        made->count = (MPI_Count)bsend->messages;
+        waits = pending_until(bsend, bsend->messages);
+        if (waits)
+            pl_list_append(&bsend->flushes, &((struct pl_request *)pl_object_retain(made))->link);
+        pl_lock_drop(&bsend->lock);
+        release(bsend);
+    }
+    if (!waits)
+        atomic_store_explicit(&made->done, 1, memory_order_release);
+    *request = made;
+    return MPI_SUCCESS;
+}

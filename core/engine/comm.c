@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators: making, agreeing on an id, freeing. */
+#include "core/engine/comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/object/attr.h"
+#include "core/coll/area/area.h"
+#include "core/engine/address_vector.h"
+#include "core/engine/bsend.h"
+#include "core/coll/collective.h"
+#include "core/object/errhandler.h"
+#include "core/base/error.h"
+#include "core/object/info.h"
+#include "core/engine/instance.h"
+#include "core/engine/match_index.h"
+#include "core/base/memory.h"
+#include "core/coll/hierarchy/hierarchy.h"
+#include "core/job/process.h"
+#include "core/engine/wait_report.h"
+#include "core/engine/request.h"
+#include "core/comm/topology.h"
+#include "core/rma/window.h"
+
+/* All but the id. What it holds when it fails is for pl_comm_destroy(). */
+static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+                struct pl_comm *made)
+{
+    made->instance = pl_object_retain(instance);
+    made->rank = group->rank;
+    made->size = group->size;
+    made->topology = MPI_UNDEFINED;
+    pl_lock_init(&made->lock, PL_RANK_OBJECT, true);
+    pl_list_init(&made->siblings);
+    pl_list_init(&made->spares);
+    pl_list_init(&made->channels);
+    for (int i = 0; i < PL_QUEUES; i++) {
+        pl_list_init(&made->queues[i].posted);
+        pl_list_init(&made->queues[i].unexpected);
+    }
+    int rc = pl_comm_peers_make(made, remote ? remote->size : group->size);
+    if (rc)
+        return rc;
+    made->group = pl_object_retain(group);
+    made->remote = remote ? pl_object_retain(remote) : NULL;
+    if (parent) {
+        pl_lock_take(&parent->lock);
+        made->errhandler = pl_object_retain(parent->errhandler);
+        pl_lock_drop(&parent->lock);
+        made->book = pl_book_retain(parent->book);
+    } else {
+        made->errhandler = pl_errhandler_of(PL_SESSION, instance);
+        if (made->errhandler->target) { /* a function for sessions cannot be called with a communicator */
+            pl_object_release(made->errhandler);
+            pl_errhandler_initial(&made->errhandler);
+        }
+    }
+    pl_lock_take(&instance->lock);
+    pl_list_append(&instance->comms, &made->siblings);
+    pl_lock_drop(&instance->lock);
+    return MPI_SUCCESS;
+}
+
+static void enroll(struct pl_comm *comm, struct pl_comm_id id)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    comm->id = id;
+    pl_engine_enter(engine);
+    pl_engine_add_comm(engine, comm);
+    pl_engine_leave(engine);
+}
+
+int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+                  struct pl_comm **comm)
+{
+    struct pl_comm *made = pl_object_create(PL_COMM);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    int rc = fill(instance, parent, group, remote, made);
+    if (rc)
+        pl_object_release(made);
+    else
+        *comm = made;
+    return rc;
+}
+
+int pl_comm_create_by_book(struct pl_instance *instance, struct pl_comm *parent, struct pl_book *book,
+                           struct pl_group *group, struct pl_group *remote, struct pl_comm_id id,
+                           struct pl_comm **comm)
+{
+    int rc = pl_comm_build(instance, parent, group, remote, comm);
+    if (rc)
+        return rc;
+    if (book) {
+        pl_book_release((*comm)->book);
+        (*comm)->book = book;
+    }
+    enroll(*comm, id);
+    return MPI_SUCCESS;
+}
+
+int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
+                   struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm)
+{
+    return pl_comm_create_by_book(instance, parent, NULL, group, remote, id, comm);
+}
+
+int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id,
+                              struct pl_comm *comm)
+{
+    *comm = (struct pl_comm){ .obj = comm->obj }; /* an initialization may have failed before */
+    int rc = fill(instance, NULL, group, NULL, comm);
+    if (rc)
+        pl_comm_destroy(comm);
+    else
+        enroll(comm, id);
+    return rc;
+}
+
+void pl_comm_destroy(void *object)
+{
+    struct pl_comm *comm = object;
+    struct pl_instance *instance = comm->instance;
+    if (!comm->orphan && comm->group) { /* else it was taken out, or never came in */
+        pl_engine_enter(&instance->engine);
+        pl_engine_remove_comm(&instance->engine, comm);
+        pl_engine_leave(&instance->engine);
+        pl_lock_take(&instance->lock);
+        pl_list_remove(&comm->siblings);
+        pl_lock_drop(&instance->lock);
+    }
+    pl_nodes_release(comm);
+    pl_board_release(comm);
+    pl_object_release(comm->local);
+    pl_topology_release(comm);
+    pl_object_release(comm->info);
+    pl_object_release(comm->errhandler);
+    pl_object_release(comm->group);
+    pl_object_release(comm->remote);
+    pl_book_release(comm->book);
+    free(comm->peers);
+    pl_lock_fini(&comm->lock);
+    pl_object_release(instance);
+}
+
+int pl_comm_fail_orphan(void)
+{
+    return pl_fail(MPI_ERR_REQUEST, "the communicator is gone: its session, or the World, is finalized");
+}
+
+void pl_comm_orphan(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    if (comm->win)
+        pl_win_orphan(comm->win);
+    pl_engine_enter(engine);
+    pl_match_index_drop(comm);
+    for (int i = 0; i < PL_QUEUES; i++)
+        PL_LIST_EACH(request, &comm->queues[i].posted, struct pl_request, link) {
+            pl_list_remove(&request->link);
+            request->outcome.cancelled = true;
+            pl_request_complete(request, MPI_SUCCESS);
+        }
+    pl_engine_remove_comm(engine, comm);
+    comm->orphan = true;
+    pl_engine_leave(engine);
+    pl_attrs_discard(&comm->attrs, pl_comm_handle(comm));
+    while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
+        pl_handle_drop(comm);
+    pl_request_free_spares(comm);
+    pl_nodes_release(comm);
+    pl_board_release(comm);
+}
+
+int pl_comm_free(struct pl_comm *comm)
+{
+    void *buffer;
+    MPI_Count size;
+    int rc = pl_attrs_delete(&comm->attrs, pl_comm_handle(comm));
+    if (rc)
+        return rc;
+    pl_bsend_detach(pl_bsend_of_comm(comm), &buffer, &size);
+    pl_object_retain(comm);
+    pl_handle_drop(comm);
+    pl_request_free_spares(comm);
+    pl_object_release(comm);
+    return MPI_SUCCESS;
+}
+
+int pl_comm_disconnect(struct pl_comm *comm)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    const struct pl_waiting what = { .comm = comm, .peer = PL_NOBODY, .tag = PL_ANY };
+    struct pl_wait wait = { .what = &what };
+    while (atomic_load_explicit(&comm->detached, memory_order_acquire) > 0) {
+        pl_engine_enter(engine);
+        int events = pl_engine_progress(engine);
+        pl_engine_leave(engine);
+        wait.rounds = events ? 0 : wait.rounds;
+        pl_engine_idle(engine, &wait);
+    }
+    int rc = pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = comm });
+    return rc ? rc : pl_comm_free(comm);
+}
+
+MPI_Comm pl_comm_handle(const struct pl_comm *comm)
+{
+    return pl_object_handle(comm);
+}
+
+void *pl_comm_predefined(uintptr_t constant)
+{
+    if (constant == (uintptr_t)MPI_COMM_WORLD)
+        return pl_world_comm;
+    if (constant == (uintptr_t)MPI_COMM_SELF)
+        return pl_self_comm;
+    return NULL;
+}
+
+const char *pl_comm_label(const struct pl_comm *comm)
+{
+    if (comm->name[0])
+        return comm->name;
+    return comm->win ? "unnamed window" : "unnamed communicator";
+}
+
+void pl_comm_abort(struct pl_comm *comm, int code, const char *message)
+{
+    const struct pl_group *groups[] = { comm->group, comm->remote };
+    bool all = !comm->remote && comm->size == pl_process.place.size;
+    for (int g = 0; g < 2 && !all; g++)
+        for (int i = 0; groups[g] && i < groups[g]->size; i++)
+            pl_process_condemn(pl_group_proc(groups[g], i));
+    pl_process_abort(code, pl_comm_label(comm), message);
+}
+
+struct pl_comm_id pl_comm_new_id(void)
+{
+    return (struct pl_comm_id){ .home = pl_process.id, .serial = atomic_fetch_add(&pl_process.serial, 1) };
+}
+
+/* Down a binomial tree over the group's ranks, by ranks of the communicator. */
+int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, struct pl_comm_id *id)
+{
+    const struct pl_type *byte = PL_TYPE_BYTE;
+    struct pl_request *request;
+    int rank = group->rank, mask = 1, rc;
+    if (rank == 0)
+        *id = pl_comm_new_id();
+    while (mask < group->size && !(rank & mask))
+        mask <<= 1;
+    if (rank != 0) {
+        int from = pl_group_find(comm->group, pl_group_proc(group, rank - mask));
+        rc = pl_coll_irecv(comm, id, sizeof *id, byte, from, tag, &request);
+        rc = rc ? rc : pl_request_finish(request);
+        if (rc)
+            return rc;
+    }
+    while ((mask >>= 1) > 0) {
+        if (rank + mask >= group->size)
+            continue;
+        int to = pl_group_find(comm->group, pl_group_proc(group, rank + mask));
+        rc = pl_coll_isend(comm, id, sizeof *id, byte, to, tag, &request);
+        rc = rc ? rc : pl_request_finish(request);
+        if (rc)
+            return rc;
+    }
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Communicators: a group, an id that all members know, the queues where messages are matched.
+ *
+ * Locking: name, attributes, info and error handler by the object's own lock; the queues and peers by the engine's.
+ */
+#ifndef PLENUM_CORE_ENGINE_COMM_H
+#define PLENUM_CORE_ENGINE_COMM_H
+
+#include "core/engine/engine.h"
+#include "core/object/group.h"
+#include "core/base/list.h"
+#include "core/base/lock.h"
+#include "core/object/object.h"
+#include "mpi.h"
+
+struct pl_attrs;
+struct pl_errhandler;
+struct pl_info;
+struct pl_instance;
+struct pl_nodes;
+struct pl_type;
+struct pl_op;
+struct pl_win;
+
+/* The same on all members and different from every other in an engine: compared whole. */
+struct pl_comm_id {
+    uint64_t home;   /* the process that chose it (pl_process.id), 0: the World's own */
+    uint32_t serial;
+};
+
+enum { PL_WORLD_SERIAL = 1, PL_SELF_SERIAL = 2 };
+
+/* Receives that wait, and messages that came before their receive, each in order. */
+struct pl_queues {
+    struct pl_list posted;     /* of pl_request.link */
+    struct pl_list unexpected; /* of struct pl_unexpected.link (match.h) */
+};
+
+/* A rank that was sent to: in the slot of its number, or behind it when that is taken. With no more ranks than
+ * PL_PEER_SLOTS each has a slot of its own, and the table never moves; else it grows with their number. */
+struct pl_peer_slot {
+    struct pl_peer *peer; /* NULL: nobody's slot */
+    int rank;
+};
+enum { PL_PEER_SLOTS = 64 };
+
+struct pl_comm {
+    struct pl_object obj;
+    struct pl_instance *instance; /* retained */
+    struct pl_comm_id id;
+    int rank, size;            /* in `group` */
+    struct pl_header envelopes[2]; /* of messages from here, without tag and size (p2p_blocking.c): P2P, COLL */
+    struct pl_group *group;    /* retained */
+    struct pl_group *remote;   /* of an intercommunicator, else NULL; retained */
+    struct pl_comm *local;     /* of an intercommunicator: of its local group, hidden; one handle */
+    bool first_group;          /* of an intercommunicator: breaks ties between the groups */
+    struct pl_peer_slot *peers; /* [peer_mask + 1]: those that were sent to (comm_peers.c) */
+    unsigned peer_mask, peer_count;
+    struct pl_book *book;      /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
+    struct pl_queues queues[PL_QUEUES]; /* by PL_MSG_P2P, PL_MSG_COLL, PL_MSG_PARTITIONED */
+    struct pl_match_index *index; /* of long queues (match_index.h); NULL: none */
+    bool no_index;             /* there will be none */
+    struct pl_list spares;     /* of pl_request.link: requests to use again (request.c); each holds the communicator */
+    struct pl_request *spare_coll; /* one of a collective, with its schedule; NULL: none */
+    int spare_count;           /* of both */
+    struct pl_comm *next;      /* in the engine's bucket */
+    struct pl_list siblings;   /* in the instance's list of communicators */
+    struct pl_board *board;    /* for blocking collectives; NULL: none, or not yet */
+    uint32_t by_board;         /* which kinds of them go by it: a bit each (core/coll/area/collectives.c) */
+    bool boardless;            /* there will be none */
+    int board_waited;          /* collectives that would have used it so far */
+    unsigned boarded;          /* collectives that went by the board, or by nodes */
+    struct pl_nodes *nodes;    /* for blocking collectives of several nodes (nodes.h); NULL: none, or not yet */
+    bool nodeless;             /* there will be none */
+    struct pl_comm *whole;     /* of which this is the part of a node, or of the leaders; borrowed. NULL: it is none */
+    uint32_t collective;       /* number of blocking collectives started: their tag */
+    uint32_t nonblocking;      /* the same for nonblocking and persistent ones */
+    _Atomic int unlike; /* a rank, plus 1, that would do collectives otherwise (core/coll/table.h); 0: none */
+    _Atomic int lost;          /* a rank, plus 1, whose process has died: broken (peer_failure.h) ... */
+    bool starved;              /* ... or a message from which found no memory */
+    struct pl_list channels;   /* of pl_channel.link: partitioned receives that expect pieces */
+    uint32_t partitioned;      /* tags of partitioned sends used so far: engine's lock */
+
+    struct pl_lock lock;
+    struct pl_errhandler *errhandler; /* retained */
+    struct pl_attrs *attrs;
+    struct pl_info *info;      /* what the user said about kinds of memory (comm_info.h); NULL: nothing */
+    _Atomic unsigned asserted; /* PL_ASSERT_* of comm_info.h */
+    char name[MPI_MAX_OBJECT_NAME];
+    int topology;              /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED */
+    void *topo;                /* topology.c */
+    struct pl_bsend *bsend;    /* attached buffer; NULL: none */
+    _Atomic int detached;      /* requests that the user freed while they were under way */
+    _Atomic int left; /* a rank, plus 1, that has left in good order, and was waited for (departure.h); 0: none */
+    bool orphan;               /* its instance is closed: nothing can be started */
+    struct pl_win *win;        /* whose own it is; NULL: nobody's */
+    const char *serves; /* NULL: the user's own; what it belongs to: "window", "file", "": another communicator */
+};
+
+static inline bool pl_comm_is_inter(const struct pl_comm *comm)
+{
+    return comm->remote != NULL;
+}
+
+/* Number of ranks that one may send to. */
+static inline int pl_comm_targets(const struct pl_comm *comm)
+{
+    return comm->remote ? comm->remote->size : comm->size;
+}
+
+/* Makes a communicator with one handle, without an id. Retains the groups. `parent` gives addresses and error handler;
+ * NULL: the instance does. */
+int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+                  struct pl_comm **comm);
+
+/* The same with its id, and puts it into the engine (pl_engine_add_comm()): messages find it. With a book of its own,
+ * which it takes when it succeeds; NULL: the parent's. */
+int pl_comm_create_by_book(struct pl_instance *instance, struct pl_comm *parent, struct pl_book *book,
+                           struct pl_group *group, struct pl_group *remote, struct pl_comm_id id,
+                           struct pl_comm **comm);
+
+/* The same with the parent's book. */
+int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
+                   struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm);
+
+/* The peer of a rank, NULL when nothing was sent to it yet. Engine lock held. */
+struct pl_peer *pl_comm_peer_behind(const struct pl_comm *comm, int rank);
+static inline struct pl_peer *pl_comm_peer(const struct pl_comm *comm, int rank)
+{
+    const struct pl_peer_slot *slot = &comm->peers[(unsigned)rank & comm->peer_mask];
+    return __builtin_expect(slot->rank == rank, 1) ? slot->peer : pl_comm_peer_behind(comm, rank);
+}
+
+/* Makes the table, for so many ranks; remembers a peer, if there is memory for it. */
+int pl_comm_peers_make(struct pl_comm *comm, int ranks);
+void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer);
+
+MPI_Comm pl_comm_handle(const struct pl_comm *comm);
+void *pl_comm_predefined(uintptr_t constant);
+void pl_comm_destroy(void *comm);
+
+/* Ends the members' processes, as far as the launcher can tell them from the rest of the job; else the job. */
+_Noreturn void pl_comm_abort(struct pl_comm *comm, int code, const char *message);
+
+/* "ocean", "MPI_COMM_WORLD", or "unnamed communicator" for messages; of a window's own, what names the window.
+ * Borrowed. */
+const char *pl_comm_label(const struct pl_comm *comm);
+
+/* Tags in the collectives' queues. Blocking and nonblocking ones are counted apart: the standard wants all in one
+ * order on all ranks, but programs that start a nonblocking one before a barrier here and after it there are used to
+ * getting away with it. And apart from those, one for a tag that the user gave. */
+enum { PL_NONBLOCKING_TAGS = 0x40000000 };
+static inline int pl_comm_next_tag(struct pl_comm *comm)
+{
+    return (int)(comm->collective++ & INT32_MAX);
+}
+static inline int pl_comm_next_nonblocking_tag(struct pl_comm *comm)
+{
+    return (int)((PL_NONBLOCKING_TAGS + comm->nonblocking++) & INT32_MAX);
+}
+static inline int pl_comm_user_tag(int tag)
+{
+    return INT32_MIN | tag;
+}
+
+/* The id of a communicator of which this process is the first member. */
+struct pl_comm_id pl_comm_new_id(void);
+
+/* The World's own, in static memory: never freed, so that what outlives the World may still point at it. */
+int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id,
+                              struct pl_comm *comm);
+
+/* Agrees on a new id among `group`, which is a part of `comm` to which the caller belongs: the group's first member
+ * chooses. `tag` sets it apart from others at the same time (in the collectives' queues). Collective over the group. */
+int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, struct pl_comm_id *id);
+
+/* The attributes' callbacks run, the user's handle goes; the object follows once nothing uses it. */
+int pl_comm_free(struct pl_comm *comm);
+
+/* The same after all that is under way has arrived. Collective, and waits. */
+int pl_comm_disconnect(struct pl_comm *comm);
+
+/* The instance closes while the user still holds the communicator: pending receives are cancelled, attributes deleted,
+ * and its handles are no longer valid. Sends go on. The caller holds a reference. */
+void pl_comm_orphan(struct pl_comm *comm);
+
+/* The error of a request of an orphan's that is to be started: MPI_ERR_REQUEST. */
+int pl_comm_fail_orphan(void) __attribute__((cold));
+
+/*
+ * Point to point for the library itself, in the collectives' queues: no argument checks, no handlers.
+ * Blocking ones return an error class. Requests are hidden objects that the caller waits for and releases.
+ */
+int pl_coll_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest, int tag,
+                  struct pl_request **request);
+int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source, int tag,
+                  struct pl_request **request);
+
+/* Point to point, as the user asks for it. `mode`: enum pl_send_mode. */
+int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag, int mode);
+int pl_send_standard(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag);
+int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
+            MPI_Status *status);
+
+#endif

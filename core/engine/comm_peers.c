@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The peers of a communicator's ranks: a table that knows those that were sent to, and costs nothing for the others.
+ *
+ * Open addressing, a free slot beyond every run of taken ones; nothing is ever taken out. Locking: the engine's.
+ */
+#include <stdlib.h>
+
+#include "core/engine/comm.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
+
+int pl_comm_peers_make(struct pl_comm *comm, int ranks)
+{
+    unsigned slots = 1;
+    while (slots < (unsigned)ranks && slots < PL_PEER_SLOTS)
+        slots *= 2;
+    comm->peers = pl_calloc(slots, sizeof *comm->peers);
+    comm->peer_mask = slots - 1;
+    return comm->peers ? MPI_SUCCESS : pl_fail_memory("a communicator");
+}
+
+/* The slot of a rank, or the free one where it belongs; NULL: it is not there, and the table is full. */
+static struct pl_peer_slot *find(struct pl_peer_slot *table, unsigned mask, int rank)
+{
+    for (unsigned i = 0; i <= mask; i++) {
+        struct pl_peer_slot *slot = &table[((unsigned)rank + i) & mask];
+        if (!slot->peer || slot->rank == rank)
+            return slot;
+    }
+    return NULL;
+}
+
+struct pl_peer *pl_comm_peer_behind(const struct pl_comm *comm, int rank)
+{
+    const struct pl_peer_slot *slot = find(comm->peers, comm->peer_mask, rank);
+    return slot ? slot->peer : NULL;
+}
+
+/* Twice as many slots as before, up to one for each rank. */
+static void grow(struct pl_comm *comm)
+{
+    unsigned mask = 2 * comm->peer_mask + 1;
+    struct pl_peer_slot *table = pl_calloc((size_t)mask + 1, sizeof *table);
+    if (!table)
+        return; /* longer ways, and in the end some are looked up anew each time */
+    for (unsigned i = 0; i <= comm->peer_mask; i++)
+        if (comm->peers[i].peer)
+            *find(table, mask, comm->peers[i].rank) = comm->peers[i];
+    free(comm->peers);
+    comm->peers = table;
+    comm->peer_mask = mask;
+}
+
+void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer)
+{
+    bool all = comm->peer_mask >= (unsigned)pl_comm_targets(comm) - 1; /* each has its own */
+    if (!all && 2 * (comm->peer_count + 1) > comm->peer_mask)
+        grow(comm);
+    struct pl_peer_slot *slot = find(comm->peers, comm->peer_mask, rank);
+    if (!slot)
+        return;
+    comm->peer_count += !slot->peer;
+    *slot = (struct pl_peer_slot){ peer, rank };
+}

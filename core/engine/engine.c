@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine: sending with order kept, progress, and what transports are offered. Life and peers: peer.c. */
+#include "core/engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/coll/collective.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/job/jobs.h"
+#include "core/engine/peer_failure.h"
+#include "core/engine/match.h"
+#include "core/engine/p2p.h"
+#include "core/engine/request.h"
+
+static void queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
+{
+    if (pl_list_empty(&peer->link)) /* it is in there already, also when what it had queued was cancelled */
+        pl_list_append(&engine->busy, &peer->link);
+    request->state = PL_STATE_QUEUED;
+    pl_list_append(&peer->pending, &request->link);
+}
+
+/* One try. PL_AGAIN: nothing happened. Otherwise the request is on its way or complete. */
+static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
+{
+    struct pl_endpoint *endpoint = peer->endpoint;
+    bool sync = request->out.header.flags & PL_FLAG_SYNC;
+
+    request->state = PL_STATE_MOVING;
+    if (sync)
+        pl_list_append(&engine->awaiting, &request->link);
+    int rc = endpoint->ops->send(endpoint, &request->out);
+    bool awaits = rc == MPI_SUCCESS && sync && !request->acked;
+    if (rc == PL_PENDING || awaits) {
+        if (awaits)
+            request->state = PL_STATE_AWAITING;
+        else if (!sync)
+            pl_list_append(&engine->moving, &request->link);
+        if (request->comm && __builtin_expect(atomic_load(&request->comm->lost), 0))
+            pl_send_ask_back(request); /* the receiver may have given up the communicator, and never look for it */
+        return MPI_SUCCESS;
+    }
+    pl_list_remove(&request->link);
+    if (rc != PL_AGAIN)
+        pl_request_complete(request, rc);
+    return rc == PL_AGAIN ? PL_AGAIN : MPI_SUCCESS;
+}
+
+/* Who only sends, as the root of a bcast or the first of a scan, must not run away from who receives: what comes early
+ * takes memory there, and each search goes through it. So one in so many is not done until it has been matched. */
+static inline void hold_back(struct pl_peer *peer, struct pl_request *request)
+{
+    if (++peer->ahead < PL_AHEAD_MOST)
+        return;
+    peer->ahead = 0;
+    request->out.header.flags |= PL_FLAG_SYNC;
+}
+
+int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
+{
+    request->peer = peer;
+    if (request->out.header.kind == PL_MSG_COLL)
+        hold_back(peer, request);
+    if (__builtin_expect(peer->error, 0)) {
+        pl_request_complete(request, peer->error);
+        return MPI_SUCCESS;
+    }
+    if (!pl_list_empty(&peer->pending) || try_send(engine, peer, request) == PL_AGAIN)
+        queue(engine, peer, request);
+    return MPI_SUCCESS;
+}
+
+static int send_queued(struct pl_engine *engine, struct pl_peer *peer)
+{
+    int events = 0;
+    struct pl_list *node;
+    while ((node = pl_list_pop(&peer->pending)) != NULL) {
+        struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
+        if (peer->error) {
+            pl_request_complete(request, peer->error);
+        } else if (try_send(engine, peer, request) == PL_AGAIN) {
+            pl_list_append(peer->pending.next, node); /* back to the front */
+            request->state = PL_STATE_QUEUED;
+            break;
+        }
+        events++;
+    }
+    return events;
+}
+
+/* What happens in here may take any peer out of the list, or put it in again. */
+static int send_pending(struct pl_engine *engine)
+{
+    int events = 0;
+    struct pl_list busy, *node;
+    pl_list_move(&busy, &engine->busy);
+    while ((node = pl_list_pop(&busy)) != NULL) {
+        struct pl_peer *peer = PL_CONTAINER(node, struct pl_peer, link);
+        events += send_queued(engine, peer);
+        if (!pl_list_empty(&peer->pending) && pl_list_empty(&peer->link))
+            pl_list_append(&engine->busy, &peer->link);
+    }
+    return events;
+}
+
+/* Does an earlier send to the same rank still wait for the address? */
+static bool held_back(const struct pl_list *waiting, const struct pl_request *request)
+{
+    for (const struct pl_list *node = waiting->next; node != waiting; node = node->next) {
+        const struct pl_request *other = PL_CONTAINER(node, const struct pl_request, link);
+        if (other->peer_rank == request->peer_rank && other->comm == request->comm)
+            return true;
+    }
+    return false;
+}
+
+static int resolve(struct pl_comm *comm, int rank, const struct pl_request *request, struct pl_peer **peer)
+{
+    if (atomic_load(&comm->lost))
+        return pl_lost_class(comm);
+    int rc = pl_engine_resolve(comm, rank, peer);
+    return rc == MPI_SUCCESS && request->out.header.kind == PL_MSG_COLL ? pl_coll_check(comm) : rc;
+}
+
+/* Sends whose receiver had no address yet, in order: one that must still wait holds back the later ones to its rank. */
+static int send_unresolved(struct pl_engine *engine)
+{
+    int events = 0;
+    struct pl_list waiting;
+    pl_list_init(&waiting);
+    struct pl_list *node;
+    while ((node = pl_list_pop(&engine->unresolved)) != NULL) {
+        struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
+        struct pl_peer *peer = NULL;
+        int rc = held_back(&waiting, request) ? PL_AGAIN : resolve(request->comm, request->peer_rank, request, &peer);
+        if (rc == PL_AGAIN) {
+            pl_list_append(&waiting, node);
+            continue;
+        }
+        events++;
+        if (rc)
+            pl_request_complete(request, rc);
+        else
+            pl_engine_send(engine, peer, request);
+    }
+    while ((node = pl_list_pop(&waiting)) != NULL)
+        pl_list_append(&engine->unresolved, node);
+    return events;
+}
+
+int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    struct pl_peer *peer = pl_comm_peer(comm, rank);
+    if (__builtin_expect(peer != NULL, 1))
+        return pl_engine_send(engine, peer, request);
+    int rc = held_back(&engine->unresolved, request) ? PL_AGAIN : resolve(comm, rank, request, &peer);
+    if (rc == MPI_SUCCESS)
+        return pl_engine_send(engine, peer, request);
+    if (rc != PL_AGAIN) {
+        pl_request_complete(request, rc);
+        return MPI_SUCCESS;
+    }
+    request->state = PL_STATE_UNRESOLVED;
+    pl_list_append(&engine->unresolved, &request->link);
+    return MPI_SUCCESS;
+}
+
+int pl_engine_progress(struct pl_engine *engine)
+{
+    assert(pl_lock_held(&engine->lock));
+    int events = 0;
+    unsigned turn = atomic_load_explicit(&engine->turns, memory_order_relaxed) + 1;
+    atomic_store_explicit(&engine->turns, turn, memory_order_relaxed);
+    for (int i = 0; i < engine->transports; i++)
+        events += engine->transport[i].ops->progress(engine->transport[i].self);
+    if (!pl_list_empty(&engine->busy))
+        events += send_pending(engine);
+    if (!pl_list_empty(&engine->unresolved))
+        events += send_unresolved(engine);
+    PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
+        events += hook->run(hook);
+    PL_LIST_EACH(watch, &engine->watches, struct pl_hook, link)
+        events += watch->run(watch);
+    return events;
+}
+
+void pl_engine_do(struct pl_list *chores)
+{
+    struct pl_list *node;
+    while ((node = pl_list_pop(chores)) != NULL) {
+        struct pl_chore *chore = PL_CONTAINER(node, struct pl_chore, link);
+        chore->run(chore);
+    }
+}
+
+void pl_engine_leave_busy(struct pl_engine *engine)
+{
+    struct pl_list dead, chores, *node;
+    pl_list_move(&dead, &engine->graveyard);
+    pl_list_move(&chores, &engine->chores);
+    pl_lock_drop(&engine->lock);
+    while ((node = pl_list_pop(&dead)) != NULL)
+        pl_object_release(PL_CONTAINER(node, struct pl_request, link));
+    pl_engine_do(&chores);
+}
+
+/* A control message that finds no room travels in a request of its own, with a copy of its data behind it. */
+struct control {
+    struct pl_request request;
+    unsigned char data[];
+};
+
+static void control_sent(struct pl_request *request)
+{
+    free(PL_CONTAINER(request, struct control, request));
+}
+
+int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const struct pl_header *header, const void *data,
+                      size_t bytes)
+{
+    struct control *control = calloc(1, sizeof *control + bytes);
+    if (!control)
+        return pl_fail_memory("a control message");
+    struct pl_request *request = &control->request;
+    request->engine = engine;
+    request->on_stack = true;
+    request->completed = control_sent;
+    request->out.header = *header;
+    request->out.header.size = bytes;
+    if (bytes)
+        memcpy(control->data, data, bytes);
+    pl_list_init(&request->link);
+    pl_cursor_init(&request->out.data, control->data, (MPI_Count)bytes, PL_TYPE_BYTE);
+    return pl_engine_send(engine, peer, request);
+}
+
+/* --- what transports call ------------------------------------------------------------------------------------- */
+
+static void host_sent(struct pl_engine *engine, struct pl_outgoing *message, int error)
+{
+    (void)engine;
+    struct pl_request *request = PL_CONTAINER(message, struct pl_request, out);
+    if (!error && (message->header.flags & PL_FLAG_SYNC) && !message->bulk && !request->acked &&
+        !request->outcome.cancelled) {
+        request->state = PL_STATE_AWAITING;
+        return;
+    }
+    pl_list_remove(&request->link);
+    pl_request_complete(request, error);
+}
+
+static void host_fetched(struct pl_engine *engine, struct pl_incoming *message, int error)
+{
+    (void)engine;
+    struct pl_request *request = PL_CONTAINER(message, struct pl_request, in);
+    if (!error && message->size > message->data.total)
+        error = MPI_ERR_TRUNCATE;
+    pl_request_complete(request, error);
+}
+
+void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
+{
+    if (peer->error)
+        return;
+    peer->error = MPI_ERR_PROC_ABORTED;
+    char who[PL_JOB_NAME_MAX + 32];
+    pl_jobs_describe(peer->proc, who, sizeof who);
+    pl_log("engine", 1, "lost %s", who);
+    PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link)
+        if (request->peer == peer && request->state == PL_STATE_AWAITING) {
+            pl_list_remove(&request->link);
+            pl_request_complete(request, peer->error);
+        }
+    struct pl_list *node;
+    while ((node = pl_list_pop(&peer->pending)) != NULL)
+        pl_request_complete(PL_CONTAINER(node, struct pl_request, link), peer->error);
+    pl_list_remove(&peer->link);
+    if (peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) != 0) /* no launcher ends this job for that one's sake */
+        pl_lost_break(engine, peer->proc);
+}
+
+/* The peer that sends from there, NULL: nothing was sent to it. */
+static struct pl_peer *peer_at(const struct pl_engine *engine, const struct pl_origin *from)
+{
+    struct pl_peer *peer = from ? engine->peers[from->engine & (engine->peer_buckets - 1)] : NULL;
+    while (peer && peer->engine != from->engine)
+        peer = peer->next;
+    return peer;
+}
+
+static void host_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+{
+    struct pl_peer *peer = peer_at(engine, from);
+    if (endpoint)
+        pl_engine_peer_failed(engine, endpoint->peer);
+    if (peer)
+        pl_engine_peer_failed(engine, peer);
+}
+
+static void host_closed(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
+{
+    struct pl_peer *peer = peer_at(engine, from);
+    if (endpoint)
+        endpoint->peer->closed = true;
+    if (peer)
+        peer->closed = true;
+}
+
+static uint64_t host_engine_id(const struct pl_engine *engine)
+{
+    return engine->id;
+}
+
+static const void *host_engine_card(const struct pl_engine *engine, size_t *length)
+{
+    *length = engine->card_length;
+    return engine->card;
+}
+
+static bool host_threaded(const struct pl_engine *engine)
+{
+    return engine->lock.real;
+}
+
+const struct pl_host pl_engine_host = {
+    .abi = PL_TRANSPORT_ABI,
+    .arrived = pl_match_arrived,
+    .sent = host_sent,
+    .fetched = host_fetched,
+    .lost = host_lost,
+    .closed = host_closed,
+    .engine_id = host_engine_id,
+    .engine_card = host_engine_card,
+    .threaded = host_threaded,
+    .pack = pl_cursor_pack,
+    .unpack = pl_cursor_unpack,
+    .seek = pl_cursor_seek,
+    .run = pl_cursor_run,
+    .fail = pl_fail,
+    .config_long = pl_config_long,
+    .config_text = pl_config_text,
+    .log = pl_log,
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Instances: opening, closing. */
+#include "core/engine/instance.h"
+
+#include "core/object/alloc_kinds.h"
+#include "core/engine/bsend.h"
+#include "core/engine/comm.h"
+#include "core/base/config.h"
+#include "core/object/errhandler.h"
+#include "core/base/error.h"
+#include "core/file/file.h"
+#include "core/object/info.h"
+#include "core/job/process.h"
+
+struct pl_instance *pl_world;
+struct pl_comm *pl_world_comm, *pl_self_comm, *pl_parent_comm;
+_Atomic int pl_world_state = PL_WORLD_BEFORE;
+
+static _Atomic uint64_t serials;
+
+/* The World's, which lives once. */
+static struct pl_instance world_instance = { .obj = PL_OBJECT_PREDEFINED(PL_SESSION, 0) };
+
+/* The hints in use that every instance has. */
+static int make_info(const char *kinds, struct pl_info **info)
+{
+    *info = pl_info_create();
+    int rc = *info ? pl_alloc_kinds_grant(*info, kinds) : MPI_ERR_NO_MEM;
+    if (rc && *info)
+        pl_handle_drop(*info);
+    return rc;
+}
+
+int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_instance **instance)
+{
+    struct pl_instance *made = world ? &world_instance : pl_object_create(PL_SESSION);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    *made = (struct pl_instance){ .obj = made->obj }; /* an initialization of the World may have failed before */
+    int rc = pl_process_open();
+    if (rc)
+        goto object;
+    rc = make_info(kinds ? kinds : pl_config_text("memory_alloc_kinds"), &made->info);
+    if (rc)
+        goto process;
+    made->world = world;
+    made->strict = pl_config_bool("strict");
+    made->thread_level = thread_level;
+    made->serial = atomic_fetch_add(&serials, 1) + 1;
+    pl_lock_init(&made->lock, PL_RANK_INSTANCE, true);
+    pl_list_init(&made->comms);
+    pl_list_init(&made->files);
+    rc = pl_errhandler_initial(&made->errhandler);
+    if (rc == MPI_SUCCESS)
+        rc = pl_engine_open(&made->engine, made, thread_level);
+    if (rc)
+        goto info;
+    made->open = true;
+    *instance = made;
+    return MPI_SUCCESS;
+
+info:
+    pl_object_release(made->errhandler);
+    made->errhandler = NULL;
+    pl_lock_fini(&made->lock);
+    pl_handle_drop(made->info);
+    made->info = NULL;
+process:
+    pl_process_close();
+object:
+    pl_object_release(made);
+    return rc;
+}
+
+/* The first communicator that is still there, or NULL; retained. */
+static struct pl_comm *first_comm(struct pl_instance *instance)
+{
+    struct pl_comm *comm = NULL;
+    pl_lock_take(&instance->lock);
+    if (!pl_list_empty(&instance->comms)) {
+        comm = PL_CONTAINER(instance->comms.next, struct pl_comm, siblings);
+        pl_list_remove(&comm->siblings);
+        pl_object_retain(comm);
+    }
+    pl_lock_drop(&instance->lock);
+    return comm;
+}
+
+/* The same of files. */
+static struct pl_file *first_file(struct pl_instance *instance)
+{
+    struct pl_file *file = NULL;
+    pl_lock_take(&instance->lock);
+    if (!pl_list_empty(&instance->files)) {
+        file = PL_CONTAINER(instance->files.next, struct pl_file, siblings);
+        pl_list_remove(&file->siblings);
+        pl_object_retain(file);
+    }
+    pl_lock_drop(&instance->lock);
+    return file;
+}
+
+void pl_instance_close(struct pl_instance *instance)
+{
+    struct pl_file *file;
+    struct pl_comm *comm;
+    void *buffer;
+    MPI_Count size;
+    while ((file = first_file(instance)) != NULL) {
+        pl_file_orphan(file);
+        pl_object_release(file);
+    }
+    while ((comm = first_comm(instance)) != NULL) {
+        pl_bsend_detach(pl_bsend_of_comm(comm), &buffer, &size);
+        pl_comm_orphan(comm);
+        pl_object_release(comm);
+    }
+    pl_bsend_detach(pl_bsend_of_instance(instance), &buffer, &size);
+    instance->open = false;
+    pl_engine_close(&instance->engine);
+    pl_process_close();
+    pl_handle_drop(instance->info);
+    pl_object_release(instance->errhandler);
+    instance->info = NULL;
+    instance->errhandler = NULL;
+}
+
+/* The rest, with the last reference: a request or a communicator that the user forgot may have outlived the session. */
+void pl_session_destroy(void *session)
+{
+    struct pl_instance *instance = session;
+    if (!instance->engine.closed) /* it was never opened */
+        return;
+    pl_lock_fini(&instance->engine.lock);
+    pl_lock_fini(&instance->lock);
+}

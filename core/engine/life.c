@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The life of an engine: its transports, its address card, the table of all engines of the process.
+ *
+ * A card is the engine's id (8 bytes), then for each transport: length of the name, the name, length of the address
+ * (2 bytes), the address; in the same form, as "coll", what is configured for collectives, if anything is.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "core/coll/area/area.h"
+#include "core/coll/table.h"
+#include "core/base/config.h"
+#include "core/engine/engine.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/engine/peer_failure.h"
+#include "core/engine/match_index.h"
+#include "core/base/memory.h"
+#include "core/object/plugin.h"
+#include "core/job/process.h"
+#include "core/engine/wait_report.h"
+#include "core/engine/request.h"
+
+extern const struct pl_transport_ops pl_transport_self, pl_transport_shm;
+
+/* All engines of this process, for pl_engine_nudge_others(). */
+static struct pl_lock engines_lock = PL_LOCK_INIT(PL_RANK_ENGINES);
+static struct pl_list engines = { &engines, &engines };
+
+/* --- transports ------------------------------------------------------------------------------------------------ */
+
+static int open_transport(struct pl_engine *engine, const struct pl_transport_ops *ops)
+{
+    int slot = engine->transports;
+    int rc = ops->open(engine, &pl_engine_host, &engine->transport[slot].self);
+    if (rc == MPI_SUCCESS) {
+        engine->transport[slot].ops = ops;
+        atomic_store_explicit(&engine->transports, slot + 1, memory_order_release);
+    }
+    return rc;
+}
+
+static int open_loaded(struct pl_engine *engine, const char *name)
+{
+    const struct pl_transport_ops *ops = pl_plugin_load(name, PL_TRANSPORT_SYMBOL);
+    int rc = ops ? open_transport(engine, ops) : MPI_ERR_OTHER;
+    if (rc != PL_UNREACHABLE)
+        return rc;
+    char why[PL_DETAIL_MAX];
+    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+    return pl_fail(MPI_ERR_OTHER, "%s", why);
+}
+
+/* What reaches others. "auto": shm among processes of the node, ucx when the job is on several nodes. A name or a list
+ * forces. */
+static int open_ways_out(struct pl_engine *engine)
+{
+    const char *wanted = pl_config_text("transport");
+    const struct pl_place *place = &pl_process.place;
+    bool automatic = strcmp(wanted, "auto") == 0;
+    bool shm = automatic || strstr(wanted, "shm") != NULL;
+    bool ucx = automatic ? place->local_size < place->size : strstr(wanted, "ucx") != NULL;
+
+    int rc = MPI_SUCCESS;
+    if (shm) {
+        rc = open_transport(engine, &pl_transport_shm);
+        if (rc && automatic) { /* no shared memory here: the network serves the node too */
+            pl_log("engine", 1, "no shared memory: %s", pl_error_detail(NULL));
+            ucx = true;
+            rc = MPI_SUCCESS;
+        }
+    }
+    if (rc == MPI_SUCCESS && ucx)
+        rc = open_loaded(engine, PL_NETWORK);
+    return rc;
+}
+
+/* A process that is alone needs none but "self", unless it is told otherwise, until it meets processes of other
+ * jobs. */
+static bool is_alone(void)
+{
+    return pl_process.place.size == 1 && strcmp(pl_config_text("transport"), "auto") == 0;
+}
+
+static int open_transports(struct pl_engine *engine)
+{
+    int rc = open_transport(engine, &pl_transport_self);
+    return rc || (engine->instance && is_alone()) ? rc : open_ways_out(engine);
+}
+
+static int write_card(struct pl_engine *engine)
+{
+    unsigned char card[PL_CARD_MAX], *at = card, *end = at + sizeof card;
+    memcpy(at, &engine->id, 8);
+    at += 8;
+    for (int i = 0; i < engine->transports; i++) {
+        const struct pl_transport_ops *ops = engine->transport[i].ops;
+        size_t name = strlen(ops->name), length = 0;
+        if ((size_t)(end - at) < name + 3)
+            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for transport %s", sizeof card,
+                           ops->name);
+        *at++ = (unsigned char)name;
+        memcpy(at, ops->name, name);
+        at += name;
+        int rc = ops->address(engine->transport[i].self, at + 2, (size_t)(end - at - 2), &length);
+        if (rc)
+            return rc;
+        at[0] = (unsigned char)(length & 0xff);
+        at[1] = (unsigned char)(length >> 8);
+        at += 2 + length;
+    }
+    uint32_t settings = pl_coll_settings();
+    if (settings) {
+        unsigned char entry[] = { 4, 'c', 'o', 'l', 'l', sizeof settings, 0 };
+        if ((size_t)(end - at) < sizeof entry + sizeof settings)
+            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for settings", sizeof card);
+        memcpy(at, entry, sizeof entry);
+        memcpy(at + sizeof entry, &settings, sizeof settings);
+        at += sizeof entry + sizeof settings;
+    }
+    engine->card_length = (size_t)(at - card);
+    memcpy(engine->card, card, engine->card_length);
+    return MPI_SUCCESS;
+}
+
+/* --- life ------------------------------------------------------------------------------------------------------ */
+
+static int make_tables(struct pl_engine *engine)
+{
+    engine->peer_buckets = engine->comm_buckets = 16;
+    engine->peers = pl_calloc(engine->peer_buckets, sizeof *engine->peers);
+    engine->comms = pl_calloc(engine->comm_buckets, sizeof *engine->comms);
+    if (engine->peers && engine->comms)
+        return MPI_SUCCESS;
+    free(engine->peers);
+    free(engine->comms);
+    return pl_fail_memory("an engine");
+}
+
+static void close_transports(struct pl_engine *engine)
+{
+    while (engine->transports > 0) {
+        int last = --engine->transports;
+        engine->transport[last].ops->close(engine->transport[last].self);
+    }
+}
+
+static int draw_id(struct pl_engine *engine)
+{
+    while (engine->id == 0)
+        if (getrandom(&engine->id, sizeof engine->id, 0) != sizeof engine->id)
+            return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for an engine's id");
+    if (pl_process.place.watched) /* which of those who have had this rank: see peer_failure.c */
+        engine->id = (engine->id & ~(uint64_t)0xff) | (pl_process_deaths(pl_process_self()) & 0xff);
+    return MPI_SUCCESS;
+}
+
+int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level)
+{
+    const struct pl_place *place = &pl_process.place;
+    memset(engine, 0, sizeof *engine);
+    pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_DOOR, thread_level > MPI_THREAD_FUNNELED);
+    engine->instance = instance;
+    engine->thread = pthread_self();
+    struct pl_list *lists[] = { &engine->busy,   &engine->awaiting,   &engine->moving, &engine->graveyard,
+                                &engine->chores, &engine->unresolved, &engine->hooks,  &engine->watches,
+                                &engine->boards, &engine->orphans,    &engine->siblings };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        pl_list_init(lists[i]);
+    engine->patient = place->slots > 0 && place->local_size > place->slots;
+    int rc = draw_id(engine);
+    if (rc == MPI_SUCCESS)
+        rc = make_tables(engine);
+    if (rc)
+        goto lock;
+    rc = open_transports(engine);
+    if (rc)
+        goto transports;
+    rc = write_card(engine);
+    if (rc == MPI_SUCCESS)
+        rc = pl_lost_open(engine);
+    if (rc)
+        goto transports;
+    pl_lock_take(&engines_lock);
+    pl_list_append(&engines, &engine->siblings);
+    pl_lock_drop(&engines_lock);
+    return MPI_SUCCESS;
+
+transports:
+    close_transports(engine);
+    free(engine->peers);
+    free(engine->comms);
+lock:
+    pl_lock_fini(&engine->lock);
+    return rc;
+}
+
+/* Takes the lock when nobody sleeps in the transports: those that were armed are the ones that are disarmed. */
+static void enter_awake(struct pl_engine *engine)
+{
+    pl_engine_enter(engine);
+    while (engine->asleep) {
+        pl_engine_leave(engine);
+        pl_engine_wake(engine);
+        sched_yield();
+        pl_engine_enter(engine);
+    }
+}
+
+int pl_engine_widen(struct pl_engine *engine)
+{
+    int rc = MPI_SUCCESS;
+    enter_awake(engine);
+    if (engine->transports == 1 && is_alone()) {
+        rc = open_ways_out(engine);
+        if (rc == MPI_SUCCESS)
+            rc = write_card(engine);
+    }
+    pl_engine_leave(engine);
+    return rc;
+}
+
+bool pl_engine_is_networked(const struct pl_engine *engine)
+{
+    return pl_engine_card_has(engine->card, engine->card_length, PL_NETWORK);
+}
+
+size_t pl_engine_card(struct pl_engine *engine, unsigned char card[PL_CARD_MAX])
+{
+    pl_engine_enter(engine);
+    size_t length = engine->card_length;
+    memcpy(card, engine->card, length);
+    pl_engine_leave(engine);
+    return length;
+}
+
+int pl_engine_add_network(struct pl_engine *engine)
+{
+    const char *wanted = pl_config_text("transport");
+    int rc = MPI_SUCCESS;
+    pl_engine_enter(engine);
+    bool networked = pl_engine_is_networked(engine);
+    pl_engine_leave(engine);
+    if (networked)
+        return MPI_SUCCESS;
+    enter_awake(engine);
+    if (!pl_engine_is_networked(engine)) {
+        rc = strcmp(wanted, "auto") == 0 ? open_loaded(engine, PL_NETWORK)
+                                         : pl_fail(MPI_ERR_OTHER, "PLENUM_TRANSPORT=%s leaves out " PL_NETWORK, wanted);
+        if (rc == MPI_SUCCESS)
+            rc = write_card(engine);
+    }
+    pl_engine_leave(engine);
+    return rc;
+}
+
+static bool flushed(struct pl_engine *engine)
+{
+    if (!pl_list_empty(&engine->busy) || !pl_list_empty(&engine->unresolved))
+        return false;
+    for (int i = 0; i < engine->transports; i++)
+        if (!engine->transport[i].ops->flushed(engine->transport[i].self))
+            return false;
+    return true;
+}
+
+static void flush(struct pl_engine *engine)
+{
+    const struct pl_waiting what = { .what = PL_WHAT_CLOSE, .peer = PL_NOBODY, .tag = PL_ANY };
+    struct pl_wait wait = { .what = &what };
+    for (;;) {
+        pl_engine_enter(engine);
+        int events = pl_engine_progress(engine);
+        bool done = flushed(engine);
+        pl_engine_leave(engine);
+        if (done)
+            return;
+        if (events)
+            wait.rounds = 0;
+        else
+            pl_engine_idle(engine, &wait);
+    }
+}
+
+static void drop_orphans(struct pl_engine *engine)
+{
+    PL_LIST_EACH(unexpected, &engine->orphans, struct pl_unexpected, link) {
+        pl_list_remove(&unexpected->link);
+        pl_match_drop(engine, unexpected, false);
+    }
+}
+
+/* Two processes that close while each has a long message for the other that nobody will receive must not wait for each
+ * other: what arrives now is dropped. */
+void pl_engine_close(struct pl_engine *engine)
+{
+    pl_engine_enter(engine);
+    engine->closing = true;
+    drop_orphans(engine);
+    pl_engine_leave(engine);
+    flush(engine);
+    pl_lost_close(engine);
+    pl_lock_take(&engines_lock);
+    pl_list_remove(&engine->siblings);
+    pl_lock_drop(&engines_lock);
+
+    pl_engine_enter(engine);
+    PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link) {
+        pl_list_remove(&request->link);
+        pl_request_complete(request, MPI_ERR_OTHER);
+    }
+    for (size_t i = 0; i < engine->peer_buckets; i++)
+        for (struct pl_peer *peer = engine->peers[i], *next; peer; peer = next) {
+            next = peer->next;
+            if (peer->endpoint)
+                peer->endpoint->ops->disconnect(peer->endpoint);
+            free(peer);
+        }
+    pl_board_forget(engine);
+    close_transports(engine);
+    free(engine->peers);
+    free(engine->comms);
+    engine->closed = true;
+    pl_engine_leave(engine);
+}
+
+/* --- the others -------------------------------------------------------------------------------------------------- */
+
+/* Has somebody made progress in it since it was looked at last? */
+static bool is_moved(struct pl_engine *engine)
+{
+    unsigned turns = atomic_load_explicit(&engine->turns, memory_order_relaxed);
+    bool moved = turns != engine->turns_seen;
+    engine->turns_seen = turns;
+    return moved;
+}
+
+int pl_engine_nudge_others(struct pl_engine *engine)
+{
+    int events = 0;
+    struct pl_list chores, *node;
+    if (!pl_lock_try(&engines_lock))
+        return 0;
+    pl_list_init(&chores);
+    PL_LIST_EACH(other, &engines, struct pl_engine, siblings) {
+        if (other == engine || (!other->lock.real && !pthread_equal(other->thread, pthread_self())))
+            continue;
+        if (is_moved(other) || !pl_lock_try(&other->lock))
+            continue;
+        events += pl_engine_progress(other);
+        is_moved(other); /* that was not somebody */
+        while ((node = pl_list_pop(&other->chores)) != NULL)
+            pl_list_append(&chores, node);
+        pl_lock_drop(&other->lock); /* what lies in its graveyard is for whoever leaves it next */
+    }
+    pl_lock_drop(&engines_lock);
+    pl_engine_do(&chores);
+    return events;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Matching of messages and receives, and the control messages of synchronous and cancelled sends. */
+#include "core/engine/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/engine/engine.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/engine/peer_failure.h"
+#include "core/engine/match_index.h"
+#include "core/base/memory.h"
+#include "core/engine/partitioned.h"
+#include "core/rma/rma.h"
+
+static inline bool fits(const struct pl_header *header, int source, int tag)
+{
+    return (source == MPI_ANY_SOURCE || source == header->source) && (tag == MPI_ANY_TAG || tag == header->tag);
+}
+
+static void *transport_self(struct pl_engine *engine, const struct pl_transport_ops *ops)
+{
+    for (int i = 0; i < engine->transports; i++)
+        if (engine->transport[i].ops == ops)
+            return engine->transport[i].self;
+    return NULL;
+}
+
+/* Sends an answer to whoever sent `header`. A sender that cannot be reached any more needs none. */
+static void answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, int kind,
+                   int tag)
+{
+    struct pl_peer *peer;
+    struct pl_header reply = {
+        .home = header->home, .serial = header->serial, .kind = (uint8_t)kind, .tag = tag, .token = header->token
+    };
+    if (pl_engine_peer(engine, from->card, from->card_length, UINT64_MAX, &peer) == MPI_SUCCESS)
+        pl_engine_control(engine, peer, &reply, NULL, 0);
+}
+
+/* The receive has its message. Returns the error that it completes with when all goes well. */
+static inline int matched(struct pl_request *request, const struct pl_header *header)
+{
+    size_t room = request->in.data.total;
+    request->state = PL_STATE_MOVING;
+    request->outcome.source = header->source;
+    request->outcome.tag = header->tag;
+    request->outcome.bytes = (MPI_Count)(header->size < room ? header->size : room);
+    request->in.size = header->size;
+    return __builtin_expect(header->size > room, 0) ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+}
+
+/* The data is here. */
+static inline void take(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
+                        const void *data)
+{
+    int error = matched(request, header);
+    size_t bytes = (size_t)request->outcome.bytes;
+    void *run = pl_cursor_direct(&request->in.data);
+    if (__builtin_expect(run && bytes, 1))
+        memcpy(run, data, bytes);
+    else if (bytes)
+        pl_cursor_unpack(&request->in.data, data, bytes);
+    if (__builtin_expect(header->flags & PL_FLAG_SYNC, 0))
+        answer(request->engine, from, header, PL_MSG_ACK, 0);
+    pl_request_complete(request, error);
+}
+
+/* It is at the sender. */
+void pl_match_fetch(struct pl_request *request, const struct pl_header *header, struct pl_bulk *bulk)
+{
+    int error = matched(request, header);
+    int rc = bulk->ops->fetch(transport_self(request->engine, bulk->ops), bulk, &request->in);
+    if (rc != PL_PENDING)
+        pl_request_complete(request, rc ? rc : error);
+}
+
+static inline void deliver(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
+                           const void *data, struct pl_bulk *bulk)
+{
+    if (__builtin_expect(bulk != NULL, 0))
+        pl_match_fetch(request, header, bulk);
+    else
+        take(request, from, header, data);
+}
+
+void pl_match_deliver(struct pl_request *request, struct pl_unexpected *unexpected)
+{
+    deliver(request, unexpected->from, &unexpected->header, unexpected->data, unexpected->bulk);
+    free(unexpected);
+}
+
+void pl_match_refuse(struct pl_engine *engine, struct pl_bulk *bulk)
+{
+    bulk->ops->drop(transport_self(engine, bulk->ops), bulk, false);
+}
+
+void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, bool cancelled)
+{
+    if (unexpected->bulk)
+        unexpected->bulk->ops->drop(transport_self(engine, unexpected->bulk->ops), unexpected->bulk, cancelled);
+    free(unexpected);
+}
+
+static struct pl_unexpected *keep(const struct pl_origin *from, const struct pl_header *header, const void *data,
+                                  struct pl_bulk *bulk)
+{
+    size_t bytes = bulk ? 0 : header->size;
+    struct pl_unexpected *unexpected = pl_malloc(sizeof *unexpected + bytes);
+    if (!unexpected)
+        return NULL;
+    pl_list_init(&unexpected->index);
+    unexpected->header = *header;
+    unexpected->from = from;
+    unexpected->bulk = bulk;
+    if (bytes)
+        memcpy(unexpected->data, data, bytes);
+    return unexpected;
+}
+
+static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_header *header)
+{
+    struct pl_comm *comm = engine->last_comm;
+    if (comm && comm->id.home == header->home && comm->id.serial == header->serial)
+        return comm;
+    for (comm = engine->comms[(header->home ^ header->serial) & (engine->comm_buckets - 1)]; comm; comm = comm->next)
+        if (comm->id.home == header->home && comm->id.serial == header->serial)
+            return engine->last_comm = comm;
+    return NULL;
+}
+
+/* There is no memory to keep it. Its sender must not wait for ever; who would have received it is told. */
+static __attribute__((cold, noinline)) void throw_away(struct pl_engine *engine, struct pl_comm *comm,
+                                                       const struct pl_origin *from, const struct pl_header *header,
+                                                       struct pl_bulk *bulk)
+{
+    if (bulk)
+        pl_match_refuse(engine, bulk);
+    else if (header->flags & PL_FLAG_SYNC)
+        answer(engine, from, header, PL_MSG_ACK, 0);
+    pl_lost_starve(engine, comm, header);
+}
+
+/* Nobody waits for it yet. `comm` NULL: it is not made yet. */
+static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
+                          const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+{
+    if (__builtin_expect(!comm && engine->closing, 0)) {
+        if (bulk)
+            pl_match_refuse(engine, bulk);
+        return;
+    }
+    struct pl_unexpected *unexpected = keep(from, header, data, bulk);
+    if (!unexpected) {
+        throw_away(engine, comm, from, header, bulk);
+        return;
+    }
+    pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->orphans, &unexpected->link);
+    if (comm && comm->index && header->kind == PL_MSG_P2P)
+        pl_match_index_add_unexpected(comm, unexpected);
+    if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
+        pl_engine_wake(engine); /* somebody may be in a probe */
+}
+
+/* The first posted receive that fits. */
+static struct pl_request *find_posted(struct pl_comm *comm, const struct pl_header *header)
+{
+    struct pl_queues *queues = &comm->queues[header->kind];
+    int steps = 0;
+    if (__builtin_expect(comm->index && header->kind == PL_MSG_P2P, 0))
+        return pl_match_index_posted(comm, header->source, header->tag);
+    for (struct pl_list *node = queues->posted.next; node != &queues->posted; node = node->next, steps++) {
+        struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
+        if (fits(header, request->peer_rank, request->tag))
+            return request;
+        if (__builtin_expect(steps == PL_SEARCH_LONG, 0) && header->kind == PL_MSG_P2P)
+            pl_match_index_make(comm);
+    }
+    return NULL;
+}
+
+static inline void arrived_message(struct pl_engine *engine, const struct pl_origin *from,
+                                   const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+{
+    struct pl_comm *comm = find_comm(engine, header);
+    if (__builtin_expect(comm != NULL, 1)) {
+        struct pl_request *request = find_posted(comm, header);
+        if (request) {
+            pl_match_unpost(request);
+            deliver(request, from, header, data, bulk);
+            return;
+        }
+    }
+    arrived_early(engine, comm, from, header, data, bulk);
+}
+
+/* Announcements are matched by tag; pieces, whose tags are negative, are found by their number. */
+static void arrived_partitioned(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                                const void *data, struct pl_bulk *bulk)
+{
+    if (header->tag >= 0) {
+        arrived_message(engine, from, header, data, bulk);
+        return;
+    }
+    struct pl_comm *comm = find_comm(engine, header);
+    struct pl_request *piece = comm ? pl_partitioned_take(comm, header) : NULL;
+    if (piece)
+        deliver(piece, from, header, data, bulk);
+    else
+        arrived_early(engine, comm, from, header, data, bulk);
+}
+
+void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
+{
+    PL_LIST_EACH(unexpected, &engine->orphans, struct pl_unexpected, link)
+        if (unexpected->header.home == comm->id.home && unexpected->header.serial == comm->id.serial) {
+            pl_list_remove(&unexpected->link);
+            pl_list_append(&comm->queues[unexpected->header.kind].unexpected, &unexpected->link);
+        }
+    if (__builtin_expect(engine->starved.serial, 0))
+        pl_lost_adopt(engine, comm);
+}
+
+struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag)
+{
+    int steps = 0;
+    if (__builtin_expect(comm->index && context == PL_MSG_P2P && source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG, 0))
+        return pl_match_index_unexpected(comm, source, tag);
+    PL_LIST_EACH(unexpected, &comm->queues[context].unexpected, struct pl_unexpected, link) {
+        if (fits(&unexpected->header, source, tag))
+            return unexpected;
+        if (__builtin_expect(steps++ == PL_SEARCH_LONG, 0) && context == PL_MSG_P2P)
+            pl_match_index_make(comm);
+    }
+    return NULL;
+}
+
+void pl_match_take(struct pl_comm *comm, struct pl_unexpected *unexpected)
+{
+    pl_list_remove(&unexpected->link);
+    if (comm && comm->index)
+        pl_list_remove(&unexpected->index);
+}
+
+void pl_match_unpost(struct pl_request *request)
+{
+    pl_list_remove(&request->link);
+    if (request->comm->index && request->context == PL_MSG_P2P)
+        pl_list_remove(&request->index);
+}
+
+void pl_match_post(struct pl_request *request)
+{
+    struct pl_comm *comm = request->comm;
+    struct pl_queues *queues = &comm->queues[request->context];
+    struct pl_unexpected *unexpected = NULL;
+    if (!pl_list_empty(&queues->unexpected))
+        unexpected = pl_match_find(comm, request->context, request->peer_rank, request->tag);
+    if (unexpected) {
+        pl_match_take(comm, unexpected);
+        pl_match_deliver(request, unexpected);
+        return;
+    }
+    if (__builtin_expect(comm->lost, 0)) {
+        pl_request_complete(request, pl_lost_class(comm));
+        return;
+    }
+    request->state = PL_STATE_POSTED;
+    pl_list_append(&queues->posted, &request->link);
+    if (__builtin_expect(comm->index && request->context == PL_MSG_P2P, 0))
+        pl_match_index_add_posted(comm, request);
+}
+
+/* A peer asks to withdraw the message with this token. It may sit in any communicator's queue, or among the orphans. */
+static struct pl_unexpected *find_token(struct pl_engine *engine, const struct pl_origin *from,
+                                        const struct pl_header *header)
+{
+    struct pl_comm *comm = find_comm(engine, header);
+    for (int i = -1; i < (comm ? PL_QUEUES : 0); i++)
+        PL_LIST_EACH(unexpected, i < 0 ? &engine->orphans : &comm->queues[i].unexpected, struct pl_unexpected, link)
+            if (unexpected->header.token == header->token && unexpected->from->engine == from->engine)
+                return unexpected;
+    return NULL;
+}
+
+static void arrived_cancel(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header)
+{
+    struct pl_unexpected *unexpected = find_token(engine, from, header);
+    if (unexpected) {
+        pl_match_take(find_comm(engine, header), unexpected);
+        pl_match_drop(engine, unexpected, true);
+    }
+    answer(engine, from, header, PL_MSG_CANCELLED, unexpected != NULL);
+}
+
+/* The send with this token, if it expects an answer: a peer's word alone is not followed. */
+static struct pl_request *awaiting(struct pl_engine *engine, uint64_t token)
+{
+    PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link)
+        if (request->out.header.token == token)
+            return request;
+    return NULL;
+}
+
+static void arrived_ack(struct pl_engine *engine, const struct pl_header *header)
+{
+    struct pl_request *request = awaiting(engine, header->token);
+    if (!request)
+        return;
+    pl_list_remove(&request->link);
+    if (request->state == PL_STATE_MOVING)
+        request->acked = true;
+    else
+        pl_request_complete(request, MPI_SUCCESS);
+}
+
+static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *header)
+{
+    struct pl_request *request = awaiting(engine, header->token);
+    if (!request || !request->cancelling)
+        return;
+    request->cancelling = false;
+    if (header->tag != 1)
+        return; /* matched: it completes in the usual way */
+    int lost = atomic_load(&request->comm->lost) ? pl_lost_class(request->comm) : MPI_SUCCESS; /* asked back then */
+    pl_list_remove(&request->link);
+    request->outcome.cancelled = !lost;
+    struct pl_endpoint *endpoint = request->peer->endpoint;
+    if (request->state == PL_STATE_AWAITING || endpoint->ops->withdraw(endpoint, &request->out))
+        pl_request_complete(request, lost);
+}
+
+/* A front door's message may be too long to go eagerly: fetched into memory of its own first. */
+struct door_fetch {
+    struct pl_request request;
+    const struct pl_origin *from;
+    struct pl_header header;
+    unsigned char data[];
+};
+
+static void door_fetched(struct pl_request *request)
+{
+    struct door_fetch *fetch = PL_CONTAINER(request, struct door_fetch, request);
+    if (request->outcome.error == MPI_SUCCESS)
+        request->engine->door_arrived(request->engine, fetch->from, &fetch->header, fetch->data);
+    free(fetch);
+}
+
+static void arrived_door(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                         const void *data, struct pl_bulk *bulk)
+{
+    if (!bulk) {
+        if (engine->door_arrived)
+            engine->door_arrived(engine, from, header, data);
+        return;
+    }
+    struct door_fetch *fetched =
+        engine->door_arrived && header->size < PL_DOOR_MAX ? calloc(1, sizeof *fetched + header->size) : NULL;
+    if (!fetched) {
+        pl_match_refuse(engine, bulk);
+        return;
+    }
+    fetched->from = from;
+    fetched->header = *header;
+    fetched->request.engine = engine;
+    fetched->request.on_stack = true;
+    fetched->request.completed = door_fetched;
+    pl_list_init(&fetched->request.link);
+    pl_cursor_init(&fetched->request.in.data, fetched->data, (MPI_Count)header->size, PL_TYPE_BYTE);
+    pl_match_fetch(&fetched->request, header, bulk);
+}
+
+static __attribute__((noinline)) void arrived_other(struct pl_engine *engine, const struct pl_origin *from,
+                                                    const struct pl_header *header, const void *data,
+                                                    struct pl_bulk *bulk)
+{
+    switch (header->kind) {
+    case PL_MSG_PARTITIONED: arrived_partitioned(engine, from, header, data, bulk); break;
+    case PL_MSG_ACK:       arrived_ack(engine, header); break;
+    case PL_MSG_CANCEL:    arrived_cancel(engine, from, header); break;
+    case PL_MSG_CANCELLED: arrived_cancelled(engine, header); break;
+    case PL_MSG_DOOR:      arrived_door(engine, from, header, data, bulk); break;
+    case PL_MSG_RMA:       pl_rma_arrived(engine, find_comm(engine, header), header, data, bulk); break;
+    default:               engine->lost_messages++; break;
+    }
+}
+
+void pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                      const void *data, struct pl_bulk *bulk)
+{
+    if (__builtin_expect(header->kind == PL_MSG_P2P || header->kind == PL_MSG_COLL, 1))
+        arrived_message(engine, from, header, data, bulk);
+    else
+        arrived_other(engine, from, header, data, bulk);
+}
+
+void pl_message_destroy(void *object)
+{
+    struct pl_message *message = object;
+    if (message->unexpected) {
+        struct pl_engine *engine = &message->comm->instance->engine;
+        pl_engine_enter(engine);
+        if (engine->closed)
+            free(message->unexpected); /* its data went with the transport */
+        else
+            pl_match_drop(engine, message->unexpected, false);
+        pl_engine_leave(engine);
+    }
+    pl_object_release(message->comm);
+}

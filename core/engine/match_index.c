@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists by source and tag, beside the queues. */
+#include "core/engine/match_index.h"
+
+#include <stdlib.h>
+
+#include "core/engine/comm_info.h"
+#include "core/base/memory.h"
+
+enum { BITS = 11, BUCKETS = 1 << BITS };
+
+struct pl_match_index {
+    struct pl_list posted[BUCKETS];     /* of pl_request.index */
+    struct pl_list unexpected[BUCKETS]; /* of pl_unexpected.index */
+};
+
+static unsigned bucket_of(int source, int tag)
+{
+    uint64_t key = (uint64_t)(uint32_t)source << 32 | (uint32_t)tag;
+    return (unsigned)(key * 0x9e3779b97f4a7c15u >> (64 - BITS));
+}
+
+static bool is_wild(const struct pl_request *request)
+{
+    return request->peer_rank == MPI_ANY_SOURCE || request->tag == MPI_ANY_TAG;
+}
+
+void pl_match_index_make(struct pl_comm *comm)
+{
+    const unsigned both = PL_ASSERT_NO_ANY_SOURCE | PL_ASSERT_NO_ANY_TAG;
+    struct pl_queues *queues = &comm->queues[PL_MSG_P2P];
+    if (comm->index || comm->no_index || (comm->asserted & both) != both)
+        return;
+    struct pl_match_index *index = pl_malloc(sizeof *index);
+    if (!index)
+        return;
+    for (int i = 0; i < BUCKETS; i++) {
+        pl_list_init(&index->posted[i]);
+        pl_list_init(&index->unexpected[i]);
+    }
+    comm->index = index;
+    PL_LIST_EACH(unexpected, &queues->unexpected, struct pl_unexpected, link)
+        pl_match_index_add_unexpected(comm, unexpected);
+    PL_LIST_EACH(request, &queues->posted, struct pl_request, link)
+        if (comm->index)
+            pl_match_index_add_posted(comm, request);
+}
+
+void pl_match_index_drop(struct pl_comm *comm)
+{
+    comm->no_index = true;
+    free(comm->index);
+    comm->index = NULL;
+}
+
+void pl_match_index_add_posted(struct pl_comm *comm, struct pl_request *request)
+{
+    if (is_wild(request))
+        pl_match_index_drop(comm);
+    else
+        pl_list_append(&comm->index->posted[bucket_of(request->peer_rank, request->tag)], &request->index);
+}
+
+void pl_match_index_add_unexpected(struct pl_comm *comm, struct pl_unexpected *unexpected)
+{
+    unsigned bucket = bucket_of(unexpected->header.source, unexpected->header.tag);
+    pl_list_append(&comm->index->unexpected[bucket], &unexpected->index);
+}
+
+struct pl_request *pl_match_index_posted(const struct pl_comm *comm, int source, int tag)
+{
+    PL_LIST_EACH(request, &comm->index->posted[bucket_of(source, tag)], struct pl_request, index)
+        if (request->peer_rank == source && request->tag == tag)
+            return request;
+    return NULL;
+}
+
+struct pl_unexpected *pl_match_index_unexpected(const struct pl_comm *comm, int source, int tag)
+{
+    PL_LIST_EACH(unexpected, &comm->index->unexpected[bucket_of(source, tag)], struct pl_unexpected, index)
+        if (unexpected->header.source == source && unexpected->header.tag == tag)
+            return unexpected;
+    return NULL;
+}

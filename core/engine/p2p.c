@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Point to point: sends and receives by requests, probes, cancellation. Blocking ones: p2p_blocking.c. */
+#include "core/engine/p2p.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/engine/bsend.h"
+#include "core/engine/engine.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/engine/departure.h"
+#include "core/engine/peer_failure.h"
+#include "core/engine/wait_report.h"
+#include "core/object/status.h"
+
+/* --- the two halves, with the engine's lock held --------------------------------------------------------------- */
+
+static inline void start_send(struct pl_comm *comm, struct pl_request *request, const struct pl_type *type)
+{
+    request->out.header = (struct pl_header){
+        .home = comm->id.home,
+        .serial = comm->id.serial,
+        .source = comm->rank,
+        .tag = request->tag,
+        .kind = request->context,
+        .flags = request->mode == PL_SEND_SYNC ? PL_FLAG_SYNC : 0,
+        .token = ++request->engine->tokens,
+    };
+    request->out.bulk = false;
+    request->acked = false;
+    pl_cursor_init(&request->out.data, request->buf, request->count, type);
+    request->out.header.size = request->out.data.total;
+    pl_engine_send_to(comm, request->peer_rank, request);
+}
+
+static inline void start_recv(struct pl_request *request, const struct pl_type *type)
+{
+    pl_cursor_init(&request->in.data, (void *)request->buf, request->count, type);
+    pl_match_post(request);
+}
+
+void pl_send_locked(struct pl_request *request)
+{
+    start_send(request->comm, request, request->datatype);
+}
+
+void pl_recv_locked(struct pl_request *request)
+{
+    start_recv(request, request->datatype);
+}
+
+static const struct pl_outcome outcome_of_nobody = PL_OUTCOME_OF_NOBODY;
+
+/* --- prepared, then started --------------------------------------------------------------------------------------- */
+
+int pl_send_prepare(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag,
+                    int mode, struct pl_request **request)
+{
+    int rc = pl_p2p_prepare(PL_REQ_SEND, false, comm, buf, count, type, dest, tag, request);
+    if (rc == MPI_SUCCESS)
+        (*request)->mode = (uint8_t)mode;
+    return rc;
+}
+
+int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
+                    struct pl_request **request)
+{
+    return pl_p2p_prepare(PL_REQ_RECV, false, comm, buf, count, type, source, tag, request);
+}
+
+int pl_p2p_start(struct pl_request *request)
+{
+    if (__builtin_expect(request->comm->orphan, 0))
+        return pl_comm_fail_orphan();
+    request->active = true;
+    request->outcome = outcome_of_nobody;
+    if (request->peer_rank == MPI_PROC_NULL) {
+        atomic_store_explicit(&request->done, 1, memory_order_release);
+        return MPI_SUCCESS;
+    }
+    if (request->mode == PL_SEND_BUFFERED) { /* of a send: no receive has it */
+        int rc =
+            pl_bsend(request->comm, request->buf, request->count, request->datatype, request->peer_rank, request->tag);
+        request->active = rc == MPI_SUCCESS; /* else nothing was started, and a persistent one may be again */
+        atomic_store_explicit(&request->done, 1, memory_order_release);
+        return rc;
+    }
+    atomic_store_explicit(&request->done, 0, memory_order_relaxed);
+    pl_engine_enter(request->engine);
+    if (request->kind == PL_REQ_SEND)
+        start_send(request->comm, request, request->datatype);
+    else
+        start_recv(request, request->datatype);
+    pl_engine_leave(request->engine);
+    return MPI_SUCCESS;
+}
+
+/* --- for the library itself --------------------------------------------------------------------------------------- */
+
+static int start_hidden(enum pl_request_kind kind, struct pl_comm *comm, const void *buf, MPI_Count count,
+                        const struct pl_type *type, int rank, int tag, struct pl_request **request)
+{
+    struct pl_request *made;
+    int rc = pl_p2p_prepare(kind, true, comm, buf, count, type, rank, tag, &made);
+    if (rc)
+        return rc;
+    made->context = PL_MSG_COLL;
+    rc = pl_p2p_start(made);
+    if (rc)
+        pl_object_release(made);
+    else
+        *request = made;
+    return rc;
+}
+
+int pl_coll_isend(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest, int tag,
+                  struct pl_request **request)
+{
+    return start_hidden(PL_REQ_SEND, comm, buf, count, type, dest, tag, request);
+}
+
+int pl_coll_irecv(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source, int tag,
+                  struct pl_request **request)
+{
+    return start_hidden(PL_REQ_RECV, comm, buf, count, type, source, tag, request);
+}
+
+/* --- send and receive in one -------------------------------------------------------------------------------------- */
+
+/* The parent completes when both children have; its outcome is the receive's. Engine lock held in child_completed(). */
+struct pair {
+    struct pl_request *parent;
+    int left;
+    int error;
+    struct pl_outcome outcome;
+    struct pl_request *child[2];
+    void *copy; /* of the data to send, when the receive replaces it */
+};
+
+static void child_completed(struct pl_request *child)
+{
+    struct pair *pair = child->owner;
+    if (child->outcome.error && !pair->error) {
+        pair->error = child->outcome.error;
+        pair->parent->peer_rank = child->peer_rank; /* what pl_request_report() tells */
+    }
+    if (child->kind == PL_REQ_RECV) {
+        pair->outcome = child->outcome;
+        pair->parent->in.size = child->in.size;
+        pair->parent->in.data.total = child->in.data.total;
+    }
+    if (--pair->left > 0)
+        return;
+    pair->parent->outcome = pair->outcome;
+    pl_request_complete(pair->parent, pair->error);
+}
+
+static void pair_destroyed(struct pl_request *parent)
+{
+    struct pair *pair = parent->owner;
+    pl_object_release(pair->child[0]);
+    pl_object_release(pair->child[1]);
+    free(pair->copy);
+    free(pair);
+}
+
+const struct pl_request *pl_sendrecv_part(const struct pl_request *request)
+{
+    const struct pair *pair = request->owner;
+    return pair->child[pl_request_done(pair->child[0])];
+}
+
+static void start_child(struct pair *pair, struct pl_request *child)
+{
+    child->owner = pair;
+    child->completed = child_completed;
+    if (child->peer_rank == MPI_PROC_NULL) {
+        child->outcome = outcome_of_nobody;
+        child_completed(child);
+    } else if (child->kind == PL_REQ_SEND) {
+        start_send(child->comm, child, child->datatype);
+    } else {
+        start_recv(child, child->datatype);
+    }
+}
+
+int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, struct pl_request **request)
+{
+    int rc = MPI_ERR_NO_MEM;
+    const void *sendbuf = transfer->sendbuf;
+    MPI_Count sendcount = transfer->sendcount;
+    const struct pl_type *sendtype = transfer->sendtype;
+    struct pl_request *parent = pl_request_create(PL_REQ_PAIR, comm, NULL, false);
+    struct pair *pair = calloc(1, sizeof *pair);
+    if (!parent || !pair)
+        goto nothing;
+    if (transfer->replace && transfer->dest != MPI_PROC_NULL) {
+        struct pl_cursor cursor;
+        pl_cursor_init(&cursor, sendbuf, sendcount, sendtype);
+        pair->copy = malloc(cursor.total ? cursor.total : 1);
+        if (!pair->copy) {
+            rc = pl_fail_memory("the copy of the data to send");
+            goto nothing;
+        }
+        sendcount = (MPI_Count)pl_cursor_pack(&cursor, pair->copy, cursor.total);
+        sendtype = PL_TYPE_BYTE;
+        sendbuf = pair->copy;
+    }
+    rc = pl_p2p_prepare(PL_REQ_RECV, true, comm, transfer->recvbuf, transfer->recvcount, transfer->recvtype,
+                        transfer->source, transfer->recvtag, &pair->child[0]);
+    if (rc == MPI_SUCCESS)
+        rc = pl_p2p_prepare(PL_REQ_SEND, true, comm, sendbuf, sendcount, sendtype, transfer->dest, transfer->sendtag,
+                            &pair->child[1]);
+    if (rc)
+        goto children;
+    pair->parent = parent;
+    pair->left = 2;
+    pair->outcome = outcome_of_nobody;
+    parent->owner = pair;
+    parent->destroyed = pair_destroyed;
+    pl_engine_enter(parent->engine);
+    start_child(pair, pair->child[0]);
+    start_child(pair, pair->child[1]);
+    pl_engine_leave(parent->engine);
+    *request = parent;
+    return MPI_SUCCESS;
+
+children:
+    pl_object_release(pair->child[0]);
+nothing:
+    if (pair)
+        free(pair->copy);
+    free(pair);
+    pl_object_release(parent);
+    return rc;
+}
+
+/* --- probing ------------------------------------------------------------------------------------------------------ */
+
+enum { LOOKS = 100 }; /* rounds of a probe before it looks whether there is somebody who may send */
+
+static void outcome_of(const struct pl_unexpected *unexpected, struct pl_outcome *outcome)
+{
+    *outcome = (struct pl_outcome){ .source = unexpected->header.source,
+                                    .tag = unexpected->header.tag,
+                                    .bytes = (MPI_Count)unexpected->header.size };
+}
+
+int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, struct pl_outcome *outcome,
+             struct pl_message **message)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    struct pl_message *made = NULL;
+    if (message) {
+        made = pl_object_create(PL_MESSAGE);
+        if (!made)
+            return MPI_ERR_NO_MEM;
+        made->comm = pl_object_retain(comm);
+    }
+    const struct pl_waiting what = {
+        .what = PL_WHAT_PROBE, .comm = comm, .peer = source, .tag = tag == MPI_ANY_TAG ? PL_ANY : tag
+    };
+    struct pl_wait idling = { .what = &what };
+    bool left = false;
+    for (bool tried = false;; tried = true) {
+        pl_engine_enter(engine);
+        struct pl_unexpected *unexpected = pl_match_find(comm, PL_MSG_P2P, source, tag);
+        int events = unexpected ? 0 : pl_engine_progress(engine);
+        if (!unexpected && events)
+            unexpected = pl_match_find(comm, PL_MSG_P2P, source, tag);
+        if (unexpected) {
+            outcome_of(unexpected, outcome);
+            if (made) {
+                pl_match_take(comm, unexpected);
+                made->unexpected = unexpected;
+            }
+        }
+        left = !unexpected && wait && idling.rounds > LOOKS && pl_left_has(comm, source);
+        pl_engine_leave(engine);
+        *found = unexpected != NULL;
+        if (unexpected || comm->lost || left)
+            break;
+        if (!wait && tried) {
+            pl_report_poll(engine, NULL, &idling);
+            pl_engine_polled(engine);
+            break;
+        }
+        if (wait) {
+            idling.rounds = events ? 0 : idling.rounds;
+            pl_engine_idle(engine, &idling);
+        }
+    }
+    if (made && !*found) {
+        pl_handle_drop(made);
+        made = NULL;
+    }
+    if (message)
+        *message = made;
+    if (*found)
+        return MPI_SUCCESS;
+    return comm->lost ? pl_lost_fail(comm) : left ? pl_left_fail(comm) : MPI_SUCCESS;
+}
+
+int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type,
+                   struct pl_request **request)
+{
+    struct pl_request *made;
+    if (message->comm->orphan)
+        return pl_comm_fail_orphan();
+    int rc = pl_p2p_prepare(PL_REQ_RECV, false, message->comm, buf, count, type, message->unexpected->header.source,
+                            message->unexpected->header.tag, &made);
+    if (rc)
+        return rc;
+    struct pl_unexpected *unexpected = message->unexpected;
+    message->unexpected = NULL;
+    made->active = true;
+    pl_cursor_init(&made->in.data, buf, count, type);
+    pl_engine_enter(made->engine);
+    pl_match_deliver(made, unexpected);
+    pl_engine_leave(made->engine);
+    pl_handle_drop(message);
+    *request = made;
+    return MPI_SUCCESS;
+}
+
+/* --- cancelling --------------------------------------------------------------------------------------------------- */
+
+int pl_send_ask_back(struct pl_request *request)
+{
+    struct pl_header header = request->out.header;
+    if (request->cancelling)
+        return MPI_SUCCESS;
+    request->cancelling = true;
+    pl_list_remove(&request->link); /* a synchronous one awaits an answer already */
+    pl_list_append(&request->engine->awaiting, &request->link);
+    header.kind = PL_MSG_CANCEL;
+    header.flags = 0;
+    return pl_engine_control(request->engine, request->peer, &header, NULL, 0);
+}
+
+int pl_cancel(struct pl_request *request)
+{
+    int rc = MPI_SUCCESS;
+    pl_engine_enter(request->engine);
+    switch (request->state) {
+    case PL_STATE_POSTED:
+        pl_match_unpost(request);
+        request->outcome.cancelled = true;
+        pl_request_complete(request, MPI_SUCCESS);
+        break;
+    case PL_STATE_UNRESOLVED:
+    case PL_STATE_QUEUED:
+        pl_list_remove(&request->link);
+        request->outcome.cancelled = true;
+        pl_request_complete(request, MPI_SUCCESS);
+        break;
+    case PL_STATE_MOVING:
+    case PL_STATE_AWAITING:
+        if (request->kind == PL_REQ_SEND)
+            rc = pl_send_ask_back(request);
+        break;
+    default:
+        break;
+    }
+    pl_engine_leave(request->engine);
+    return rc;
+}

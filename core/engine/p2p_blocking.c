@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocking sends and receives, and the short ways of all.
+ *
+ * Most messages are short, lie in one run, and go to a peer whose transport takes them at once; most are received when
+ * nothing else is about. These need no queue and no progress, and blocking ones no request: each operation tries its
+ * short way first, which does everything or nothing, and then takes the general one, with a request: on the stack for a
+ * blocking one.
+ */
+#include "core/engine/engine.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/engine/p2p.h"
+#include "core/engine/bsend.h"
+#include "core/object/status.h"
+
+enum {
+    LOOKS = 100, /* at the peer's next message, some 30 ns each, before the general way, which yields and sleeps */
+    TURNS = 64,  /* of so many receives one goes the general way: what else is under way must move on */
+};
+
+/* A request on the stack of a blocking call: only what is read is set. */
+static inline void on_stack(struct pl_request *request, int kind, struct pl_comm *comm, const void *buf,
+                            MPI_Count count, struct pl_type *type, int rank, int tag)
+{
+    pl_request_begin(request, kind);
+    pl_request_ask(request, buf, count, type, rank, tag);
+    request->on_stack = true;
+    request->engine = &comm->instance->engine;
+    request->comm = comm;
+    request->type = NULL;
+    request->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
+    pl_list_init(&request->link);
+}
+
+/* --- sends ------------------------------------------------------------------------------------------------------- */
+
+/* Of messages of collectives one in so many goes the general way, which awaits that it is matched (engine.c). */
+static inline bool may_run_ahead(struct pl_peer *peer, int kind)
+{
+    if (kind != PL_MSG_COLL)
+        return true;
+    bool may = peer->ahead + 1 < PL_AHEAD_MOST;
+    peer->ahead += may;
+    return may;
+}
+
+static inline bool send_short(struct pl_comm *comm, int kind, const void *buf, MPI_Count count,
+                              const struct pl_type *type, int dest, int tag)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    size_t bytes = (size_t)count * (size_t)type->size;
+    const void *data = pl_address(buf, type->true_lb);
+    if (__builtin_expect(!type->dense, 0))
+        return false;
+    pl_engine_enter(engine);
+    struct pl_peer *peer = pl_comm_peer(comm, dest);
+    bool sent = peer && peer->endpoint->ops->send_now && !peer->error && pl_list_empty(&peer->pending) &&
+                may_run_ahead(peer, kind) &&
+                peer->endpoint->ops->send_now(peer->endpoint, &comm->envelopes[kind], tag, bytes, data);
+    pl_engine_leave(engine);
+    return sent;
+}
+
+bool pl_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
+                   int tag)
+{
+    return send_short(comm, PL_MSG_P2P, buf, count, type, dest, tag);
+}
+
+bool pl_coll_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
+                        int tag)
+{
+    return !comm->orphan && send_short(comm, PL_MSG_COLL, buf, count, type, dest, tag);
+}
+
+static __attribute__((noinline)) int send_by_request(struct pl_comm *comm, const void *buf, MPI_Count count,
+                                                     struct pl_type *type, int dest, int tag, int mode)
+{
+    struct pl_request request;
+    on_stack(&request, PL_REQ_SEND, comm, buf, count, type, dest, tag);
+    request.mode = (uint8_t)mode;
+    pl_engine_enter(request.engine);
+    pl_send_locked(&request);
+    pl_engine_leave(request.engine);
+    return pl_request_wait(&request);
+}
+
+int pl_send_standard(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag)
+{
+    return send_short(comm, PL_MSG_P2P, buf, count, type, dest, tag)
+               ? MPI_SUCCESS
+               : send_by_request(comm, buf, count, type, dest, tag, PL_SEND_STANDARD);
+}
+
+int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag, int mode)
+{
+    if (dest == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    if (mode == PL_SEND_BUFFERED)
+        return pl_bsend(comm, buf, count, type, dest, tag);
+    if (mode == PL_SEND_SYNC)
+        return send_by_request(comm, buf, count, type, dest, tag, mode);
+    return pl_send_standard(comm, buf, count, type, dest, tag);
+}
+
+/* --- receives ---------------------------------------------------------------------------------------------------- */
+
+static inline bool is_idle(const struct pl_engine *engine)
+{
+    return pl_list_empty(&engine->busy) && pl_list_empty(&engine->unresolved) && pl_list_empty(&engine->hooks);
+}
+
+/* What comes next from a peer can only be for this receive: nothing has come before, nothing is posted before. And
+ * nothing else has to be moved on meanwhile. */
+static inline bool is_alone(const struct pl_engine *engine, const struct pl_comm *comm)
+{
+    const struct pl_queues *queues = &comm->queues[PL_MSG_P2P];
+    return pl_list_empty(&queues->unexpected) && pl_list_empty(&queues->posted) && is_idle(engine);
+}
+
+/* Counts as a round of progress, and every so often it has to be one. */
+static inline bool may_be_short(struct pl_engine *engine, const struct pl_type *type, int source, int tag)
+{
+    unsigned turn = atomic_load_explicit(&engine->turns, memory_order_relaxed) + 1;
+    atomic_store_explicit(&engine->turns, turn, memory_order_relaxed);
+    return (source | tag) >= 0 && type->dense && turn % TURNS != 0;
+}
+
+static inline ptrdiff_t take_next(struct pl_engine *engine, const struct pl_comm *comm, void *buf, MPI_Count count,
+                                  const struct pl_type *type, int source, int tag, int looks)
+{
+    const struct pl_peer *peer = pl_comm_peer(comm, source);
+    if (!peer || !peer->endpoint->ops->take_next || !is_alone(engine, comm))
+        return PL_PENDING;
+    return peer->endpoint->ops->take_next(peer->endpoint, &comm->envelopes[PL_MSG_P2P], source, tag, looks,
+                                          pl_address(buf, type->true_lb), (size_t)count * (size_t)type->size);
+}
+
+/* Where threads share the engine, it is theirs between two looks. */
+static __attribute__((noinline)) ptrdiff_t take_next_shared(struct pl_engine *engine, const struct pl_comm *comm,
+                                                            void *buf, MPI_Count count, const struct pl_type *type,
+                                                            int source, int tag)
+{
+    ptrdiff_t bytes;
+    int looks = pl_engine_is_patient(engine) ? 1 : LOOKS;
+    do {
+        pl_lock_take(&engine->lock);
+        bytes = take_next(engine, comm, buf, count, type, source, tag, 1);
+        pl_lock_drop(&engine->lock);
+    } while (bytes == PL_AGAIN && --looks > 0);
+    return bytes;
+}
+
+/* Waits for some microseconds at most. */
+static inline bool recv_short(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
+                              int tag, MPI_Status *status)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    if (!may_be_short(engine, type, source, tag))
+        return false;
+    ptrdiff_t bytes;
+    if (engine->lock.real)
+        bytes = take_next_shared(engine, comm, buf, count, type, source, tag);
+    else
+        bytes = take_next(engine, comm, buf, count, type, source, tag, pl_engine_is_patient(engine) ? 1 : LOOKS);
+    if (bytes >= 0)
+        pl_status_set(status, &(struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes });
+    return bytes >= 0;
+}
+
+/* The tag is one collective's, so that only what has come before can be in front of what comes next. */
+static inline ptrdiff_t take_next_coll(struct pl_engine *engine, struct pl_comm *comm, void *buf, MPI_Count count,
+                                       const struct pl_type *type, int source, int tag, int looks)
+{
+    const struct pl_peer *peer = pl_comm_peer(comm, source);
+    if (!peer || !peer->endpoint->ops->take_next ||
+        (!pl_list_empty(&comm->queues[PL_MSG_COLL].unexpected) && pl_match_find(comm, PL_MSG_COLL, source, tag)))
+        return PL_PENDING;
+    return peer->endpoint->ops->take_next(peer->endpoint, &comm->envelopes[PL_MSG_COLL], source, tag,
+                                          is_idle(engine) ? looks : 1, pl_address(buf, type->true_lb),
+                                          (size_t)count * (size_t)type->size);
+}
+
+bool pl_coll_recv_short(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
+                        int tag, bool wait)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    ptrdiff_t bytes;
+    int looks = wait && !pl_engine_is_patient(engine) ? LOOKS : 1;
+    if (comm->orphan || !may_be_short(engine, type, source, tag))
+        return false;
+    do {
+        pl_lock_take(&engine->lock);
+        bytes = take_next_coll(engine, comm, buf, count, type, source, tag, engine->lock.real ? 1 : looks);
+        pl_lock_drop(&engine->lock);
+    } while (bytes == PL_AGAIN && engine->lock.real && --looks > 0);
+    return bytes >= 0;
+}
+
+/* Into a used request, of which there is nothing to be retained: where it has not come, it is awaited. */
+bool pl_irecv_short(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
+                    struct pl_request **made)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    if (!type->obj.predefined || !may_be_short(engine, type, source, tag))
+        return false;
+    pl_engine_enter(engine);
+    struct pl_request *request = pl_request_again(comm, PL_REQ_RECV);
+    if (request) {
+        pl_request_ask(request, buf, count, type, source, tag);
+        request->active = true;
+        ptrdiff_t bytes = take_next(engine, comm, buf, count, type, source, tag, 1);
+        if (bytes >= 0) {
+            request->outcome = (struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes };
+            atomic_store_explicit(&request->done, 1, memory_order_relaxed); /* nobody else knows of it */
+        } else {
+            request->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
+            pl_recv_locked(request);
+        }
+    }
+    pl_engine_leave(engine);
+    *made = request;
+    return request != NULL;
+}
+
+static __attribute__((noinline)) int recv_by_request(struct pl_comm *comm, void *buf, MPI_Count count,
+                                                     struct pl_type *type, int source, int tag, MPI_Status *status)
+{
+    struct pl_request request;
+    on_stack(&request, PL_REQ_RECV, comm, buf, count, type, source, tag);
+    pl_engine_enter(request.engine);
+    pl_recv_locked(&request);
+    pl_engine_leave(request.engine);
+    int rc = pl_request_wait(&request);
+    pl_status_set(status, &request.outcome);
+    return rc;
+}
+
+int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
+            MPI_Status *status)
+{
+    if (source == MPI_PROC_NULL) {
+        pl_status_set(status, &(struct pl_outcome)PL_OUTCOME_OF_NOBODY);
+        return MPI_SUCCESS;
+    }
+    if (recv_short(comm, buf, count, type, source, tag, status))
+        return MPI_SUCCESS;
+    return recv_by_request(comm, buf, count, type, source, tag, status);
+}

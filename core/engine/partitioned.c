@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Partitioned communication: announcements, life, what is asked in between. Idea and locking: partitioned.h. */
+#include "core/engine/partitioned_channel.h"
+
+#include <stdlib.h>
+
+#include "core/datatype/datatype.h"
+#include "core/engine/engine.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/engine/match.h"
+#include "core/base/memory.h"
+#include "core/engine/p2p.h"
+
+bool pl_is_psend(const struct pl_request *request)
+{
+    return request->kind == PL_REQ_PARTITIONED && pl_channel_of(request)->send;
+}
+
+bool pl_is_precv(const struct pl_request *request)
+{
+    return request->kind == PL_REQ_PARTITIONED && !pl_channel_of(request)->send;
+}
+
+int pl_partitions(const struct pl_request *request)
+{
+    return pl_channel_of(request)->partitions;
+}
+
+/* Bytes in one partition of this side, and in all. */
+static uint64_t partition_bytes(const struct pl_channel *channel)
+{
+    return (uint64_t)channel->request->count * (uint64_t)channel->request->datatype->size;
+}
+
+static uint64_t all_bytes(const struct pl_channel *channel)
+{
+    return (uint64_t)channel->partitions * partition_bytes(channel);
+}
+
+/* --- announcements ------------------------------------------------------------------------------------------------ */
+
+static void free_owner(struct pl_request *request)
+{
+    free(request->owner);
+}
+
+static struct pl_request *describe(struct pl_comm *comm, enum pl_request_kind kind, void *data, int peer, int tag)
+{
+    struct pl_request *request;
+    if (!data ||
+        pl_p2p_prepare(kind, true, comm, data, sizeof(struct pl_terms), PL_TYPE_BYTE, peer, tag, &request) != 0) {
+        free(data);
+        return NULL;
+    }
+    request->context = PL_MSG_PARTITIONED;
+    request->outcome = pl_channel_nobody;
+    request->owner = data;
+    request->destroyed = free_owner;
+    return request;
+}
+
+/* Nobody waits for it: it is freed when it is complete. */
+static int announce(const struct pl_channel *channel)
+{
+    const struct pl_request *request = channel->request;
+    struct pl_terms *terms = pl_malloc(sizeof *terms);
+    struct pl_request *message = describe(request->comm, PL_REQ_SEND, terms, request->peer_rank, request->tag);
+    if (!message)
+        return pl_fail_memory("the announcement of a partitioned send");
+    *terms = channel->terms;
+    pl_engine_enter(request->engine);
+    message->detached = true;
+    atomic_fetch_add_explicit(&request->comm->detached, 1, memory_order_relaxed);
+    pl_send_locked(message);
+    pl_engine_leave(request->engine);
+    return MPI_SUCCESS;
+}
+
+/* Settles what a receive has to expect. What does not fit is refused: its pieces come, and are thrown away. */
+static void settle(struct pl_channel *channel, const struct pl_terms *terms, const struct pl_outcome *outcome)
+{
+    uint64_t all, own = all_bytes(channel);
+    const struct pl_type *type = channel->request->datatype;
+    channel->known = true;
+    if (outcome->error || outcome->cancelled || outcome->bytes != sizeof *terms || terms->pieces < 0 ||
+        terms->first_tag < 0) {
+        channel->refused = outcome->error ? outcome->error : outcome->cancelled ? MPI_SUCCESS : MPI_ERR_INTERN;
+        channel->terms.pieces = 0;
+    } else {
+        channel->terms = *terms;
+        if (__builtin_mul_overflow(terms->piece_bytes, (uint64_t)terms->pieces, &all) || all > own)
+            channel->refused = MPI_ERR_TRUNCATE;
+        else if (all < own)
+            channel->refused = MPI_ERR_COUNT;
+    }
+    bool ragged = !channel->refused && own > 0 && channel->terms.pieces > 0 &&
+                  channel->terms.piece_bytes % (uint64_t)type->size != 0;
+    if (ragged)
+        channel->staging = pl_malloc(own);
+    if ((ragged && !channel->staging) || pl_channel_make_pieces(channel)) {
+        channel->refused = MPI_ERR_NO_MEM;
+        channel->terms.pieces = 0;
+    }
+}
+
+/* Engine lock held. */
+static void announced(struct pl_request *message)
+{
+    struct pl_expected *expected = message->owner;
+    struct pl_channel *channel = expected->channel;
+    if (channel) {
+        channel->expected = NULL;
+        settle(channel, &expected->terms, &message->outcome);
+        channel->request->outcome.cancelled |= message->outcome.cancelled;
+        if (channel->started) {
+            pl_channel_expect(channel);
+            pl_channel_receive(channel);
+        }
+    }
+    pl_list_append(&message->engine->graveyard, &message->link); /* released without the lock */
+}
+
+static int expect(struct pl_channel *channel)
+{
+    const struct pl_request *request = channel->request;
+    struct pl_expected *expected = pl_calloc(1, sizeof *expected);
+    struct pl_request *message = describe(request->comm, PL_REQ_RECV, expected, request->peer_rank, request->tag);
+    if (!message)
+        return pl_fail_memory("the announcement of a partitioned send");
+    expected->channel = channel;
+    channel->expected = expected;
+    message->completed = announced;
+    pl_cursor_init(&message->in.data, &expected->terms, sizeof expected->terms, PL_TYPE_BYTE);
+    pl_engine_enter(request->engine);
+    pl_match_post(message);
+    pl_engine_leave(request->engine);
+    return MPI_SUCCESS;
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------- */
+
+/* By now no piece is under way; but a thread may still be on its way out of the last one's completion. */
+static void destroy_channel(struct pl_request *request)
+{
+    struct pl_channel *channel = pl_channel_of(request);
+    pl_engine_enter(request->engine);
+    if (channel->expected)
+        channel->expected->channel = NULL;
+    pl_engine_leave(request->engine);
+    free(channel->ready);
+    free(channel->missing);
+    free(channel->pieces);
+    free(channel->staging);
+    free(channel);
+}
+
+static int start(struct pl_request *request)
+{
+    struct pl_channel *channel = pl_channel_of(request);
+    if (request->comm->orphan)
+        return pl_comm_fail_orphan();
+    atomic_store_explicit(&request->done, 0, memory_order_relaxed);
+    pl_engine_enter(request->engine);
+    channel->started = true;
+    request->outcome = pl_channel_nobody;
+    channel->error = MPI_SUCCESS;
+    channel->pending = channel->terms.pieces;
+    if (channel->send) {
+        for (int i = 0; i < channel->partitions; i++)
+            channel->ready[i] = false;
+        if (channel->pending == 0)
+            pl_channel_complete(channel);
+    } else {
+        if (request->peer_rank != MPI_PROC_NULL) {
+            request->outcome.source = request->peer_rank;
+            request->outcome.tag = request->tag;
+        }
+        pl_channel_expect(channel);
+        if (channel->known)
+            pl_channel_receive(channel);
+    }
+    pl_engine_leave(request->engine);
+    return MPI_SUCCESS;
+}
+
+/* A request and its channel, with flags or counters for the partitions. */
+static int create(struct pl_comm *comm, bool send, const void *buf, int partitions, MPI_Count count,
+                  struct pl_type *type, int peer, int tag, struct pl_request **request)
+{
+    size_t n = (size_t)partitions + 1;
+    struct pl_request *made = pl_request_create(PL_REQ_PARTITIONED, comm, type, false);
+    struct pl_channel *channel = made ? pl_calloc(1, sizeof *channel) : NULL;
+    if (!channel) {
+        pl_object_release(made);
+        return pl_fail_memory("a partitioned operation");
+    }
+    made->persistent = true;
+    pl_request_ask(made, buf, count, type, peer, tag);
+    made->coll.restart = start;
+    made->owner = channel;
+    made->destroyed = destroy_channel;
+    channel->request = made;
+    channel->send = send;
+    channel->partitions = partitions;
+    pl_list_init(&channel->link);
+    *request = made;
+    if (send)
+        channel->ready = pl_calloc(n, sizeof *channel->ready);
+    else
+        channel->missing = pl_calloc(n, sizeof *channel->missing);
+    return channel->ready || channel->missing ? MPI_SUCCESS : pl_fail_memory("a partitioned operation");
+}
+
+static int end_create(int rc, struct pl_request *request)
+{
+    if (rc && request)
+        pl_handle_drop(request);
+    return rc;
+}
+
+int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_Count count, struct pl_type *type,
+                    int peer, int tag, struct pl_request **request)
+{
+    *request = NULL;
+    int rc = create(comm, true, buf, partitions, count, type, peer, tag, request);
+    if (rc)
+        return end_create(rc, *request);
+    struct pl_channel *channel = pl_channel_of(*request);
+    channel->known = true;
+    channel->terms.pieces = partitions;
+    channel->terms.piece_bytes = partition_bytes(channel);
+    pl_engine_enter(&comm->instance->engine);
+    channel->terms.first_tag = (int32_t)(comm->partitioned % PL_CHANNEL_TAGS);
+    comm->partitioned += (uint32_t)partitions;
+    pl_engine_leave(&comm->instance->engine);
+    rc = pl_channel_make_pieces(channel);
+    if (!rc && peer != MPI_PROC_NULL)
+        rc = announce(channel);
+    return end_create(rc, *request);
+}
+
+int pl_precv_create(struct pl_comm *comm, void *buf, int partitions, MPI_Count count, struct pl_type *type, int peer,
+                    int tag, struct pl_request **request)
+{
+    *request = NULL;
+    int rc = create(comm, false, buf, partitions, count, type, peer, tag, request);
+    if (rc)
+        return end_create(rc, *request);
+    if (peer == MPI_PROC_NULL)
+        pl_channel_of(*request)->known = true;
+    else
+        rc = expect(pl_channel_of(*request));
+    return end_create(rc, *request);
+}
+
+/* --- in between --------------------------------------------------------------------------------------------------- */
+
+int pl_pready(struct pl_request *request, int low, int high)
+{
+    struct pl_channel *channel = pl_channel_of(request);
+    int rc = MPI_SUCCESS;
+    if (request->comm->orphan)
+        return pl_comm_fail_orphan();
+    pl_engine_enter(request->engine);
+    for (int i = low; i <= high; i++) {
+        if (channel->ready[i])
+            rc = pl_fail(MPI_ERR_ARG, "partition %d is ready already", i);
+        if (rc)
+            break;
+        channel->ready[i] = true;
+        pl_channel_send(channel, i);
+    }
+    pl_engine_leave(request->engine);
+    return rc;
+}
+
+bool pl_parrived(struct pl_request *request, int partition)
+{
+    const struct pl_channel *channel = pl_channel_of(request);
+    if (atomic_load_explicit(&channel->missing[partition], memory_order_acquire) == 0)
+        return true;
+    pl_engine_enter(request->engine);
+    pl_engine_progress(request->engine);
+    pl_engine_leave(request->engine);
+    return atomic_load_explicit(&channel->missing[partition], memory_order_acquire) == 0;
+}
+
+int pl_partitioned_report(const struct pl_request *request, int error)
+{
+    const struct pl_channel *channel = pl_channel_of(request);
+    if (error != channel->refused || (error != MPI_ERR_TRUNCATE && error != MPI_ERR_COUNT))
+        return error;
+    return pl_fail(
+        error, "rank %d sends %d partitions of %llu bytes with tag %d, which is not the same as %d of %llu bytes here",
+        request->peer_rank, channel->terms.pieces, (unsigned long long)channel->terms.piece_bytes, request->tag,
+        channel->partitions, (unsigned long long)partition_bytes(channel));
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whom an engine knows: peers by their engine's id, the way to them that their address card names (life.c says
+ * what is in it; it comes from other processes, so every length is checked), and communicators by id.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/engine/address_vector.h"
+#include "core/coll/table.h"
+#include "core/base/config.h"
+#include "core/engine/engine.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/job/jobs.h"
+#include "core/engine/peer_failure.h"
+#include "core/engine/match_index.h"
+#include "core/base/memory.h"
+#include "core/job/process.h"
+#include "core/engine/wait_report.h"
+#include "core/engine/request.h"
+
+/* The address of one transport in a card; NULL: it has none, or the card is damaged. */
+static const void *card_address(const unsigned char *card, size_t card_length, const char *transport, size_t *length)
+{
+    const unsigned char *at = card + 8, *end = card + card_length;
+    while (at < end) {
+        size_t name = *at++;
+        if ((size_t)(end - at) < name + 2)
+            return NULL;
+        const unsigned char *label = at;
+        at += name;
+        *length = (size_t)at[0] | (size_t)at[1] << 8;
+        at += 2;
+        if ((size_t)(end - at) < *length)
+            return NULL;
+        if (name == strlen(transport) && memcmp(label, transport, name) == 0)
+            return at;
+        at += *length;
+    }
+    return NULL;
+}
+
+bool pl_engine_card_has(const void *card, size_t length, const char *transport)
+{
+    size_t bytes;
+    return length > 8 && card_address(card, length, transport, &bytes) != NULL;
+}
+
+/* --- peers ----------------------------------------------------------------------------------------------------- */
+
+static void grow_peers(struct pl_engine *engine)
+{
+    size_t buckets = engine->peer_buckets * 2;
+    struct pl_peer **table = pl_calloc(buckets, sizeof *table);
+    if (!table)
+        return; /* longer chains */
+    for (size_t i = 0; i < engine->peer_buckets; i++)
+        for (struct pl_peer *peer = engine->peers[i], *next; peer; peer = next) {
+            next = peer->next;
+            peer->next = table[peer->engine & (buckets - 1)];
+            table[peer->engine & (buckets - 1)] = peer;
+        }
+    free(engine->peers);
+    engine->peers = table;
+    engine->peer_buckets = buckets;
+}
+
+/* "self, shm": those of a card. */
+static void name_transports(const unsigned char *card, size_t length, char text[64])
+{
+    static const char *const names[] = { "self", "shm", PL_NETWORK };
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (pl_engine_card_has(card, length, names[i]))
+            strcat(strcat(text, *text ? ", " : ""), names[i]); /* all together have room */
+}
+
+/* `tried`: one that both have, but not for this peer. */
+static int fail_unreachable(const struct pl_engine *engine, const struct pl_peer *peer, const unsigned char *card,
+                            size_t card_length, bool tried)
+{
+    char why[PL_DETAIL_MAX], who[PL_JOB_NAME_MAX + 32], own[64], theirs[64];
+    pl_jobs_describe(peer->proc, who, sizeof who);
+    snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
+    if (tried)
+        return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s): %s", who,
+                       pl_config_text("transport"), why);
+    name_transports(engine->card, engine->card_length, own);
+    name_transports(card, card_length, theirs);
+    return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s): this process has %s, that one %s; "
+                   "shm is missing where there is no shared memory (PLENUM_LOG=engine:warning says why)",
+                   who, pl_config_text("transport"), *own ? own : "none", *theirs ? theirs : "none");
+}
+
+static int connect_peer(struct pl_engine *engine, struct pl_peer *peer, const unsigned char *card, size_t card_length)
+{
+    bool tried = false;
+    for (int i = 0; i < engine->transports; i++) {
+        const struct pl_transport_ops *ops = engine->transport[i].ops;
+        size_t length;
+        const void *address = card_address(card, card_length, ops->name, &length);
+        if (!address)
+            continue;
+        int rc = ops->connect(engine->transport[i].self, address, length, peer, &peer->endpoint);
+        if (rc != PL_UNREACHABLE)
+            return rc;
+        tried |= strcmp(ops->name, "self") != 0;
+    }
+    return fail_unreachable(engine, peer, card, card_length, tried);
+}
+
+int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer)
+{
+    uint64_t id;
+    size_t room;
+    if (length < sizeof id)
+        return pl_fail(MPI_ERR_OTHER, "an address card of %zu bytes is damaged", length);
+    memcpy(&id, card, sizeof id);
+    for (struct pl_peer *known = engine->peers[id & (engine->peer_buckets - 1)]; known; known = known->next)
+        if (known->engine == id) {
+            if (known->proc == UINT64_MAX)
+                known->proc = proc;
+            *peer = known;
+            return MPI_SUCCESS;
+        }
+    struct pl_peer *made = pl_calloc(1, sizeof *made);
+    if (!made)
+        return pl_fail_memory("a peer");
+    made->engine = id;
+    made->proc = proc;
+    const void *settings = card_address(card, length, "coll", &room);
+    if (settings && room == sizeof made->settings)
+        memcpy(&made->settings, settings, sizeof made->settings);
+    pl_list_init(&made->pending);
+    pl_list_init(&made->link);
+    int rc = connect_peer(engine, made, card, length);
+    if (rc) {
+        free(made);
+        return rc;
+    }
+    if (++engine->peer_count > engine->peer_buckets)
+        grow_peers(engine);
+    made->next = engine->peers[id & (engine->peer_buckets - 1)];
+    engine->peers[id & (engine->peer_buckets - 1)] = made;
+    *peer = made;
+    return MPI_SUCCESS;
+}
+
+void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer)
+{
+    struct pl_peer **at = &engine->peers[peer->engine & (engine->peer_buckets - 1)];
+    while (*at != peer)
+        at = &(*at)->next;
+    *at = peer->next;
+    engine->peer_count--;
+    struct pl_list *node;
+    while ((node = pl_list_pop(&peer->pending)) != NULL)
+        pl_request_complete(PL_CONTAINER(node, struct pl_request, link), MPI_ERR_PROC_ABORTED);
+    pl_list_remove(&peer->link);
+    if (peer->endpoint)
+        peer->endpoint->ops->disconnect(peer->endpoint);
+    free(peer);
+}
+
+/* The card of a communicator's rank: one's own, from when it was made, or what a process of the World published. */
+static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *length)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    if (proc == pl_process_self()) {
+        memcpy(card, engine->card, engine->card_length);
+        *length = engine->card_length;
+        return MPI_SUCCESS;
+    }
+    int member = comm->book ? pl_group_find(comm->book->group, proc) : MPI_UNDEFINED;
+    const void *from = NULL;
+    *length = 0;
+    if (member != MPI_UNDEFINED)
+        from = pl_book_card(comm->book, member, length);
+    if (*length > 0) {
+        memcpy(card, from, *length);
+        return MPI_SUCCESS;
+    }
+    if (comm->instance->world)
+        return pl_process_lookup(proc, PL_CARD_WORLD, card, length);
+    return pl_fail(MPI_ERR_INTERN, "rank %d of the job has no address in %s", PL_PROC_RANK(proc), pl_comm_label(comm));
+}
+
+int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
+{
+    if ((*peer = pl_comm_peer(comm, rank)) != NULL)
+        return MPI_SUCCESS;
+    unsigned char card[PL_CARD_MAX];
+    size_t length;
+    uint64_t proc = pl_group_proc(comm->remote ? comm->remote : comm->group, rank);
+    int rc = rank_card(comm, proc, card, &length);
+    if (rc == MPI_SUCCESS)
+        rc = pl_engine_peer(&comm->instance->engine, card, length, proc, peer);
+    if (rc && rc != PL_AGAIN)
+        return pl_lost_explain(comm, rc);
+    if (rc == MPI_SUCCESS)
+        pl_comm_peer_keep(comm, rank, *peer);
+    if (rc == MPI_SUCCESS && (*peer)->settings != pl_coll_settings())
+        comm->unlike = rank + 1;
+    return rc;
+}
+
+int pl_engine_find(struct pl_comm *comm, int rank, struct pl_peer **peer)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    const struct pl_waiting what = { .what = PL_WHAT_ADDRESS, .comm = comm, .peer = rank, .tag = PL_ANY };
+    struct pl_wait wait = { .what = &what };
+    for (;;) {
+        pl_engine_enter(engine);
+        int rc = pl_engine_resolve(comm, rank, peer);
+        int events = rc == PL_AGAIN ? pl_engine_progress(engine) : 0;
+        pl_engine_leave(engine);
+        if (rc != PL_AGAIN)
+            return rc;
+        wait.rounds = events ? 0 : wait.rounds;
+        pl_engine_idle(engine, &wait);
+    }
+}
+
+/* --- communicators by id ---------------------------------------------------------------------------------------- */
+
+static size_t comm_bucket(const struct pl_engine *engine, const struct pl_comm *comm)
+{
+    return (comm->id.home ^ comm->id.serial) & (engine->comm_buckets - 1);
+}
+
+static void grow_comms(struct pl_engine *engine)
+{
+    size_t old = engine->comm_buckets;
+    struct pl_comm **from = engine->comms, **table = pl_calloc(old * 2, sizeof *table);
+    if (!table)
+        return;
+    engine->comm_buckets = old * 2;
+    for (size_t i = 0; i < old; i++)
+        for (struct pl_comm *comm = from[i], *next; comm; comm = next) {
+            next = comm->next;
+            comm->next = table[comm_bucket(engine, comm)];
+            table[comm_bucket(engine, comm)] = comm;
+        }
+    free(from);
+    engine->comms = table;
+}
+
+void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
+{
+    for (int kind = PL_MSG_P2P; kind <= PL_MSG_COLL; kind++)
+        comm->envelopes[kind] = (struct pl_header){
+            .home = comm->id.home, .serial = comm->id.serial, .source = comm->rank, .kind = (uint8_t)kind
+        };
+    if (++engine->comm_count > engine->comm_buckets)
+        grow_comms(engine);
+    size_t bucket = comm_bucket(engine, comm);
+    comm->next = engine->comms[bucket];
+    engine->comms[bucket] = comm;
+    if (__builtin_expect(engine->lost != NULL, 0))
+        pl_lost_admit(engine, comm);
+    pl_match_adopt(engine, comm);
+}
+
+void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
+{
+    struct pl_comm **at = &engine->comms[comm_bucket(engine, comm)];
+    while (*at && *at != comm)
+        at = &(*at)->next;
+    if (*at) {
+        *at = comm->next;
+        engine->comm_count--;
+    }
+    if (engine->last_comm == comm)
+        engine->last_comm = NULL;
+    pl_match_index_drop(comm);
+    for (int i = 0; i < PL_QUEUES; i++)
+        PL_LIST_EACH(unexpected, &comm->queues[i].unexpected, struct pl_unexpected, link) {
+            pl_list_remove(&unexpected->link);
+            pl_match_drop(engine, unexpected, false);
+        }
+}

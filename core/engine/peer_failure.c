@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See peer_failure.h. */
+#include "core/engine/peer_failure.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/engine/address_vector.h"
+#include "core/engine/comm.h"
+#include "core/engine/engine.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/job/jobs.h"
+#include "core/engine/match_index.h"
+#include "core/base/memory.h"
+#include "core/engine/p2p.h"
+#include "core/job/process.h"
+#include "core/engine/request.h"
+#include "core/rma/rma.h"
+
+enum {
+    LOOK_MS = 10,
+    DYING_MS = 20, /* from the first of what a process loses when it ends to the last */
+};
+
+struct pl_lost {
+    struct pl_hook hook;
+    struct pl_engine *engine;
+    long look_at;       /* milliseconds */
+    uint32_t *first;    /* [job size] deaths before this engine */
+    uint32_t counted[]; /* [2 * job size] deaths that have been dealt with; then `first` */
+};
+
+static long now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The order of the two questions matters: one who dies and is replaced in between is counted the next time, not
+ * twice. */
+static uint32_t deaths(int rank)
+{
+    uint32_t before = pl_process_deaths(PL_PROC(0, rank));
+    return before + pl_process_died(PL_PROC(0, rank));
+}
+
+static void end_receives(struct pl_comm *comm)
+{
+    struct pl_list *node;
+    pl_match_index_drop(comm);
+    for (int i = 0; i < PL_QUEUES; i++)
+        while ((node = pl_list_pop(&comm->queues[i].posted)) != NULL)
+            pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_lost_class(comm));
+}
+
+/* To those who live: they may have given up the communicator, and then never look for it. */
+static void end_sends(struct pl_engine *engine, const struct pl_comm *comm)
+{
+    struct pl_list *lists[] = { &engine->moving, &engine->awaiting };
+    for (int i = 0; i < 2; i++)
+        PL_LIST_EACH (request, lists[i], struct pl_request, link)
+            if (request->comm == comm)
+                pl_send_ask_back(request);
+}
+
+static void break_one(struct pl_engine *engine, struct pl_comm *comm, int rank)
+{
+    atomic_store(&comm->lost, rank + 1);
+    end_receives(comm);
+    end_sends(engine, comm);
+    if (comm->win)
+        pl_rma_drop_gets(comm->win);
+    if (atomic_load(&engine->sleepers) > 0)
+        pl_engine_wake(engine);
+}
+
+void pl_lost_break(struct pl_engine *engine, uint64_t proc)
+{
+    for (size_t i = 0; i < engine->comm_buckets; i++)
+        for (struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next) {
+            const struct pl_comm *whole = comm->whole ? comm->whole : comm;
+            int rank = pl_group_find(whole->group, proc);
+            if (rank < 0 && comm->remote)
+                rank = pl_group_find(comm->remote, proc);
+            if (rank < 0 || atomic_load(&comm->lost))
+                continue;
+            break_one(engine, comm, rank);
+        }
+}
+
+int pl_lost_class(const struct pl_comm *comm)
+{
+    return comm->starved ? MPI_ERR_NO_MEM : MPI_ERR_PROC_ABORTED;
+}
+
+void pl_lost_starve(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header)
+{
+    struct pl_header *first = &engine->starved;
+    engine->lost_messages++;
+    if (!comm) {
+        engine->all_starved |= first->serial && (first->serial != header->serial || first->home != header->home);
+        *first = *header;
+    } else if (!atomic_load(&comm->lost)) {
+        comm->starved = true;
+        break_one(engine, comm, header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0);
+    }
+}
+
+void pl_lost_adopt(struct pl_engine *engine, struct pl_comm *comm)
+{
+    const struct pl_header *first = &engine->starved;
+    if (engine->all_starved || (first->serial == comm->id.serial && first->home == comm->id.home))
+        pl_lost_starve(engine, comm, first);
+}
+
+/* Does a front door already know the one that has taken the place of the dead? Its engine's id, 0: no. */
+static uint64_t successor(const struct pl_engine *engine, int dead)
+{
+    unsigned char card[PL_CARD_MAX];
+    size_t length = 0;
+    uint64_t id = 0, proc = PL_PROC(0, dead);
+    if (!engine->instance && pl_process_alive(proc) == MPI_SUCCESS &&
+        pl_process_lookup(proc, PL_CARD_DOOR, card, &length) == MPI_SUCCESS && length >= sizeof id)
+        memcpy(&id, card, sizeof id);
+    return id;
+}
+
+/* Nothing is sent to the dead any more, and nobody waits for what they took. */
+static void lose_peers(struct pl_engine *engine, int dead)
+{
+    uint64_t spared = successor(engine, dead);
+    for (size_t i = 0; i < engine->peer_buckets; i++)
+        for (struct pl_peer *peer = engine->peers[i]; peer; peer = peer->next)
+            if (peer->proc == PL_PROC(0, dead) && peer->engine != spared && !peer->error) {
+                pl_engine_peer_failed(engine, peer);
+                if (peer->endpoint && peer->endpoint->ops->lose)
+                    peer->endpoint->ops->lose(peer->endpoint);
+            }
+}
+
+static void look(struct pl_engine *engine)
+{
+    struct pl_lost *lost = engine->lost;
+    for (int r = 0; lost && r < pl_process.place.size; r++) {
+        uint32_t now = r == pl_process.place.rank ? lost->counted[r] : deaths(r);
+        if ((int32_t)(now - lost->counted[r]) <= 0) /* less when it is replaced between the two questions */
+            continue;
+        lost->counted[r] = now;
+        lose_peers(engine, r);
+        pl_lost_break(engine, PL_PROC(0, r));
+        pl_engine_wake(engine);
+    }
+}
+
+/* Is the member not the one with that rank that lives? Without a card it is one of the World, who were there first. */
+static bool is_outdated(const struct pl_lost *lost, const struct pl_comm *comm, uint64_t proc)
+{
+    const struct pl_book *books[] = { comm->book, comm->local ? comm->local->book : NULL };
+    int member = PL_PROC_RANK(proc);
+    for (int b = 0; b < 2; b++) {
+        int at = books[b] ? pl_group_find(books[b]->group, proc) : -1;
+        size_t length = 0;
+        const void *card = at < 0 ? NULL : pl_book_card(books[b], at, &length);
+        uint64_t id;
+        if (length < sizeof id)
+            continue;
+        memcpy(&id, card, sizeof id);
+        return (id & 0xff) != (lost->counted[member] & 0xff);
+    }
+    return comm->instance->world && lost->counted[member] != lost->first[member];
+}
+
+void pl_lost_admit(struct pl_engine *engine, struct pl_comm *comm)
+{
+    const struct pl_group *groups[] = { comm->group, comm->remote };
+    int found = 0;
+    look(engine);
+    for (int g = 0; g < 2 && groups[g]; g++)
+        for (int i = 0; i < groups[g]->size && !found; i++) {
+            uint64_t proc = pl_group_proc(groups[g], i);
+            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && is_outdated(engine->lost, comm, proc))
+                found = i + 1;
+        }
+    atomic_store(&comm->lost, found);
+}
+
+static int look_sometimes(struct pl_hook *hook)
+{
+    struct pl_lost *lost = PL_CONTAINER(hook, struct pl_lost, hook);
+    long now = now_ms();
+    if (now >= lost->look_at) {
+        lost->look_at = now + LOOK_MS;
+        look(lost->engine);
+    }
+    return 0;
+}
+
+int pl_lost_open(struct pl_engine *engine)
+{
+    if (!pl_process.place.watched)
+        return MPI_SUCCESS;
+    struct pl_lost *lost = pl_calloc(1, sizeof *lost + 2 * (size_t)pl_process.place.size * sizeof *lost->counted);
+    if (!lost)
+        return pl_fail_memory("the watch over the processes of a pool");
+    lost->engine = engine;
+    lost->hook.run = look_sometimes;
+    lost->first = lost->counted + pl_process.place.size;
+    for (int r = 0; r < pl_process.place.size; r++)
+        lost->first[r] = lost->counted[r] = deaths(r);
+    pl_engine_enter(engine);
+    engine->lost = lost;
+    pl_list_append(&engine->hooks, &lost->hook.link);
+    pl_engine_leave(engine);
+    return MPI_SUCCESS;
+}
+
+void pl_lost_close(struct pl_engine *engine)
+{
+    struct pl_lost *lost = engine->lost;
+    if (!lost)
+        return;
+    pl_engine_enter(engine);
+    engine->lost = NULL;
+    pl_list_remove(&lost->hook.link);
+    pl_engine_leave(engine);
+    free(lost);
+}
+
+bool pl_lost_outlived(uint64_t engine, uint64_t proc)
+{
+    return pl_process.place.watched && (engine & 0xff) != (deaths(PL_PROC_RANK(proc)) & 0xff);
+}
+
+int pl_lost_explain(const struct pl_comm *comm, int rc)
+{
+    struct pl_engine *engine = &comm->instance->engine;
+    look(engine);
+    for (int waited = 0; engine->lost && !atomic_load(&comm->lost) && waited < DYING_MS; waited++) {
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        look(engine);
+    }
+    return atomic_load(&comm->lost) ? pl_lost_fail(comm) : rc;
+}
+
+int pl_lost_fail_about(const struct pl_comm *comm, int rank, const char *what)
+{
+    const struct pl_group *group = comm->remote && rank < comm->remote->size ? comm->remote : comm->group;
+    uint64_t proc = rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
+    char who[PL_JOB_NAME_MAX + 32];
+    if (PL_PROC_JOB(proc) == 0)
+        return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d of %s %s", rank, pl_comm_label(comm), what);
+    pl_jobs_describe(proc, who, sizeof who);
+    return pl_fail(MPI_ERR_PROC_ABORTED, "%s, %srank %d of %s, %s", who, comm->remote ? "remote " : "", rank,
+                   pl_comm_label(comm), what);
+}
+
+int pl_lost_fail(const struct pl_comm *comm)
+{
+    int rank = atomic_load(&comm->lost) - 1;
+    if (comm->starved)
+        return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank,
+                       pl_comm_label(comm));
+    return pl_lost_fail_about(comm->whole ? comm->whole : comm, rank, "has died");
+}

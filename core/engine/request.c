@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests: making, completing, waiting for, letting go. */
+#include "core/engine/request.h"
+
+#include "core/engine/comm.h"
+#include "core/datatype/datatype.h"
+#include "core/engine/engine.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/engine/departure.h"
+#include "core/engine/peer_failure.h"
+#include "core/engine/partitioned.h"
+#include "core/rma/rma.h"
+#include "core/coll/schedule.h"
+
+/*
+ * Sends and receives come and go by the million. A used one stays with its communicator, which it goes on holding, and
+ * without a handle, so that the next needs no memory, no lock of its own and no atomic operation. The spares go when
+ * the user frees the communicator; from then on none is kept.
+ */
+enum { SPARES_MAX = 256 };
+
+static inline struct pl_request *take_spare_locked(struct pl_comm *comm)
+{
+    struct pl_list *link = pl_list_pop(&comm->spares);
+    comm->spare_count -= link != NULL;
+    return link ? PL_CONTAINER(link, struct pl_request, link) : NULL;
+}
+
+static inline struct pl_request *take_spare_coll_locked(struct pl_comm *comm)
+{
+    struct pl_request *request = comm->spare_coll;
+    comm->spare_coll = NULL;
+    comm->spare_count -= request != NULL;
+    return request;
+}
+
+static struct pl_request *take_spare(struct pl_comm *comm, enum pl_request_kind kind)
+{
+    struct pl_lock *lock = &comm->instance->engine.lock;
+    pl_lock_take(lock);
+    struct pl_request *request = kind == PL_REQ_COLL ? take_spare_coll_locked(comm) : take_spare_locked(comm);
+    pl_lock_drop(lock);
+    return request;
+}
+
+static inline bool keep_spare(struct pl_request *request)
+{
+    struct pl_comm *comm = request->comm;
+    pl_lock_take(&request->engine->lock);
+    bool coll = request->kind == PL_REQ_COLL;
+    bool kept = !comm->orphan && (coll ? !comm->spare_coll : comm->spare_count < SPARES_MAX) &&
+                atomic_load_explicit(&comm->obj.handles, memory_order_relaxed) > 0;
+    if (kept) {
+        atomic_store_explicit(&request->obj.handles, 0, memory_order_release);
+        if (coll)
+            comm->spare_coll = request;
+        else
+            pl_list_push(&comm->spares, &request->link);
+        comm->spare_count++;
+    }
+    pl_lock_drop(&request->engine->lock);
+    return kept;
+}
+
+void pl_request_free_spares(struct pl_comm *comm)
+{
+    struct pl_request *request;
+    while ((request = take_spare(comm, PL_REQ_RECV)) != NULL || (request = take_spare(comm, PL_REQ_COLL)) != NULL)
+        pl_object_release(request);
+}
+
+_Atomic(struct pl_request *) pl_request_the_sent;
+
+struct pl_request *pl_request_sent_make(void)
+{
+    struct pl_request *known = NULL, *made = pl_request_create(PL_REQ_COMPLETE, NULL, NULL, false);
+    if (!made)
+        return NULL;
+    made->shared = true;
+    made->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
+    atomic_init(&made->done, 1);
+    if (atomic_compare_exchange_strong(&pl_request_the_sent, &known, made))
+        return made;
+    pl_handle_drop(made);
+    return known;
+}
+
+void pl_request_sent_forget(void)
+{
+    pl_object_release(atomic_exchange(&pl_request_the_sent, NULL));
+}
+
+/* Keeps it, if it is one that can be kept. */
+static inline bool reuse(struct pl_request *request)
+{
+    bool plain = request->kind <= PL_REQ_RECV && request->comm && !request->destroyed &&
+                 atomic_load_explicit(&request->obj.refs, memory_order_relaxed) == 1;
+    if (plain && request->type) {
+        pl_object_release(request->type);
+        request->type = NULL;
+    }
+    return plain && keep_spare(request);
+}
+
+/* The same for one with a schedule, which it keeps. */
+static inline bool reuse_coll(struct pl_request *request)
+{
+    if (request->kind != PL_REQ_COLL || request->owner ||
+        atomic_load_explicit(&request->obj.refs, memory_order_relaxed) != 1)
+        return false;
+    pl_schedule_fini(request->coll.schedule);
+    return keep_spare(request);
+}
+
+void pl_request_retire(struct pl_request *request)
+{
+    if (!request->shared && !reuse(request) && !reuse_coll(request))
+        pl_handle_drop(request);
+}
+
+void pl_request_recycle(struct pl_request *request)
+{
+    if (!reuse(request))
+        pl_object_release(request);
+}
+
+static inline struct pl_request *renewed(struct pl_request *request, enum pl_request_kind kind, bool hidden)
+{
+    atomic_store_explicit(&request->obj.handles, !hidden, memory_order_relaxed);
+    request->obj.abi = 0;
+    pl_request_begin(request, kind);
+    request->owner = NULL;
+    return request;
+}
+
+struct pl_request *pl_request_again(struct pl_comm *comm, enum pl_request_kind kind)
+{
+    struct pl_request *request = take_spare_locked(comm);
+    return request ? renewed(request, kind, false) : NULL;
+}
+
+static struct pl_request *create(enum pl_request_kind kind, struct pl_comm *comm, bool hidden)
+{
+    struct pl_request *request = hidden ? pl_object_create_hidden(PL_REQUEST) : pl_object_create(PL_REQUEST);
+    if (!request)
+        return NULL;
+    pl_request_begin(request, kind);
+    pl_list_init(&request->link);
+    if (comm) {
+        request->comm = pl_object_retain(comm);
+        request->engine = &comm->instance->engine;
+    }
+    return request;
+}
+
+struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *comm, const struct pl_type *type,
+                                     bool hidden)
+{
+    struct pl_request *request = kind <= PL_REQ_COLL && comm ? take_spare(comm, kind) : NULL;
+    request = request ? renewed(request, kind, hidden) : create(kind, comm, hidden);
+    if (request && type && !type->obj.predefined)
+        request->type = pl_object_retain((struct pl_type *)type);
+    return request;
+}
+
+int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm, const void *buf, MPI_Count count,
+                   const struct pl_type *type, int rank, int tag, struct pl_request **request)
+{
+    struct pl_request *made = pl_request_create(kind, comm, type, hidden);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    pl_request_ask(made, buf, count, type, rank, tag);
+    *request = made;
+    return MPI_SUCCESS;
+}
+
+void pl_request_destroy(void *object)
+{
+    struct pl_request *request = object;
+    if (request->destroyed)
+        request->destroyed(request);
+    if (request->type)
+        pl_object_release(request->type);
+    if (!request->comm)
+        return;
+    if (request->detached)
+        atomic_fetch_sub_explicit(&request->comm->detached, 1, memory_order_release);
+    pl_object_release(request->comm);
+}
+
+void pl_request_complete(struct pl_request *request, int error)
+{
+    request->state = PL_STATE_IDLE;
+    request->outcome.error = error;
+    if (__builtin_expect(request->completed != NULL, 0)) {
+        request->completed(request);
+        return;
+    }
+    struct pl_engine *engine = request->engine;
+    bool detached = request->detached;
+    if (detached)
+        pl_list_append(&engine->graveyard, &request->link);
+    /* From here on the request belongs to the thread that waits for it. */
+    atomic_store_explicit(&request->done, 1, memory_order_release);
+    if (engine && atomic_load_explicit(&engine->sleepers, memory_order_seq_cst) > 0)
+        pl_engine_wake(engine);
+}
+
+void pl_request_let_go(struct pl_request *request)
+{
+    struct pl_engine *engine = request->engine;
+    if (request->shared)
+        return;
+    if (engine && request->kind != PL_REQ_COMPLETE) {
+        pl_engine_enter(engine);
+        bool busy = !pl_request_done(request) && (!request->persistent || request->active);
+        request->detached = busy;
+        if (busy) {
+            pl_object_retain(request);
+            atomic_fetch_add_explicit(&request->comm->detached, 1, memory_order_relaxed);
+        }
+        pl_engine_leave(engine);
+    }
+    pl_handle_drop(request);
+}
+
+bool pl_request_test(struct pl_request *request)
+{
+    if (pl_request_done(request))
+        return true;
+    if (request->engine) {
+        pl_engine_enter(request->engine);
+        pl_engine_progress(request->engine);
+        pl_engine_leave(request->engine);
+    }
+    return pl_request_done(request);
+}
+
+int pl_request_wait(struct pl_request *request)
+{
+    if (!pl_request_done(request))
+        pl_engine_wait(request->engine, request);
+    return request->outcome.error ? pl_request_report(request) : MPI_SUCCESS;
+}
+
+int pl_request_finish(struct pl_request *request)
+{
+    int rc = pl_request_wait(request);
+    pl_object_release(request);
+    return rc;
+}
+
+int pl_request_report(const struct pl_request *request)
+{
+    int error = request->outcome.error;
+    if (error == MPI_ERR_TRUNCATE && request->kind == PL_REQ_RECV && request->context == PL_MSG_COLL)
+        return pl_fail(error,
+                       "rank %d gives %llu bytes where this rank expects %zu: all ranks have to call "
+                       "the same collective with sizes that fit",
+                       request->outcome.source, (unsigned long long)request->in.size, request->in.data.total);
+    if (error == MPI_ERR_TRUNCATE && (request->kind == PL_REQ_RECV || request->kind == PL_REQ_PAIR))
+        return pl_fail(
+            error, "the message of %llu bytes from rank %d with tag %d is longer than the receive buffer of %zu bytes",
+            (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag,
+            request->in.data.total);
+    if (error == MPI_ERR_PROC_ABORTED && request->comm->lost)
+        return pl_lost_fail(request->comm);
+    if (error == MPI_ERR_PROC_ABORTED && request->comm->left)
+        return pl_left_fail(request->comm);
+    if (error == MPI_ERR_PROC_ABORTED)
+        return pl_fail(error, "the process of rank %d in %s is gone", request->peer_rank, pl_comm_label(request->comm));
+    if (request->kind == PL_REQ_PARTITIONED)
+        return pl_partitioned_report(request, error);
+    if (request->kind == PL_REQ_RMA)
+        return pl_rma_report(request, error);
+    return error;
+}

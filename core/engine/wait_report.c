@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See report.h. Locking: the page of this process by `lock`, which is taken inside an engine's. */
+#include "core/engine/wait_report.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/coll/area/area.h"
+#include "core/engine/comm.h"
+#include "core/engine/instance.h"
+#include "core/job/jobs.h"
+#include "core/engine/match.h"
+#include "core/engine/p2p.h"
+#include "core/job/process.h"
+#include "core/engine/request.h"
+#include "core/coll/schedule.h"
+
+enum {
+    ENGINES = 8,
+    TESTS_LAST = 120000000, /* nanoseconds, of one and the same test */
+    TESTS_TOLD = 240000000, /* of tests of all kinds, until they are told in any case: before the runtime gives up */
+};
+
+static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REPORT);
+static uint32_t begun;                             /* the question that the page belongs to */
+static const struct pl_engine *described[ENGINES]; /* whose queues are in it */
+static _Thread_local uint32_t answered;
+
+/* --- items ----------------------------------------------------------------------------------- */
+
+/* Starts a new answer, unless another thread has. Lock held. */
+static void begin(struct pl_job_page *page, uint32_t question)
+{
+    if (begun == question)
+        return;
+    begun = question;
+    page->items = page->traces = page->modules = 0;
+    memset(page->left_out, 0, sizeof page->left_out);
+    memset(described, 0, sizeof described);
+}
+
+static struct pl_job_item *add(struct pl_job_page *page, enum pl_item_kind kind, enum pl_item_what what)
+{
+    if (page->items == PL_PAGE_ITEMS) {
+        page->left_out[kind]++;
+        return NULL;
+    }
+    struct pl_job_item *item = &page->item[page->items++];
+    *item = (struct pl_job_item){
+        .kind = kind, .what = what, .peer = PL_NOBODY, .tag = PL_ANY, .far = PL_NOBODY, .bytes = -1
+    };
+    return item;
+}
+
+void pl_report_await(struct pl_job_item *item, int rank)
+{
+    if (item->awaited_count < PL_ITEM_AWAITED)
+        item->awaited[item->awaited_count++] = rank;
+}
+
+/* Members in order of their ranks in the communicator, runs of them as one range. */
+static void put_members(struct pl_job_item *item, const struct pl_group *group)
+{
+    for (int i = 0; i < group->size; i++) {
+        uint64_t proc = pl_group_proc(group, i);
+        uint32_t rank = (uint32_t)PL_PROC_RANK(proc);
+        if (PL_PROC_JOB(proc) != 0) {
+            item->ranges_cut = 1;
+            continue;
+        }
+        uint32_t(*last)[2] = item->range_count ? &item->range[item->range_count - 1] : NULL;
+        if (last && (*last)[1] + 1 == rank) {
+            (*last)[1] = rank;
+        } else if (item->range_count < PL_ITEM_RANGES) {
+            item->range[item->range_count][0] = item->range[item->range_count][1] = rank;
+            item->range_count++;
+        } else {
+            item->ranges_cut = 1;
+            return;
+        }
+    }
+}
+
+static void put_session(struct pl_job_item *item, const struct pl_instance *instance)
+{
+    if (!instance)
+        snprintf(item->session, sizeof item->session, "front door");
+    else if (instance->world)
+        snprintf(item->session, sizeof item->session, "World");
+    else
+        snprintf(item->session, sizeof item->session, "session %llu", (unsigned long long)instance->serial);
+}
+
+static void put_comm(struct pl_job_item *item, const struct pl_comm *comm)
+{
+    if (!comm)
+        return;
+    item->home = comm->id.home;
+    item->serial = comm->id.serial;
+    snprintf(item->object, sizeof item->object, "%.63s", pl_comm_label(comm));
+    put_session(item, comm->instance);
+    put_members(item, comm->group);
+}
+
+/* Of the own job: it is awaited. Of another: its name there, since its runtime may be another too. */
+static void put_process(struct pl_job_item *item, const struct pl_comm *comm, int rank)
+{
+    const struct pl_group *group = comm->remote ? comm->remote : comm->group;
+    uint64_t key, proc = rank < group->size ? pl_group_proc(group, rank) : UINT64_MAX;
+    if (proc == UINT64_MAX)
+        return;
+    if (PL_PROC_JOB(proc) == 0) {
+        pl_report_await(item, PL_PROC_RANK(proc));
+        return;
+    }
+    item->far = PL_PROC_RANK(proc);
+    snprintf(item->far_job, sizeof item->far_job, "%.63s", pl_jobs_name(PL_PROC_JOB(proc), &key));
+}
+
+/* A rank of the communicator without which it does not go on. */
+static void put_peer(struct pl_job_item *item, const struct pl_comm *comm, int peer)
+{
+    if (peer == MPI_ANY_SOURCE || peer == PL_ANY) {
+        item->peer = PL_ANY;
+        return;
+    }
+    item->peer = peer;
+    if (comm && peer >= 0)
+        put_process(item, comm, peer);
+}
+
+/* --- requests ----------------------------------------------------------------------------------- */
+
+static enum pl_item_what what_of(const struct pl_request *request)
+{
+    bool message = request->kind == PL_REQ_SEND || request->kind == PL_REQ_RECV;
+    if (request->kind == PL_REQ_COLL || (message && request->context == PL_MSG_COLL))
+        return PL_WHAT_COLLECTIVE;
+    if (request->kind == PL_REQ_GENERALIZED)
+        return PL_WHAT_REQUEST;
+    return message ? request->kind == PL_REQ_SEND ? PL_WHAT_SEND : PL_WHAT_RECV : PL_WHAT_OTHER;
+}
+
+/* At whose message does a collective stand? Engine lock held; while a thread executes it, nobody can tell. */
+static void put_schedule(struct pl_job_item *item, const struct pl_schedule *schedule)
+{
+    if (!schedule || schedule->busy)
+        return;
+    for (int i = schedule->settled; i < schedule->next && i < schedule->count; i++) {
+        const struct pl_step *step = &schedule->steps[i];
+        bool message = step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
+        if (message && step->request && !pl_request_done(step->request)) {
+            put_peer(item, schedule->comm, step->peer);
+            return;
+        }
+    }
+}
+
+static void put_request(struct pl_job_item *item, const struct pl_request *request)
+{
+    put_comm(item, request->comm);
+    if (item->what == PL_WHAT_REQUEST || (item->what == PL_WHAT_OTHER && request->kind != PL_REQ_PARTITIONED))
+        return;
+    if (request->kind == PL_REQ_COLL) {
+        put_schedule(item, request->coll.schedule);
+        return;
+    }
+    put_peer(item, request->comm, request->peer_rank);
+    if (item->what == PL_WHAT_COLLECTIVE)
+        item->tag = request->tag >= 0 && request->tag < PL_NONBLOCKING_TAGS ? pl_board_count(request->comm) : PL_ANY;
+    else
+        item->tag = request->tag == MPI_ANY_TAG ? PL_ANY : request->tag;
+    if (item->what == PL_WHAT_SEND)
+        item->bytes = (int64_t)request->out.data.total;
+    else if (item->what == PL_WHAT_RECV)
+        item->bytes = (int64_t)request->in.data.total;
+    item->unsent = request->state == PL_STATE_QUEUED || request->state == PL_STATE_UNRESOLVED;
+}
+
+static void add_pending(struct pl_job_page *page, const struct pl_request *request, const struct pl_request *waited)
+{
+    if (request == waited || request->kind == PL_REQ_COMPLETE || pl_request_done(request) ||
+        (request->persistent && !request->active))
+        return;
+    struct pl_job_item *item = add(page, PL_ITEM_PENDING, what_of(request));
+    if (item)
+        put_request(item, request);
+}
+
+/* --- an engine's queues ----------------------------------------------------------------------------------- */
+
+static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
+{
+    PL_LIST_EACH (message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link) {
+        struct pl_job_item *item = add(page, PL_ITEM_MESSAGE, PL_WHAT_OTHER);
+        if (!item)
+            continue;
+        put_comm(item, comm);
+        put_peer(item, comm, message->header.source);
+        item->tag = message->header.tag;
+        item->bytes = (int64_t)message->header.size;
+    }
+}
+
+static void add_list(struct pl_job_page *page, const struct pl_list *list, const struct pl_request *waited)
+{
+    PL_LIST_EACH (request, list, struct pl_request, link)
+        if (request->comm && request->context == PL_MSG_P2P && !request->on_stack) /* those are waited for */
+            add_pending(page, request, waited);
+}
+
+/* Once an answer. Engine lock held. */
+static void add_queues(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_request *waited)
+{
+    for (int i = 0; i < ENGINES; i++) {
+        if (described[i] == engine)
+            return;
+        if (!described[i]) {
+            described[i] = engine;
+            break;
+        }
+    }
+    for (size_t i = 0; i < engine->comm_buckets; i++)
+        for (const struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next)
+            add_messages(page, comm);
+    for (size_t i = 0; i < engine->comm_buckets; i++)
+        for (const struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next)
+            add_list(page, &comm->queues[PL_MSG_P2P].posted, waited);
+    add_list(page, &engine->unresolved, waited);
+    add_list(page, &engine->awaiting, waited);
+    PL_LIST_EACH (peer, &engine->busy, struct pl_peer, link)
+        add_list(page, &peer->pending, waited);
+}
+
+/* --- the answer ----------------------------------------------------------------------------------- */
+
+/* The receivers of what is left to send. */
+static void await_receivers(struct pl_job_item *item, const struct pl_engine *engine)
+{
+    PL_LIST_EACH (peer, &engine->busy, struct pl_peer, link)
+        if (peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) == 0)
+            pl_report_await(item, PL_PROC_RANK(peer->proc));
+}
+
+static void put_waiting(struct pl_job_item *item, const struct pl_waiting *waiting)
+{
+    put_comm(item, waiting->comm);
+    if (waiting->what != PL_WHAT_ANY)
+        put_peer(item, waiting->comm, waiting->peer);
+    item->tag = waiting->tag;
+}
+
+/* Those of the requests at hand that are in no queue. */
+static void add_requests(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_waiting *waiting,
+                         const struct pl_request *waited)
+{
+    for (int i = 0; i < waiting->count; i++) {
+        const struct pl_request *request = waiting->requests[i];
+        if ((uintptr_t)request >= PL_ABI_CONSTANTS && request->engine == engine &&
+            (request->state == PL_STATE_MOVING || request->state == PL_STATE_IDLE))
+            add_pending(page, request, waited);
+    }
+}
+
+static int64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000L + time.tv_nsec;
+}
+
+/* Locks of the engine, if there is one, and of the page held. */
+static void write_answer(struct pl_job_page *page, const struct pl_engine *engine, const struct pl_request *request,
+                         const struct pl_wait *wait)
+{
+    enum pl_item_what what = request ? what_of(request) : wait->what ? wait->what->what : PL_WHAT_OTHER;
+    struct pl_job_item *item = add(page, PL_ITEM_WAIT, what);
+    if (!item)
+        return;
+    if (request && request->kind == PL_REQ_PAIR) {
+        request = pl_sendrecv_part(request);
+        item->what = what_of(request);
+    }
+    item->thread = (int32_t)gettid();
+    item->waited = wait->since ? now() - wait->since : 0;
+    if (page->traces < PL_PAGE_TRACES - 1) {
+        item->trace = ++page->traces;
+        pl_trace_take(page, &page->trace[item->trace - 1], NULL);
+    }
+    if (engine)
+        put_session(item, engine->instance);
+    if (request)
+        put_request(item, request);
+    else if (wait->what)
+        put_waiting(item, wait->what);
+    if (what == PL_WHAT_CLOSE)
+        await_receivers(item, engine);
+    if (wait->what && wait->what->describe)
+        wait->what->describe(wait->what->context, item);
+    if (wait->what)
+        add_requests(page, engine, wait->what, request);
+    if (engine)
+        add_queues(page, engine, request);
+}
+
+/* A test in vain says little: what counts is the same one for a while. True: it is to be told, as a wait since
+ * *since. */
+static bool keeps_testing(uint32_t question, const struct pl_request *request, const struct pl_wait *wait, long *since)
+{
+    static _Thread_local struct {
+        uint32_t question;
+        const void *subject;
+        int peer, tag;
+        long first, since;
+    } last;
+    const struct pl_waiting *what = wait->what;
+    const void *subject = request               ? (const void *)request
+                          : what && what->count ? (const void *)what->requests
+                          : what                ? (const void *)what->comm
+                                                : NULL;
+    int peer = what ? what->peer : 0, tag = what ? what->tag : 0;
+    long time = (long)now();
+    if (last.question != question)
+        last.first = time;
+    if (last.question != question || last.subject != subject || last.peer != peer || last.tag != tag)
+        last.since = time;
+    last.question = question;
+    last.subject = subject;
+    last.peer = peer;
+    last.tag = tag;
+    *since = last.since;
+    return time - last.since >= TESTS_LAST || time - last.first >= TESTS_TOLD;
+}
+
+void pl_report_look(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait)
+{
+    const struct pl_job *job = pl_process.place.job;
+    uint32_t question = job ? atomic_load_explicit(&job->report, memory_order_relaxed) : 0;
+    struct pl_wait lasting = *wait;
+    if (question == 0 || question == answered)
+        return;
+    if (!wait->since && !keeps_testing(question, request, wait, &lasting.since))
+        return;
+    answered = question;
+    struct pl_job_page *page = pl_job_page(job, pl_process.place.rank);
+    if (!page)
+        return;
+    if (engine)
+        pl_engine_enter(engine);
+    pl_lock_take(&lock);
+    begin(page, question);
+    write_answer(page, engine, request, &lasting);
+    atomic_store_explicit(&page->answered, question, memory_order_release);
+    pl_lock_drop(&lock);
+    if (engine)
+        pl_engine_leave(engine);
+}

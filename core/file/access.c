@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading and writing files: from what is asked for to runs of bytes. See access.h. */
+#include "core/file/access.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/memory.h"
+
+enum {
+    MOST = 1 << 30,         /* bytes that the system is asked for at once */
+    BOUNCE = 1 << 20,       /* bytes of scattered memory that are collected */
+    SIEVE = 1 << 19,        /* bytes that are read at once for the sake of small runs in them ... */
+    SIEVE_RUN = 8 << 10,    /* ... of at most so many bytes on average ... */
+    SIEVE_SHARE = 4,        /* ... if at least a fourth is wanted */
+};
+
+/* --- one place ---------------------------------------------------------------------------------------------------- */
+
+int pl_access_run(struct pl_file *file, bool write, MPI_Offset at, void *data, size_t bytes, size_t *moved)
+{
+    *moved = 0;
+    while (*moved < bytes) {
+        size_t rest = bytes - *moved < MOST ? bytes - *moved : MOST;
+        char *place = (char *)data + *moved;
+        off_t offset = (off_t)at + (off_t)*moved;
+        ssize_t done = write ? pwrite(file->fd, place, rest, offset) : pread(file->fd, place, rest, offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return pl_file_fail(errno, write ? "write to" : "read from", file->name);
+        if (done == 0 && write)
+            return pl_fail(MPI_ERR_IO, "cannot write to %s: the system takes nothing, and says no error", file->name);
+        if (done == 0)
+            break;
+        *moved += (size_t)done;
+    }
+    return MPI_SUCCESS;
+}
+
+/* --- one process -------------------------------------------------------------------------------------------------- */
+
+/* The runs of the next `bytes` bytes of the stream, with a piece of memory. */
+static int move_runs(struct pl_file *file, bool write, struct pl_runs *runs, char *data, size_t bytes, size_t *moved)
+{
+    MPI_Offset at;
+    size_t length, done;
+    for (*moved = 0; (length = pl_runs_next(runs, bytes - *moved, &at)) > 0; *moved += done) {
+        int rc = pl_access_run(file, write, at, data + *moved, length, &done);
+        if (rc || done < length) {
+            *moved += done;
+            return rc;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+/* The next runs that are worth reading at once, with what lies between them; at least one. */
+struct sieve {
+    MPI_Offset low;
+    size_t bytes, count;
+};
+
+static struct sieve next_sieve(const struct pl_runs *runs)
+{
+    struct pl_runs ahead = *runs;
+    struct sieve sieve = { 0 }, first = { 0 };
+    size_t length, wanted = 0;
+    MPI_Offset at;
+    while ((length = pl_runs_next(&ahead, SIEVE, &at)) > 0) {
+        if (sieve.count == 0)
+            sieve.low = at;
+        if (at < sieve.low || at + (MPI_Offset)length - sieve.low > SIEVE)
+            break;
+        size_t end = (size_t)(at - sieve.low) + length;
+        sieve.bytes = end > sieve.bytes ? end : sieve.bytes;
+        wanted += length;
+        if (sieve.count++ == 0)
+            first = sieve;
+    }
+    return sieve.count > 1 && wanted < sieve.bytes / SIEVE_SHARE ? first : sieve;
+}
+
+/* Small runs are read many at a time. */
+static int read_sieved(struct pl_file *file, struct pl_runs *runs, struct pl_cursor *memory, size_t bytes,
+                       size_t *moved)
+{
+    char *window = pl_malloc(SIEVE);
+    if (!window)
+        return pl_fail_memory("the buffer for reading a file");
+    int rc = MPI_SUCCESS;
+    bool ended = false;
+    for (*moved = 0; *moved < bytes && !ended && !rc;) {
+        struct sieve sieve = next_sieve(runs);
+        size_t there;
+        rc = pl_access_run(file, false, sieve.low, window, sieve.bytes, &there);
+        for (; sieve.count > 0 && !rc && !ended; sieve.count--) {
+            MPI_Offset at;
+            size_t length = pl_runs_next(runs, SIEVE, &at), from = (size_t)(at - sieve.low);
+            size_t given = there <= from ? 0 : there - from < length ? there - from : length;
+            pl_cursor_unpack(memory, window + from, given);
+            *moved += given;
+            ended = given < length;
+        }
+    }
+    free(window);
+    return rc;
+}
+
+/* Scattered memory goes through a buffer. */
+static int move_bounced(struct pl_file *file, bool write, struct pl_runs *runs, struct pl_cursor *memory, size_t bytes,
+                        size_t *moved)
+{
+    size_t room = bytes < BOUNCE ? bytes : BOUNCE;
+    char *bounce = pl_malloc(room);
+    if (!bounce)
+        return pl_fail_memory("the buffer for accessing a file");
+    int rc = MPI_SUCCESS;
+    bool ended = false;
+    for (*moved = 0; *moved < bytes && !ended && !rc;) {
+        size_t piece = bytes - *moved < room ? bytes - *moved : room, done;
+        if (write)
+            pl_cursor_pack(memory, bounce, piece);
+        rc = move_runs(file, write, runs, bounce, piece, &done);
+        if (!write)
+            pl_cursor_unpack(memory, bounce, done);
+        *moved += done;
+        ended = done < piece;
+    }
+    free(bounce);
+    return rc;
+}
+
+static int move(struct pl_file *file, const struct pl_access *access, size_t *moved)
+{
+    struct pl_runs runs;
+    struct pl_cursor memory = access->memory;
+    char *direct = pl_cursor_direct(&memory);
+    pl_runs_init(&runs, &file->view, &access->span);
+    if (!access->write && file->view.run <= SIEVE_RUN)
+        return read_sieved(file, &runs, &memory, access->span.bytes, moved);
+    if (direct)
+        return move_runs(file, access->write, &runs, direct, access->span.bytes, moved);
+    return move_bounced(file, access->write, &runs, &memory, access->span.bytes, moved);
+}
+
+/* --- atomic mode -------------------------------------------------------------------------------------------------- */
+
+/* `type`: F_RDLCK, F_WRLCK or F_UNLCK. The locks belong to the descriptor: another one of this process has its own. */
+static int lock_range(const struct pl_file *file, const struct pl_span *span, short type)
+{
+    struct flock range = { .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)span->low,
+                           .l_len = (off_t)(span->high - span->low) };
+    while (fcntl(file->fd, F_OFD_SETLKW, &range) != 0)
+        if (errno != EINTR)
+            return pl_file_fail(errno, "lock a range of", file->name);
+    return MPI_SUCCESS;
+}
+
+int pl_access_alone(struct pl_file *file, const struct pl_access *access, size_t *moved)
+{
+    *moved = 0;
+    if (access->span.bytes == 0)
+        return MPI_SUCCESS;
+    if (access->write)
+        atomic_store_explicit(&file->dirty, true, memory_order_relaxed);
+    if (!file->atomic)
+        return move(file, access, moved);
+    pl_lock_take(&file->turn);
+    int rc = lock_range(file, &access->span, access->write ? F_WRLCK : F_RDLCK);
+    if (rc == MPI_SUCCESS) {
+        rc = move(file, access, moved);
+        lock_range(file, &access->span, F_UNLCK);
+    }
+    pl_lock_drop(&file->turn);
+    return rc;
+}
+
+/* --- what is asked for -------------------------------------------------------------------------------------------- */
+
+/* The data as a number of etypes. */
+static int count_etypes(const struct pl_file *file, const struct pl_file_io *io, MPI_Offset *etypes)
+{
+    MPI_Count bytes = io->count * io->type->size; /* checked: it fits */
+    *etypes = bytes / file->view.etype->size;
+    if (bytes % file->view.etype->size == 0)
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_TYPE, "%lld bytes of data are no whole number of etypes of %lld bytes, as the view has them",
+                   (long long)bytes, (long long)file->view.etype->size);
+}
+
+/* Where it begins; the pointer that is used goes to its end. `rc`: an error so far. */
+static int place(struct pl_file *file, const struct pl_file_io *io, MPI_Offset etypes, MPI_Offset *offset)
+{
+    MPI_Offset behind;
+    *offset = io->offset;
+    if (io->position == PL_FILE_SHARED)
+        return io->collective ? pl_pointer_add_ordered(file, etypes, offset) : pl_pointer_add(file, etypes, offset);
+    if (io->position == PL_FILE_AT)
+        return MPI_SUCCESS;
+    pl_lock_take(&file->lock);
+    *offset = file->position;
+    bool fits = !__builtin_add_overflow(*offset, etypes, &behind);
+    if (fits)
+        file->position = behind;
+    pl_lock_drop(&file->lock);
+    return fits ? MPI_SUCCESS : pl_fail(MPI_ERR_ARG, "the individual file pointer is at etype %lld and cannot advance",
+                                        (long long)*offset);
+}
+
+static int carry_out(struct pl_file *file, const struct pl_file_io *io, const struct pl_access *access, int error,
+                     size_t *moved)
+{
+    if (io->collective && io->position != PL_FILE_SHARED)
+        return pl_access_together(file, access, error, moved);
+    return error ? error : pl_access_alone(file, access, moved);
+}
+
+/* Data that looks different in the file goes through memory that looks as the file does. */
+static int access_converted(struct pl_file *file, const struct pl_file_io *io, struct pl_access *access, int error,
+                            MPI_Count *bytes)
+{
+    const struct pl_datarep *datarep = file->view.datarep;
+    size_t moved = 0, native = 0;
+    void *image = pl_malloc(access->span.bytes ? access->span.bytes : 1);
+    if (!image && !error)
+        error = pl_fail_memory("the buffer for converting data of a file");
+    if (!error && io->write)
+        error = pl_datarep_write(datarep, io->buf, io->count, io->type, image, access->span.bytes);
+    if (error)
+        access->span = (struct pl_span){ 0 };
+    pl_cursor_init(&access->memory, image, (MPI_Count)access->span.bytes, PL_TYPE_BYTE);
+    int rc = carry_out(file, io, access, error, &moved);
+    if (!rc && !io->write)
+        rc = pl_datarep_read(datarep, io->buf, io->count, io->type, image, moved, &native);
+    free(image);
+    *bytes = rc == MPI_SUCCESS && io->write ? io->count * io->type->size : (MPI_Count)native;
+    return rc;
+}
+
+int pl_file_access(struct pl_file *file, const struct pl_file_io *io, int error, MPI_Count *bytes)
+{
+    struct pl_access access = { .write = io->write };
+    MPI_Offset etypes = 0, offset = 0;
+    int rc = error ? error : count_etypes(file, io, &etypes);
+    int placed = rc && !io->collective ? rc : place(file, io, etypes, &offset);
+    rc = rc ? rc : placed;
+    if (rc == MPI_SUCCESS)
+        rc = pl_view_span(&file->view, offset, etypes, &access.span);
+    *bytes = 0;
+    if (pl_datarep_converts(file->view.datarep, io->write))
+        return access_converted(file, io, &access, rc, bytes);
+    pl_cursor_init(&access.memory, io->buf, rc ? 0 : io->count, rc ? PL_TYPE_BYTE : io->type);
+    size_t moved = 0;
+    rc = carry_out(file, io, &access, rc, &moved);
+    *bytes = (MPI_Count)moved;
+    return rc;
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files as a whole: opening and closing, sizes, errors of the system. See file.h. */
+#include "core/file/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/coll/collective.h"
+#include "core/comm/create.h"
+#include "core/object/errhandler.h"
+#include "core/base/error.h"
+#include "core/object/info.h"
+#include "core/engine/instance.h"
+#include "core/base/memory.h"
+
+/* --- errors and agreements ---------------------------------------------------------------------------------------- */
+
+static int class_of(int error)
+{
+    switch (error) {
+    case ENOENT: return MPI_ERR_NO_SUCH_FILE;
+    case EEXIST: return MPI_ERR_FILE_EXISTS;
+    case EACCES: case EPERM: return MPI_ERR_ACCESS;
+    case EROFS: return MPI_ERR_READ_ONLY;
+    case EISDIR: case ENOTDIR: case ENAMETOOLONG: case ELOOP: case EINVAL: return MPI_ERR_BAD_FILE;
+    case ENOSPC: case EFBIG: return MPI_ERR_NO_SPACE;
+    case EDQUOT: return MPI_ERR_QUOTA;
+    case ETXTBSY: case EBUSY: return MPI_ERR_FILE_IN_USE;
+    case ENOMEM: return MPI_ERR_NO_MEM;
+    default: return MPI_ERR_IO;
+    }
+}
+
+int pl_file_fail(int error, const char *what, const char *name)
+{
+    errno = error;
+    return pl_fail_errno(class_of(error), "cannot %s %s", what, name);
+}
+
+int pl_file_same(struct pl_comm *comm, int error, MPI_Offset value, const char *what)
+{
+    int64_t range[] = { value, ~value, ~(int64_t)error }; /* the least, and the greatest upside down */
+    if (comm->size == 1)
+        return error;
+    int rc = pl_allreduce(comm, MPI_IN_PLACE, range, 3, pl_type_predefined((uintptr_t)MPI_INT64_T),
+                          pl_op_predefined((uintptr_t)MPI_MIN));
+    if (rc || error)
+        return error ? error : rc;
+    if (~range[2])
+        return pl_fail((int)~range[2], "another process has failed, and says why");
+    if (range[0] == ~range[1])
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_NOT_SAME, "%s is %lld here, and between %lld and %lld on the other processes; it must be "
+                   "the same", what, (long long)value, (long long)range[0], (long long)~range[1]);
+}
+
+int pl_file_agree(struct pl_comm *comm, int error)
+{
+    return pl_file_same(comm, error, 0, "");
+}
+
+int pl_file_tell(struct pl_comm *comm, int error)
+{
+    int told = error;
+    if (comm->size == 1)
+        return error;
+    int rc = pl_bcast(comm, &told, 1, pl_type_predefined((uintptr_t)MPI_INT), 0);
+    if (rc || comm->rank == 0)
+        return rc ? rc : error;
+    return told ? pl_fail(told, "rank 0 has failed, and says why") : MPI_SUCCESS;
+}
+
+int pl_file_check_random(const struct pl_file *file)
+{
+    if (!(file->amode & MPI_MODE_SEQUENTIAL))
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                   "%s is open with MPI_MODE_SEQUENTIAL: only the shared file pointer can be used", file->name);
+}
+
+/* --- opening ------------------------------------------------------------------------------------------------------ */
+
+static int check_amode(int amode)
+{
+    const int ways = MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR;
+    const int known = ways | MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN |
+                      MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND;
+    int way = amode & ways;
+    if (amode & ~known)
+        return pl_fail(MPI_ERR_AMODE, "amode has bits that are none of its modes: 0x%x", (unsigned)(amode & ~known));
+    if (way != MPI_MODE_RDONLY && way != MPI_MODE_WRONLY && way != MPI_MODE_RDWR)
+        return pl_fail(MPI_ERR_AMODE, "amode needs one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR");
+    if (way == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)))
+        return pl_fail(MPI_ERR_AMODE, "amode has MPI_MODE_CREATE or MPI_MODE_EXCL with MPI_MODE_RDONLY");
+    if (way == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL))
+        return pl_fail(MPI_ERR_AMODE, "amode has MPI_MODE_SEQUENTIAL with MPI_MODE_RDWR");
+    return MPI_SUCCESS;
+}
+
+/* Names of kinds of file systems before the name, as some users write them for other MPIs. */
+static const char *without_prefix(const char *name)
+{
+    return strncmp(name, "ufs:", 4) == 0 || strncmp(name, "nfs:", 4) == 0 ? name + 4 : name;
+}
+
+/* Without waiting, as the opening of a pipe would. `created`: somebody has created the file. */
+static int open_descriptor(struct pl_file *file, bool created, struct stat *st)
+{
+    int flags = O_CLOEXEC | O_NONBLOCK;
+    flags |= file->amode & MPI_MODE_RDONLY ? O_RDONLY : file->amode & MPI_MODE_WRONLY ? O_WRONLY : O_RDWR;
+    if (!created && (file->amode & MPI_MODE_CREATE))
+        flags |= O_CREAT | (file->amode & MPI_MODE_EXCL ? O_EXCL : 0);
+    do
+        file->fd = open(file->name, flags, 0666);
+    while (file->fd < 0 && errno == EINTR);
+    if (file->fd < 0 || fstat(file->fd, st) != 0)
+        return pl_file_fail(errno, "open", file->name);
+    if (S_ISDIR(st->st_mode))
+        return pl_file_fail(EISDIR, "open", file->name);
+    if (lseek(file->fd, 0, SEEK_CUR) < 0)
+        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "cannot open %s: data has no positions in it", file->name);
+    return MPI_SUCCESS;
+}
+
+/* What the first process tells the others when it has opened the file. */
+struct opened {
+    int64_t error, size;
+    struct pl_file_notice notice;
+};
+
+/* The first process opens, and creates, before the others. */
+static int open_together(struct pl_file *file)
+{
+    struct pl_comm *comm = file->comm;
+    struct opened opened = { .notice.fd = -1 };
+    struct stat st = { 0 };
+    int rc = MPI_SUCCESS;
+    if (comm->rank == 0) {
+        opened.error = rc = open_descriptor(file, false, &st);
+        opened.size = st.st_size;
+        if (comm->size > 1 && !rc)
+            pl_pointer_offer(&file->pointer, &opened.notice);
+        else
+            file->pointer.word = &file->pointer.own;
+    }
+    int told = pl_bcast(comm, &opened, sizeof opened, PL_TYPE_BYTE, 0);
+    if (told || rc)
+        return rc ? rc : told;
+    if (opened.error)
+        return pl_fail((int)opened.error, "rank 0 cannot open %s, and says why", file->name);
+    bool shared = true;
+    if (comm->rank != 0) {
+        rc = open_descriptor(file, true, &st);
+        shared = pl_pointer_attach(&file->pointer, &opened.notice);
+    } else {
+        shared = file->pointer.word != NULL;
+    }
+    int results[2] = { rc, !shared };
+    told = pl_allreduce(comm, MPI_IN_PLACE, results, 2, pl_type_predefined((uintptr_t)MPI_INT),
+                        pl_op_predefined((uintptr_t)MPI_MAX));
+    file->position = file->amode & MPI_MODE_APPEND ? opened.size : 0;
+    pl_pointer_settle(&file->pointer, told == MPI_SUCCESS && !results[1], file->position);
+    if (rc == MPI_SUCCESS && told == MPI_SUCCESS && results[0])
+        rc = pl_fail(results[0], "another process cannot open %s, and says why", file->name);
+    return rc ? rc : told;
+}
+
+/* The communicator of a file: without the parent's attributes, whose callbacks are for the user's own. One process by
+ * itself does nothing collective here: many threads may open files on MPI_COMM_SELF at once. */
+static int make_comm(struct pl_comm *parent, const char *name, struct pl_comm **comm)
+{
+    int rc = parent->size == 1
+                 ? pl_comm_create(parent->instance, parent, parent->group, NULL, pl_comm_new_id(), comm)
+                 : pl_comm_create_members(parent, parent->group, comm);
+    if (rc)
+        return rc;
+    (*comm)->serves = "file";
+    strncpy((*comm)->name, name, sizeof (*comm)->name - 1);
+    return MPI_SUCCESS;
+}
+
+static void enlist(struct pl_file *file)
+{
+    struct pl_instance *instance = file->comm->instance;
+    pl_lock_take(&instance->lock);
+    pl_list_append(&instance->files, &file->siblings);
+    pl_lock_drop(&instance->lock);
+}
+
+static int prepare(const char *name, int amode, struct pl_file **file)
+{
+    struct pl_file *made = pl_object_create(PL_FILE);
+    if (!made)
+        return MPI_ERR_NO_MEM;
+    pl_lock_init(&made->lock, PL_RANK_OBJECT, true);
+    pl_lock_init(&made->turn, PL_RANK_OBJECT, true);
+    pl_list_init(&made->siblings);
+    made->amode = amode;
+    made->fd = made->pointer.fd = -1;
+    made->errhandler = pl_errhandler_of(PL_FILE, NULL);
+    made->name = pl_strdup(without_prefix(name));
+    struct pl_type *byte = pl_type_predefined((uintptr_t)MPI_BYTE);
+    int rc = made->name ? pl_view_make(0, byte, byte, &pl_datarep_native, true, &made->view)
+                        : pl_fail_memory("the name of a file");
+    *file = made;
+    return rc;
+}
+
+int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, struct pl_info *info,
+                 struct pl_file **file)
+{
+    struct pl_file *made = NULL;
+    int rc = pl_file_same(comm, error, amode, "amode");
+    if (rc == MPI_SUCCESS)
+        rc = check_amode(amode);
+    if (rc)
+        return rc;
+    rc = pl_file_agree(comm, prepare(name, amode, &made));
+    if (rc == MPI_SUCCESS)
+        rc = make_comm(comm, name, &made->comm);
+    if (rc == MPI_SUCCESS) {
+        pl_file_hints_default(made);
+        enlist(made);
+        rc = open_together(made);
+    }
+    if (rc == MPI_SUCCESS)
+        rc = pl_file_hints_set(made, info);
+    if (rc)
+        pl_object_release(made);
+    else
+        *file = made;
+    return rc;
+}
+
+/* --- closing ------------------------------------------------------------------------------------------------------ */
+
+static int flush(const struct pl_file *file)
+{
+    while (fsync(file->fd) != 0) {
+        if (errno == EINVAL || errno == EROFS) /* nothing that could be synchronized: /dev/null */
+            break;
+        if (errno != EINTR)
+            return pl_file_fail(errno, "synchronize", file->name);
+    }
+    return MPI_SUCCESS;
+}
+
+/* All have written before anybody is told that it is done. Processes that share memory share what the system has of the
+ * file: one of them is enough. */
+static int synchronize(struct pl_file *file)
+{
+    struct pl_comm *comm = file->comm;
+    int dirty = atomic_exchange(&file->dirty, false), rc = MPI_SUCCESS;
+    if (!file->pointer.word)
+        return pl_file_agree(comm, dirty ? flush(file) : MPI_SUCCESS);
+    if (comm->size > 1)
+        rc = pl_allreduce(comm, MPI_IN_PLACE, &dirty, 1, pl_type_predefined((uintptr_t)MPI_INT),
+                          pl_op_predefined((uintptr_t)MPI_MAX));
+    if (rc || !dirty)
+        return rc;
+    return pl_file_tell(comm, comm->rank == 0 ? flush(file) : MPI_SUCCESS);
+}
+
+static void close_descriptor(struct pl_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
+}
+
+/* When all have closed it the first process removes what is to go, and tells the others. */
+int pl_file_close(struct pl_file *file)
+{
+    bool removed = file->amode & MPI_MODE_DELETE_ON_CLOSE;
+    int rc = removed ? MPI_SUCCESS : synchronize(file), together = MPI_SUCCESS;
+    close_descriptor(file);
+    if (removed || !file->pointer.word) {
+        together = pl_barrier(file->comm);
+        int gone = together == MPI_SUCCESS && removed && file->comm->rank == 0 ? pl_file_delete(file->name)
+                                                                               : MPI_SUCCESS;
+        pl_pointer_release(file, file->comm->rank == 0);
+        together = together ? together : pl_file_tell(file->comm, gone);
+    }
+    return rc ? rc : together;
+}
+
+void pl_file_orphan(struct pl_file *file)
+{
+    close_descriptor(file);
+    if ((file->amode & MPI_MODE_DELETE_ON_CLOSE) && file->comm->rank == 0)
+        unlink(file->name);
+    pl_pointer_release(file, file->comm->rank == 0);
+    while (atomic_load(&file->obj.handles) > 0)
+        pl_handle_drop(file);
+}
+
+void pl_file_destroy(void *object)
+{
+    struct pl_file *file = object;
+    if (file->comm) {
+        struct pl_instance *instance = file->comm->instance;
+        pl_lock_take(&instance->lock);
+        pl_list_remove(&file->siblings);
+        pl_lock_drop(&instance->lock);
+        pl_pointer_release(file, false);
+        pl_comm_free(file->comm);
+    }
+    close_descriptor(file);
+    if (file->view.etype)
+        pl_view_release(&file->view);
+    pl_object_release(file->info);
+    pl_object_release(file->errhandler);
+    free(file->name);
+    pl_lock_fini(&file->lock);
+    pl_lock_fini(&file->turn);
+}
+
+int pl_file_delete(const char *name)
+{
+    const char *path = without_prefix(name);
+    return unlink(path) == 0 ? MPI_SUCCESS : pl_file_fail(errno, "delete", path);
+}
+
+/* --- the whole file ----------------------------------------------------------------------------------------------- */
+
+static int check_resize(const struct pl_file *file, MPI_Offset size)
+{
+    if (size < 0)
+        return pl_fail(MPI_ERR_ARG, "size is %lld; it must not be negative", (long long)size);
+    if (file->amode & MPI_MODE_RDONLY)
+        return pl_fail(MPI_ERR_READ_ONLY, "%s is open with MPI_MODE_RDONLY", file->name);
+    return pl_file_check_random(file);
+}
+
+static int resize(struct pl_file *file, MPI_Offset size, int (*change)(const struct pl_file *file, MPI_Offset size))
+{
+    int rc = pl_file_same(file->comm, MPI_SUCCESS, size, "size");
+    if (rc == MPI_SUCCESS)
+        rc = check_resize(file, size);
+    if (rc)
+        return rc;
+    atomic_store_explicit(&file->dirty, true, memory_order_relaxed);
+    return pl_file_tell(file->comm, file->comm->rank == 0 ? change(file, size) : MPI_SUCCESS);
+}
+
+static int truncate_to(const struct pl_file *file, MPI_Offset size)
+{
+    while (ftruncate(file->fd, (off_t)size) != 0)
+        if (errno != EINTR)
+            return pl_file_fail(errno, "set the size of", file->name);
+    return MPI_SUCCESS;
+}
+
+int pl_file_set_size(struct pl_file *file, MPI_Offset size)
+{
+    return resize(file, size, truncate_to);
+}
+
+static int allocate_to(const struct pl_file *file, MPI_Offset size)
+{
+    int error;
+    do
+        error = size > 0 ? posix_fallocate(file->fd, 0, (off_t)size) : 0;
+    while (error == EINTR);
+    return error ? pl_file_fail(error, "allocate the space of", file->name) : MPI_SUCCESS;
+}
+
+int pl_file_preallocate(struct pl_file *file, MPI_Offset size)
+{
+    return resize(file, size, allocate_to);
+}
+
+int pl_file_get_size(const struct pl_file *file, MPI_Offset *size)
+{
+    struct stat st;
+    if (fstat(file->fd, &st) != 0)
+        return pl_file_fail(errno, "find the size of", file->name);
+    *size = st.st_size;
+    return MPI_SUCCESS;
+}
+
+int pl_file_sync(struct pl_file *file)
+{
+    return synchronize(file);
+}
+
+int pl_file_set_atomicity(struct pl_file *file, bool atomic)
+{
+    int rc = pl_file_same(file->comm, MPI_SUCCESS, atomic, "flag");
+    if (rc == MPI_SUCCESS)
+        file->atomic = atomic;
+    return rc;
+}

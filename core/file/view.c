@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Views of files: checks of the types, and the way from numbers of etypes to bytes of the file. See view.h. */
+#include "core/file/view.h"
+
+#include "core/datatype/layout.h"
+#include "core/base/error.h"
+
+/* --- do the places of a type ascend? ------------------------------------------------------------------------------ */
+
+/* Where the runs of a layout lie, relative to its lowest byte. */
+struct course {
+    MPI_Aint first, last, end;   /* begin of the first and of the last run, and behind the highest byte */
+    MPI_Count runs;
+    bool ascending, overlapping; /* the begins never go back; some byte is there twice, or an earlier one comes later */
+};
+
+static void add_runs(MPI_Count *sum, MPI_Count count, MPI_Count each)
+{
+    MPI_Count more;
+    if (__builtin_mul_overflow(count, each, &more) || __builtin_add_overflow(*sum, more, sum))
+        *sum = INT64_MAX;
+}
+
+/* Puts a piece behind what is there (nothing yet: `empty`). */
+static void follow(struct course *course, bool empty, MPI_Aint at, const struct course *piece)
+{
+    MPI_Aint begin = at + piece->first;
+    course->ascending = piece->ascending && (empty || (course->ascending && begin >= course->last));
+    course->overlapping = piece->overlapping || (!empty && (course->overlapping || begin < course->end));
+    if (empty)
+        course->first = begin;
+    course->last = at + piece->last;
+    course->end = !empty && course->end > at + piece->end ? course->end : at + piece->end;
+}
+
+static struct course course_of(const struct pl_type_layout *layout, MPI_Aint size);
+
+static struct course course_of_loop(const struct pl_type_layout *layout, const struct course *piece)
+{
+    struct course course = { 0 };
+    follow(&course, true, layout->first, piece);
+    if (layout->count > 1) {
+        follow(&course, false, layout->first + layout->stride, piece);
+        MPI_Aint rest = (MPI_Aint)(layout->count - 2) * layout->stride; /* all others are as the second */
+        course.last += rest;
+        course.end = rest > 0 ? course.end + rest : course.end;
+    }
+    add_runs(&course.runs, (MPI_Count)layout->count, piece->runs);
+    return course;
+}
+
+static struct course course_of(const struct pl_type_layout *layout, MPI_Aint size)
+{
+    if (!layout)
+        return (struct course){ .end = size, .runs = 1, .ascending = true };
+    struct course course = { 0 };
+    if (layout->kind == PL_LAYOUT_LIST) {
+        for (size_t i = 0; i < layout->count; i++) {
+            const struct pl_part *part = &layout->parts[i];
+            struct course piece = course_of(part->layout, (MPI_Aint)(part[1].before - part->before));
+            follow(&course, i == 0, part->at, &piece);
+            add_runs(&course.runs, 1, piece.runs);
+        }
+        return course;
+    }
+    struct course piece = course_of(layout->piece, (MPI_Aint)layout->piece_size);
+    if (layout->kind == PL_LAYOUT_LOOP)
+        return course_of_loop(layout, &piece);
+    for (size_t i = 0; i < layout->count; i++)
+        follow(&course, i == 0, layout->at[i], &piece);
+    add_runs(&course.runs, (MPI_Count)layout->count, piece.runs);
+    return course;
+}
+
+/* The same of a file that is tiled with the type. */
+static struct course course_of_tiles(const struct pl_type *type)
+{
+    struct course tile = course_of(type->layout, (MPI_Aint)type->size), tiles = { 0 };
+    follow(&tiles, true, 0, &tile);
+    follow(&tiles, false, (MPI_Aint)type->extent, &tile);
+    tiles.runs = tile.runs;
+    return tiles;
+}
+
+static int check_type(const struct pl_type *type, const char *name, bool written, struct course *course)
+{
+    char label[MPI_MAX_OBJECT_NAME];
+    *course = (struct course){ .runs = 1, .ascending = true };
+    if (type->size == 0)
+        return MPI_SUCCESS;
+    if (type->true_lb < 0)
+        return pl_fail(MPI_ERR_TYPE, "the %s, %s, has data at displacement %lld; in a file none may be negative", name,
+                       pl_type_label(type, label), (long long)type->true_lb);
+    *course = course_of_tiles(type);
+    if (!course->ascending)
+        return pl_fail(MPI_ERR_TYPE, "the displacements of the %s, %s, decrease; in a file they must not", name,
+                       pl_type_label(type, label));
+    if (course->overlapping && written)
+        return pl_fail(MPI_ERR_TYPE, "the %s, %s, overlaps itself, and the file is open for writing", name,
+                       pl_type_label(type, label));
+    return MPI_SUCCESS;
+}
+
+/* --- making one --------------------------------------------------------------------------------------------------- */
+
+static int check(const struct pl_view *view, bool written, struct course *course)
+{
+    const struct pl_type *etype = view->file_etype, *filetype = view->file_filetype;
+    if (view->disp < 0)
+        return pl_fail(MPI_ERR_ARG, "disp is %lld; it must not be negative", (long long)view->disp);
+    if (etype->size == 0)
+        return pl_fail(MPI_ERR_TYPE, "the etype has no data");
+    int rc = check_type(etype, "etype", written, course);
+    if (rc == MPI_SUCCESS)
+        rc = check_type(filetype, "filetype", written, course);
+    if (rc)
+        return rc;
+    if (view->filetype->size % view->etype->size != 0 || filetype->size % etype->size != 0)
+        return pl_fail(MPI_ERR_TYPE, "the filetype has %lld bytes, which are no whole number of etypes of %lld",
+                       (long long)view->filetype->size, (long long)view->etype->size);
+    return MPI_SUCCESS;
+}
+
+int pl_view_make(MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype, const struct pl_datarep *datarep,
+                 bool written, struct pl_view *view)
+{
+    struct pl_view made = { .disp = disp, .datarep = datarep };
+    struct course course;
+    int rc = pl_datarep_type(datarep, etype, &made.file_etype);
+    if (rc == MPI_SUCCESS)
+        rc = pl_datarep_type(datarep, filetype, &made.file_filetype);
+    made.etype = pl_object_retain(etype);
+    made.filetype = pl_object_retain(filetype);
+    if (rc == MPI_SUCCESS)
+        rc = check(&made, written, &course);
+    if (rc) {
+        pl_view_release(&made);
+        return rc;
+    }
+    const struct pl_type *type = made.file_filetype;
+    made.ascending = !course.overlapping;
+    made.run = type->dense || type->size == 0 ? SIZE_MAX : (size_t)(type->size / course.runs);
+    *view = made;
+    return MPI_SUCCESS;
+}
+
+void pl_view_release(struct pl_view *view)
+{
+    pl_object_release(view->etype);
+    pl_object_release(view->filetype);
+    pl_object_release(view->file_etype);
+    pl_object_release(view->file_filetype);
+    *view = (struct pl_view){ 0 };
+}
+
+/* --- places ------------------------------------------------------------------------------------------------------- */
+
+/* Cursors walk addresses; no place in a file is to be NULL. */
+enum { BIAS = 1 };
+
+static void set_cursor(struct pl_cursor *cursor, const struct pl_view *view, size_t at, size_t bytes)
+{
+    size_t size = (size_t)view->file_filetype->size;
+    const void *base = (const void *)(uintptr_t)(view->disp + BIAS);
+    pl_cursor_init(cursor, base, (MPI_Count)((at + bytes + size - 1) / size), view->file_filetype);
+    cursor->total = at + bytes;
+    cursor->done = at;
+}
+
+/* Where a byte of the stream lies, which is known to lie somewhere. */
+static MPI_Offset place_of(const struct pl_view *view, size_t at)
+{
+    struct pl_cursor cursor;
+    void *address;
+    set_cursor(&cursor, view, at, 1);
+    pl_cursor_run(&cursor, 1, &address);
+    return (MPI_Offset)((uintptr_t)address - BIAS);
+}
+
+static int beyond(MPI_Offset offset, MPI_Offset etypes)
+{
+    return pl_fail(MPI_ERR_ARG, "%lld etypes from etype %lld of the view on are beyond what a file can have",
+                   (long long)etypes, (long long)offset);
+}
+
+/* Does the file have a place for so many bytes of the stream? */
+static bool reaches(const struct pl_view *view, MPI_Count stream)
+{
+    const struct pl_type *type = view->file_filetype;
+    MPI_Count tiles = stream / type->size + 1, end, extent = type->extent;
+    return !__builtin_mul_overflow(tiles, extent > 0 ? extent : 1, &end) &&
+           !__builtin_add_overflow(end, view->disp, &end) &&
+           !__builtin_add_overflow(end, type->true_lb + type->true_extent, &end) && end < INT64_MAX - BIAS;
+}
+
+int pl_view_span(const struct pl_view *view, MPI_Offset offset, MPI_Offset etypes, struct pl_span *span)
+{
+    MPI_Count size = view->file_etype->size, at, bytes, end;
+    *span = (struct pl_span){ 0 };
+    if (etypes == 0)
+        return MPI_SUCCESS;
+    if (view->file_filetype->size == 0)
+        return pl_fail(MPI_ERR_ARG, "the view's filetype has no data, so %lld etypes have no place",
+                       (long long)etypes);
+    if (__builtin_mul_overflow(offset, size, &at) || __builtin_mul_overflow(etypes, size, &bytes) ||
+        __builtin_add_overflow(at, bytes, &end) || !reaches(view, end))
+        return beyond(offset, etypes);
+    span->at = (size_t)at;
+    span->bytes = (size_t)bytes;
+    span->low = place_of(view, span->at);
+    span->high = place_of(view, span->at + span->bytes - 1) + 1;
+    if (!view->ascending && span->high < span->low + view->file_filetype->true_extent)
+        span->high = span->low + view->file_filetype->true_extent;
+    return MPI_SUCCESS;
+}
+
+int pl_view_byte(const struct pl_view *view, MPI_Offset offset, MPI_Offset *byte)
+{
+    MPI_Count at;
+    *byte = view->disp;
+    if (view->file_filetype->size == 0)
+        return MPI_SUCCESS;
+    if (__builtin_mul_overflow(offset, view->file_etype->size, &at) || !reaches(view, at))
+        return beyond(offset, 1);
+    *byte = place_of(view, (size_t)at);
+    return MPI_SUCCESS;
+}
+
+MPI_Offset pl_view_etype_from(const struct pl_view *view, MPI_Offset byte)
+{
+    const struct pl_type *type = view->file_filetype;
+    if (type->size == 0 || byte <= view->disp)
+        return 0;
+    MPI_Count each = type->size / view->file_etype->size;
+    MPI_Count tiles = (byte - view->disp) / (type->extent > 0 ? type->extent : 1) + 1, high;
+    if (__builtin_mul_overflow(tiles, each, &high) || high > INT64_MAX / view->file_etype->size)
+        high = INT64_MAX / view->file_etype->size;
+    MPI_Offset low = 0;
+    while (low < high) {
+        MPI_Offset middle = low + (high - low) / 2, at = INT64_MAX;
+        if (reaches(view, middle * view->file_etype->size))
+            at = place_of(view, (size_t)(middle * view->file_etype->size));
+        if (at < byte)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* --- runs --------------------------------------------------------------------------------------------------------- */
+
+void pl_runs_init(struct pl_runs *runs, const struct pl_view *view, const struct pl_span *span)
+{
+    *runs = (struct pl_runs){ 0 };
+    if (span->bytes > 0)
+        set_cursor(&runs->cursor, view, span->at, span->bytes);
+}
+
+static size_t next_run(struct pl_cursor *cursor, size_t max, uintptr_t *address)
+{
+    void *at;
+    size_t left = cursor->total - cursor->done;
+    size_t length = pl_cursor_run(cursor, left < max ? left : max, &at);
+    *address = length ? (uintptr_t)at : 0;
+    return length;
+}
+
+/* Within a type neighbours are one run already: only a type and the next may meet. */
+size_t pl_runs_next(struct pl_runs *runs, size_t max, MPI_Offset *offset)
+{
+    uintptr_t address, next;
+    size_t length = next_run(&runs->cursor, max, &address), more;
+    if (length == 0)
+        return 0;
+    while (length < max && runs->cursor.done % (size_t)runs->cursor.type->size == 0) {
+        struct pl_cursor ahead = runs->cursor;
+        more = next_run(&ahead, max - length, &next);
+        if (more == 0 || next != address + length)
+            break;
+        runs->cursor = ahead;
+        length += more;
+    }
+    *offset = (MPI_Offset)(address - BIAS);
+    return length;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Attaching to a pool and leaving it: while attached the process is open (core/job/process.h), with its identity in the
+ * pool. */
+#include "core/job/attach.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/job/process.h"
+
+enum { FREE, BUSY, ATTACHED };
+static _Atomic int state = FREE;
+
+/* A seat on its way to the bootstrap: written before `prepared` is set, taken by whoever opens the process. */
+static struct pl_seat waiting;
+static _Atomic bool prepared;
+
+static int check_place(int rank, int size)
+{
+    if (size < 1 || size > PL_ATTACH_MAX)
+        return pl_fail(MPI_ERR_ARG, "size is %d, allowed are 1 to %d processes in a pool", size, PL_ATTACH_MAX);
+    if (rank < 0 || rank >= size)
+        return pl_fail(MPI_ERR_RANK, "rank is %d, but a pool of %d has the ranks 0 to %d", rank, size, size - 1);
+    return MPI_SUCCESS;
+}
+
+static int fail_open(void)
+{
+    return pl_fail(
+        MPI_ERR_OTHER,
+        "MPI is in use in this process: attach before the first session and MPI_Init, or when all have been finalized");
+}
+
+static int begin(int rank, int size)
+{
+    int expected = FREE;
+    int rc = check_place(rank, size);
+    if (rc)
+        return rc;
+    if (!atomic_compare_exchange_strong(&state, &expected, BUSY))
+        return pl_fail(MPI_ERR_OTHER, "this process is attached to a pool already: detach first");
+    pl_lock_take(&pl_process.lock);
+    bool open = pl_process.instances > 0;
+    pl_lock_drop(&pl_process.lock);
+    if (!open)
+        return MPI_SUCCESS;
+    atomic_store(&state, FREE);
+    return fail_open();
+}
+
+/* The process opens with `waiting` as its place. */
+static int enter(void)
+{
+    atomic_store(&prepared, true);
+    int rc = pl_process_open();
+    if (atomic_exchange(&prepared, false)) { /* nobody took it: it failed early, or was open by then */
+        pl_seat_leave(&waiting);
+        if (rc == MPI_SUCCESS) {
+            pl_process_close();
+            rc = fail_open();
+        }
+    }
+    return rc;
+}
+
+static int finish(int rc)
+{
+    atomic_store(&state, rc ? FREE : ATTACHED);
+    return rc;
+}
+
+int pl_attach_directory(const char *directory, int rank, int size)
+{
+    int rc = begin(rank, size);
+    if (rc)
+        return rc;
+    rc = pl_seat_in_directory(directory, rank, size, &waiting);
+    return finish(rc ? rc : enter());
+}
+
+int pl_attach_end(void)
+{
+    int expected = ATTACHED;
+    int rc = pl_process_check_forked();
+    if (rc)
+        return rc;
+    if (!atomic_compare_exchange_strong(&state, &expected, BUSY))
+        return pl_fail(MPI_ERR_OTHER, "this process is not attached to a pool by MPIX_Attach or MPIX_Attach_exchange");
+    pl_lock_take(&pl_process.lock);
+    int others = pl_process.instances - 1;
+    pl_lock_drop(&pl_process.lock);
+    if (others > 0) {
+        atomic_store(&state, ATTACHED);
+        return pl_fail(MPI_ERR_OTHER, "MPI is in use: finalize the sessions and the World (%d) before detaching",
+                       others);
+    }
+    pl_process_close();
+    atomic_store(&state, FREE);
+    return MPI_SUCCESS;
+}
+
+/* --- for the bootstrap ------------------------------------------------------------------------------------------- */
+
+/* DIRECTORY:RANK:SIZE; the directory may have colons. */
+static int take_environment(const char *text, struct pl_seat *seat)
+{
+    char directory[4096];
+    const char *last = strrchr(text, ':'), *middle = last;
+    int rank, size, end = 0;
+    while (middle && middle > text && *--middle != ':')
+        continue;
+    size_t length = middle && *middle == ':' ? (size_t)(middle - text) : 0;
+    if (length == 0 || length >= sizeof directory || sscanf(middle, ":%d:%d%n", &rank, &size, &end) != 2 ||
+        middle[end] != '\0')
+        return pl_fail(MPI_ERR_ARG,
+                       PL_ATTACH_ENV " is \"%.200s\": it must be DIRECTORY:RANK:SIZE; unset it to start alone", text);
+    memcpy(directory, text, length);
+    directory[length] = '\0';
+    int rc = check_place(rank, size);
+    return rc ? rc : pl_seat_in_directory(directory, rank, size, seat);
+}
+
+int pl_attach_take(struct pl_seat *seat)
+{
+    if (atomic_load(&prepared)) {
+        *seat = waiting;
+        waiting = (struct pl_seat){ .fd = -1, .rank = -1 };
+        atomic_store(&prepared, false);
+        return MPI_SUCCESS;
+    }
+    const char *text = getenv(PL_ATTACH_ENV);
+    return text && !getenv(PL_JOB_ENV) ? take_environment(text, seat) : PL_UNREACHABLE;
+}
+
+/* --- by exchange -------------------------------------------------------------------------------------------------- */
+
+/* What each gives to all. First where the memory is and who is where, then how entering it went. */
+struct card {
+    uint64_t magic, cookie;
+    int32_t rank, size, pid, fd;
+    int32_t error;
+    char machine[40]; /* its boot id */
+};
+#define CARD_MAGIC 0x31444e454c50ull
+
+struct round {
+    MPIX_Exchange_function *exchange;
+    void *context;
+    struct card mine;
+    struct card *all; /* [size] */
+};
+
+static int read_machine(char machine[40])
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    bool read = file && fgets(machine, 40, file);
+    if (file)
+        fclose(file);
+    if (!read)
+        return pl_fail_errno(MPI_ERR_OTHER, "cannot tell this machine from others (/proc/sys/kernel/random/boot_id)");
+    machine[strcspn(machine, "\n")] = '\0';
+    return MPI_SUCCESS;
+}
+
+/* All hear from all. What came back is the user's code's work, and is looked at. */
+static int exchange(struct round *r)
+{
+    int said = r->exchange(&r->mine, r->all, (int)sizeof r->mine, r->context);
+    if (said != 0)
+        return pl_fail(MPI_ERR_OTHER, "the exchange callback returned %d, and 0 would have been success", said);
+    for (int i = 0; i < r->mine.size; i++)
+        if (r->all[i].magic != CARD_MAGIC || r->all[i].rank != i || r->all[i].size != r->mine.size)
+            return pl_fail(
+                MPI_ERR_ARG,
+                "what the exchange callback put in place %d does not come from rank %d of %d: it must bring %zu bytes "
+                "of each, in the order of ranks",
+                i, i, r->mine.size, sizeof(struct card));
+    return MPI_SUCCESS;
+}
+
+/* All see the same, and come to the same end. */
+static int check_round(const struct round *r)
+{
+    for (int i = 0; i < r->mine.size; i++)
+        if (r->all[i].error)
+            return i == r->mine.rank ? r->all[i].error
+                                     : pl_fail(MPI_ERR_OTHER, "rank %d of the pool cannot enter it: %s", i,
+                                               pl_error_class_text(r->all[i].error));
+    for (int i = 0; i < r->mine.size; i++)
+        if (memcmp(r->all[i].machine, r->all[0].machine, sizeof r->all[i].machine) != 0)
+            return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                           "ranks 0 and %d of the pool are on different machines; a pool is of one", i);
+    return MPI_SUCCESS;
+}
+
+static int open_seat(const struct round *r, struct pl_seat *seat)
+{
+    const struct card *first = &r->all[0];
+    int rc = r->mine.rank == 0 ? MPI_SUCCESS : pl_seat_open(first->pid, first->fd, r->mine.size, first->cookie, seat);
+    if (rc == MPI_SUCCESS)
+        rc = pl_seat_claim(seat, r->mine.rank);
+    return rc;
+}
+
+/* Rank 0 makes the memory, the others open it, and all go on when all have. */
+static int meet(struct round *r, struct pl_seat *seat)
+{
+    int rc = read_machine(r->mine.machine);
+    if (rc == MPI_SUCCESS && getrandom(&r->mine.cookie, sizeof r->mine.cookie, 0) != sizeof r->mine.cookie)
+        rc = pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for a pool");
+    if (rc == MPI_SUCCESS && r->mine.rank == 0)
+        rc = pl_seat_make(r->mine.size, r->mine.cookie, seat);
+    r->mine.pid = getpid();
+    r->mine.fd = seat->fd;
+    r->mine.error = rc;
+    rc = exchange(r);
+    if (rc == MPI_SUCCESS)
+        rc = check_round(r);
+    if (rc)
+        return rc;
+    r->mine.error = open_seat(r, seat);
+    rc = exchange(r);
+    return rc ? rc : check_round(r);
+}
+
+int pl_attach_exchange(MPIX_Exchange_function *function, void *context, int rank, int size)
+{
+    int rc = begin(rank, size);
+    if (rc)
+        return rc;
+    struct round r = { function, context, .mine = { .magic = CARD_MAGIC, .rank = rank, .size = size } };
+    waiting = (struct pl_seat){ .fd = -1, .rank = -1 };
+    r.all = pl_calloc((size_t)size, sizeof *r.all);
+    rc = r.all ? meet(&r, &waiting) : pl_fail_memory("the cards of a pool");
+    free(r.all);
+    if (rc)
+        pl_seat_leave(&waiting);
+    return finish(rc ? rc : enter());
+}

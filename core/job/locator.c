@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See locator.h. */
+#include "core/job/locator.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A short file of /proc as text; its length, -1: it cannot be read. */
+static ssize_t read_text(const char *path, char *text, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t length = read(fd, text, room - 1);
+    int error = errno;
+    close(fd);
+    errno = error;
+    text[length > 0 ? length : 0] = '\0';
+    return length;
+}
+
+static uint64_t node(void)
+{
+    char boot[64] = "";
+    struct stat st = { .st_ino = 0 };
+    uint64_t sum = 0xcbf29ce484222325u;
+    read_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+    if (stat("/proc/self/ns/pid", &st) != 0)
+        st.st_ino = 0;
+    for (const char *at = boot; *at; at++)
+        sum = (sum ^ (unsigned char)*at) * 0x100000001b3u;
+    return sum ^ st.st_ino;
+}
+
+/* The state and the 22nd field of a process's line, which has the name of the program in it. False: there is no such
+ * process. `started` stays where that cannot be told. */
+static bool look(int32_t pid, char *state, uint64_t *started)
+{
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (read_text(path, text, sizeof text) <= 0)
+        return errno != ENOENT && errno != ESRCH;
+    const char *at = strrchr(text, ')');
+    if (!at || at[1] != ' ')
+        return true;
+    *state = at[2];
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    if (at)
+        *started = strtoull(at, NULL, 10);
+    return true;
+}
+
+struct pl_whereabouts pl_whereabouts_own(void)
+{
+    struct pl_whereabouts own = { .node = node(), .pid = (int32_t)getpid() };
+    char state;
+    look(own.pid, &state, &own.started);
+    return own;
+}
+
+bool pl_whereabouts_ended(const struct pl_whereabouts *there)
+{
+    char state = 'R';
+    uint64_t started = there->started;
+    if (there->pid <= 0 || there->started == 0 || there->node != node())
+        return false;
+    return !look(there->pid, &state, &started) || started != there->started || strchr("ZXx", state) != NULL;
+}

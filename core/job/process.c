@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The process: its place among others, found through the first bootstrap that fits, while an instance is open.
+ *
+ * Locking: `lock` for opening and closing; card_lock, taken last, for the bootstrap's publish and lookup, which are
+ * called in the middle of progress.
+ */
+#include "core/job/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "core/coll/table.h"
+#include "core/base/config.h"
+#include "core/datatype/datatype.h"
+#include "core/object/errhandler.h"
+#include "core/object/errhandler_policy.h"
+#include "core/base/error.h"
+#include "core/file/datarep.h"
+#include "core/job/jobs.h"
+#include "core/job/services.h"
+#include "core/object/object.h"
+#include "core/object/plugin.h"
+#include "core/engine/request.h"
+#include "core/engine/transport.h"
+
+extern const struct pl_bootstrap_ops pl_bootstrap_attached, pl_bootstrap_inherited, pl_bootstrap_singleton;
+
+struct pl_process pl_process = { .lock = PL_LOCK_INIT(PL_RANK_WORLD) };
+static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
+
+/*
+ * The PMIx client is loaded only where a PMIx server has announced itself, or a launcher that should have had one; and
+ * not below our own launcher, whose job segment alone decides.
+ */
+static int open_pmix(struct pl_place *place, const struct pl_bootstrap_ops **ops)
+{
+    static const struct pl_bootstrap_host host = { .fail = pl_fail, .log = pl_log };
+    if (getenv(PL_JOB_ENV) || (!getenv("PMIX_NAMESPACE") && !getenv("SLURM_STEP_NUM_TASKS")))
+        return PL_UNREACHABLE;
+    *ops = pl_plugin_load("pmix", PL_BOOTSTRAP_SYMBOL);
+    if (!*ops)
+        return MPI_ERR_OTHER;
+    (*ops)->attach(&host);
+    return (*ops)->open(place);
+}
+
+static int open_attached(struct pl_place *place, const struct pl_bootstrap_ops **ops)
+{
+    *ops = &pl_bootstrap_attached;
+    return (*ops)->open(place);
+}
+
+static int open_inherited(struct pl_place *place, const struct pl_bootstrap_ops **ops)
+{
+    *ops = &pl_bootstrap_inherited;
+    return (*ops)->open(place);
+}
+
+static int open_singleton(struct pl_place *place, const struct pl_bootstrap_ops **ops)
+{
+    *ops = &pl_bootstrap_singleton;
+    return (*ops)->open(place);
+}
+
+static int find_place(void)
+{
+    static int (*const openers[])(struct pl_place *, const struct pl_bootstrap_ops **) = {
+        open_attached, open_inherited, open_pmix, open_singleton,
+    };
+    int rc = PL_UNREACHABLE;
+    for (size_t i = 0; rc == PL_UNREACHABLE && i < sizeof openers / sizeof *openers; i++) {
+        pl_process.place = (struct pl_place){ .appnum = -1, .size = 1, .local_size = 1 };
+        rc = openers[i](&pl_process.place, &pl_process.bootstrap);
+    }
+    if (rc)
+        pl_process.bootstrap = NULL;
+    return rc;
+}
+
+static int draw_id(void)
+{
+    pl_process.id = 0;
+    while (pl_process.id == 0)
+        if (getrandom(&pl_process.id, sizeof pl_process.id, 0) != sizeof pl_process.id)
+            return pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for the process's id");
+    return MPI_SUCCESS;
+}
+
+static int open_first(void)
+{
+    int rc = pl_config_load();
+    if (rc == MPI_SUCCESS)
+        rc = draw_id();
+    if (rc == MPI_SUCCESS)
+        rc = pl_errhandler_policy_open();
+    if (rc == MPI_SUCCESS)
+        rc = pl_coll_table_open();
+    if (rc == MPI_SUCCESS)
+        rc = find_place();
+    if (rc) {
+        pl_errhandler_policy_close();
+        pl_coll_table_close();
+        return rc;
+    }
+    atomic_store(&pl_process.serial, 16);
+    pl_process.pid = getpid();
+    pl_log("process", 3, "rank %d of %d in %s, by %s", pl_process.place.rank, pl_process.place.size,
+           pl_process.place.nspace, pl_process.bootstrap->name);
+    return MPI_SUCCESS;
+}
+
+static bool forked(void)
+{
+    return pl_process.pid != 0 && pl_process.pid != getpid();
+}
+
+int pl_process_check_forked(void)
+{
+    if (!forked())
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_OTHER,
+                   "this process was forked from process %d, which was using MPI, and has executed no program since: "
+                   "it cannot use MPI",
+                   (int)pl_process.pid);
+}
+
+int pl_process_check_open(void)
+{
+    pl_lock_take(&pl_process.lock);
+    bool open = pl_process.instances > 0;
+    pl_lock_drop(&pl_process.lock);
+    return open ? pl_process_check_forked()
+                : pl_fail(MPI_ERR_OTHER, "MPI is not initialized, or finalized, and no session is open");
+}
+
+int pl_process_open(void)
+{
+    pl_lock_take(&pl_process.lock);
+    int rc = pl_process.instances == 0 ? open_first() : pl_process_check_forked();
+    if (rc == MPI_SUCCESS)
+        pl_process.instances++;
+    pl_lock_drop(&pl_process.lock);
+    return rc;
+}
+
+void pl_process_close(void)
+{
+    struct pl_errhandler *of_files = NULL;
+    pl_lock_take(&pl_process.lock);
+    if (--pl_process.instances == 0) {
+        if (pl_process.closing)
+            pl_process.closing();
+        pl_process.closing = NULL;
+        pl_process.bootstrap->close();
+        pl_process.bootstrap = NULL;
+        pl_errhandler_policy_close();
+        pl_coll_table_close();
+        of_files = pl_errhandler_take_file_null();
+        pl_process.pid = 0;
+        pl_services_forget();
+        pl_jobs_forget();
+        pl_datareps_forget();
+        pl_type_trim();
+        pl_request_sent_forget();
+    }
+    pl_lock_drop(&pl_process.lock);
+    pl_object_release(of_files); /* its destructor is the user's code */
+    pl_object_trim();
+}
+
+int pl_process_lookup(uint64_t proc, enum pl_card_slot slot, void *card, size_t *length)
+{
+    if (PL_PROC_JOB(proc) != 0)
+        return pl_fail(MPI_ERR_OTHER, "a process of another job is not reachable");
+    pl_lock_take(&card_lock);
+    int rc = pl_process.bootstrap->lookup(PL_PROC_RANK(proc), slot, card, length);
+    pl_lock_drop(&card_lock);
+    return rc;
+}
+
+int pl_process_alive(uint64_t proc)
+{
+    if (PL_PROC_JOB(proc) != 0)
+        return PL_AGAIN;
+    pl_lock_take(&card_lock);
+    int rc = pl_process.bootstrap->alive ? pl_process.bootstrap->alive(PL_PROC_RANK(proc)) : PL_AGAIN;
+    pl_lock_drop(&card_lock);
+    return rc;
+}
+
+bool pl_process_died(uint64_t proc)
+{
+    if (PL_PROC_JOB(proc) != 0 || !pl_process.bootstrap->died)
+        return pl_process_alive(proc) == MPI_ERR_PROC_ABORTED;
+    return pl_process.bootstrap->died(PL_PROC_RANK(proc));
+}
+
+uint32_t pl_process_deaths(uint64_t proc)
+{
+    if (PL_PROC_JOB(proc) != 0 || !pl_process.bootstrap->deaths)
+        return 0;
+    return pl_process.bootstrap->deaths(PL_PROC_RANK(proc));
+}
+
+int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length)
+{
+    pl_lock_take(&card_lock);
+    int rc = pl_process.bootstrap->publish(slot, card, length);
+    pl_lock_drop(&card_lock);
+    return rc;
+}
+
+void pl_process_condemn(uint64_t proc)
+{
+    const struct pl_bootstrap_ops *ops = pl_process.bootstrap;
+    if (ops && ops->condemn && !forked() && PL_PROC_JOB(proc) == 0)
+        ops->condemn(PL_PROC_RANK(proc));
+}
+
+void pl_process_abort(int code, const char *object, const char *message)
+{
+    const struct pl_bootstrap_ops *ops = pl_process.bootstrap;
+    fflush(stdout); /* what the program has printed so far explains its end */
+    if (ops && !forked())
+        ops->abort(code, object, message);
+    else if (ops || !pl_inherited_abort_early(code, object, message))
+        fprintf(stderr, "%s\n", message);
+    /* An exit status has 8 bits; a code that is not 0 must not look like success. */
+    _exit(code != 0 && (code & 0xff) == 0 ? 1 : code & 0xff);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The one place that decides whether a job segment can be relied on. Part of both libraries. */
+#include <string.h>
+
+#include "core/job/segment.h"
+#include "core/job/report.h"
+#include "core/job/sets.h"
+
+enum { RANKS_MAX = 1 << 24 };
+
+/* Are [offset, offset + count * each) inside the segment and aligned for the type? */
+static bool inside(size_t bytes, uint32_t offset, uint64_t count, size_t each, size_t align)
+{
+    return offset % align == 0 && offset <= bytes && count <= (bytes - offset) / each;
+}
+
+/* Is there a text at this offset that ends inside the segment? 0 stands for no text. */
+static bool is_text(const struct pl_job *job, size_t bytes, uint32_t offset)
+{
+    return offset == 0 || (offset < bytes && memchr((const char *)job + offset, '\0', bytes - offset));
+}
+
+static const char *check_psets(const struct pl_job *job, size_t bytes)
+{
+    if (!inside(bytes, job->psets, job->pset_count, sizeof(struct pl_job_pset), _Alignof(struct pl_job_pset)))
+        return "its process sets lie outside";
+    const struct pl_job_pset *pset = (const void *)((const char *)job + job->psets);
+    for (uint32_t i = 0; i < job->pset_count; i++) {
+        if (!pset[i].name || !is_text(job, bytes, pset[i].name))
+            return "the name of a process set does not end";
+        if (!inside(bytes, pset[i].ranges, pset[i].count, 2 * sizeof(uint32_t), _Alignof(uint32_t)))
+            return "the members of a process set lie outside";
+        const uint32_t *range = (const void *)((const char *)job + pset[i].ranges);
+        for (uint32_t r = 0; r < pset[i].count; r++)
+            if (range[2 * r] > range[2 * r + 1] || range[2 * r + 1] >= job->size)
+                return "a process set has members that are not in the job";
+    }
+    return NULL;
+}
+
+static const char *check_apps(const struct pl_job *job, size_t bytes)
+{
+    if (!inside(bytes, job->appnum, job->size, sizeof(int32_t), _Alignof(int32_t)))
+        return "its program numbers lie outside";
+    if (!inside(bytes, job->apps, job->app_count, sizeof(struct pl_job_app), _Alignof(struct pl_job_app)))
+        return "its programs lie outside";
+    const struct pl_job_app *app = (const void *)((const char *)job + job->apps);
+    for (uint32_t i = 0; i < job->app_count; i++) {
+        if (!is_text(job, bytes, app[i].command) || !is_text(job, bytes, app[i].argv) ||
+            !is_text(job, bytes, app[i].wdir))
+            return "a text of a program does not end";
+        if (app[i].first > job->size || app[i].count > job->size - app[i].first)
+            return "a program has ranks that are not in the job";
+    }
+    return NULL;
+}
+
+/* The words of the table that do not change; what is in its buffers is looked at by who reads them. */
+static const char *check_table(const struct pl_job *job, size_t bytes)
+{
+    if (!job->table)
+        return NULL;
+    const struct pl_job_table *table = (const void *)((const char *)job + job->table);
+    if (!inside(bytes, job->table, 1, sizeof(*table), 64))
+        return "its table of published process sets lies outside";
+    if (table->size != job->size || table->room < 64 || table->room % 64)
+        return "its table of published process sets is damaged";
+    if (table->room > (bytes - job->table - sizeof(*table)) / PL_JOB_BUFFERS)
+        return "its table of published process sets lies outside";
+    return NULL;
+}
+
+static const char *check_cpus(const struct pl_job *job, size_t bytes)
+{
+    if (job->cpu_words == 0)
+        return NULL;
+    bool whole = inside(bytes, job->cpus, job->size, job->cpu_words * sizeof(uint64_t), sizeof(uint64_t));
+    return whole ? NULL : "the processors of its ranks lie outside";
+}
+
+static const char *check_pages(const struct pl_job *job, size_t bytes)
+{
+    bool whole = !job->pages ||
+                 (job->pages % 64 == 0 && job->pages <= bytes && job->size <= (bytes - job->pages) / PL_PAGE_BYTES);
+    return whole ? NULL : "the pages of its ranks lie outside";
+}
+
+const char *pl_job_check(const struct pl_job *job, size_t bytes, uint64_t cookie, long rank)
+{
+    if (bytes < sizeof(*job))
+        return "it is shorter than its header";
+    if (job->magic != PL_JOB_MAGIC)
+        return "it is no job segment";
+    if (job->version != PL_JOB_VERSION)
+        return "it was made by another version of the launcher";
+    if (job->cookie != cookie)
+        return "it belongs to another job";
+    if (job->bytes != bytes)
+        return "its length is not the one that it states";
+    if (job->size == 0 || job->size > RANKS_MAX)
+        return "its number of ranks is impossible";
+    if (job->size > (bytes - sizeof(*job)) / sizeof(struct pl_job_rank))
+        return "it is too short for its ranks";
+    if (rank < 0 || (unsigned long)rank >= job->size)
+        return "the rank is not in the job";
+    if (!job->nspace[0] || !memchr(job->nspace, '\0', sizeof(job->nspace)))
+        return "the job's name is empty or does not end";
+    if (!is_text(job, bytes, job->parent))
+        return "the port of its parents does not end";
+    const char *wrong = check_psets(job, bytes);
+    if (!wrong)
+        wrong = check_apps(job, bytes);
+    if (!wrong)
+        wrong = check_cpus(job, bytes);
+    if (!wrong)
+        wrong = check_table(job, bytes);
+    return wrong ? wrong : check_pages(job, bytes);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See services_file.h. Files are read and written in place, not mapped: a reader that sees an entry looks again
+ * whether it is still the same one. What is read was written by processes of the same user; it is checked all the
+ * same.
+ */
+#include "core/job/services_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+#define FILE_NAME "plenum-names.1" /* with the version of the entries */
+#define FILE_LINK "/memfd:" FILE_NAME " (deleted)"
+
+static int own = -1;
+
+static off_t place_of(int number)
+{
+    return (off_t)number * (off_t)sizeof(struct pl_service_entry);
+}
+
+static bool read_entry(int fd, int number, struct pl_service_entry *entry)
+{
+    return pread(fd, entry, sizeof *entry, place_of(number)) == (ssize_t)sizeof *entry;
+}
+
+bool pl_services_file_read(int number, struct pl_service_entry *entry)
+{
+    return own >= 0 && read_entry(own, number, entry);
+}
+
+int pl_services_file_add(const struct pl_service_entry *entry, int *number)
+{
+    struct pl_service_entry there;
+    if (own < 0 && (own = memfd_create(FILE_NAME, MFD_CLOEXEC)) < 0)
+        return pl_fail_errno(MPI_ERR_OTHER, "no memory file for published names");
+    *number = 0;
+    while (read_entry(own, *number, &there) && there.state != PL_SERVICE_FREE)
+        ++*number;
+    there = *entry;
+    there.state = PL_SERVICE_FREE; /* until all of it is there */
+    if (pwrite(own, &there, sizeof there, place_of(*number)) != (ssize_t)sizeof there)
+        return pl_fail_errno(MPI_ERR_NO_MEM, "cannot write a published name");
+    pl_services_file_set_state(*number, (enum pl_service_state)entry->state);
+    return MPI_SUCCESS;
+}
+
+void pl_services_file_set_state(int number, enum pl_service_state state)
+{
+    uint32_t word = state;
+    if (pwrite(own, &word, sizeof word, place_of(number)) != (ssize_t)sizeof word)
+        return; /* memory that is there already is written */
+}
+
+void pl_services_file_close(void)
+{
+    if (own >= 0)
+        close(own);
+    own = -1;
+}
+
+/* --- others' ------------------------------------------------------------------------------------------------------ */
+
+struct search {
+    const char *name;
+    bool (*see)(void *context, const struct pl_service_entry *entry);
+    void *context;
+    pid_t pid;  /* whose file it is */
+    bool ended;
+};
+
+static bool is_wanted(const struct search *search, const struct pl_service_entry *entry)
+{
+    return entry->state != PL_SERVICE_FREE && entry->owner == search->pid &&
+           memchr(entry->name, '\0', PL_SERVICE_ROOM) && memchr(entry->value, '\0', PL_SERVICE_VALUE_ROOM) &&
+           strcmp(entry->name, search->name) == 0;
+}
+
+static void search_file(struct search *search, int fd)
+{
+    struct pl_service_entry entry, again;
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+        return;
+    for (int i = 0; !search->ended && read_entry(fd, i, &entry); i++)
+        if (is_wanted(search, &entry) && read_entry(fd, i, &again) && again.ticket == entry.ticket &&
+            again.state != PL_SERVICE_FREE)
+            search->ended = !search->see(search->context, &again);
+}
+
+/* The descriptors of a process, one of which may be such a file. */
+static void search_process(struct search *search, int proc, const char *pid)
+{
+    char path[32], link[sizeof FILE_LINK + 1];
+    struct dirent *entry;
+    snprintf(path, sizeof path, "%.20s/fd", pid);
+    int fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    search->pid = (pid_t)strtol(pid, NULL, 10);
+    while (!search->ended && (entry = readdir(dir)) != NULL) {
+        ssize_t length = readlinkat(fd, entry->d_name, link, sizeof link);
+        if (length != (ssize_t)sizeof FILE_LINK - 1 || memcmp(link, FILE_LINK, sizeof FILE_LINK - 1) != 0)
+            continue;
+        int file = openat(fd, entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (file < 0)
+            continue;
+        search_file(search, file);
+        close(file);
+    }
+    closedir(dir);
+}
+
+void pl_services_file_scan(const char *name, bool (*see)(void *context, const struct pl_service_entry *entry),
+                           void *context)
+{
+    struct search search = { .name = name, .see = see, .context = context };
+    struct dirent *entry;
+    struct stat st;
+    DIR *proc = opendir("/proc");
+    while (proc && !search.ended && (entry = readdir(proc)) != NULL)
+        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && fstatat(dirfd(proc), entry->d_name, &st, 0) == 0 &&
+            st.st_uid == geteuid())
+            search_process(&search, dirfd(proc), entry->d_name);
+    if (proc)
+        closedir(proc);
+}

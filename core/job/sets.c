@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See sets.h. A buffer holds: bytes used (8), then for every set: bytes of the entry, a multiple of 8 (4); number
+ * of ranges (4); version (8); the ranges; the name, NUL-terminated, with zeros up to the end of the entry.
+ */
+#include "core/job/sets.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/memory.h"
+#include "core/base/pset_name.h"
+
+enum { TRIES = 2000, YIELDS = 1000, STEP_NS = 1000000 };
+
+struct entry {
+    uint32_t bytes, count;
+    uint64_t version;
+    uint32_t ranges[];
+};
+
+static const char out_of_memory[] = "out of memory for the process sets";
+static const char damaged[] = "the job's table of process sets is damaged";
+
+static _Atomic uint64_t *buffer_of(const struct pl_job_table *table, uint64_t current)
+{
+    return (_Atomic uint64_t *)((char *)(table + 1) + (current & 255) * table->room);
+}
+
+/* --- reading ---------------------------------------------------------------------------------------------------- */
+
+/* Copies the current buffer, word by word, for it may be written into meanwhile; then the copy is thrown away. */
+static const char *copy(const struct pl_job_table *table, uint64_t **words, uint64_t *current)
+{
+    for (;;) {
+        *current = atomic_load_explicit(&table->current, memory_order_acquire);
+        if ((*current & 255) >= PL_JOB_BUFFERS)
+            return damaged;
+        const _Atomic uint64_t *from = buffer_of(table, *current);
+        uint64_t used = atomic_load_explicit(from, memory_order_acquire);
+        bool possible = used % 8 == 0 && used <= table->room - 8;
+        size_t count = possible ? 1 + used / 8 : 1;
+        *words = pl_malloc(count * 8);
+        if (!*words)
+            return out_of_memory;
+        for (size_t i = 0; i < count; i++)
+            (*words)[i] = atomic_load_explicit(&from[i], memory_order_acquire);
+        (*words)[0] = used;
+        bool whole = atomic_load_explicit(&table->current, memory_order_acquire) == *current;
+        if (whole && possible)
+            return NULL;
+        free(*words);
+        if (whole)
+            return damaged;
+    }
+}
+
+/* The entry at `at` of `left` bytes, if it is one. */
+static const char *check_entry(const struct entry *e, uint64_t left, uint32_t size)
+{
+    if (left < sizeof *e || e->bytes % 8 || e->bytes > left || e->bytes < sizeof *e)
+        return damaged;
+    if (e->count > (e->bytes - sizeof *e) / 8)
+        return damaged;
+    const char *name = (const char *)(e->ranges + 2 * (size_t)e->count);
+    size_t room = e->bytes - sizeof *e - 8 * (size_t)e->count;
+    if (room == 0 || !memchr(name, '\0', room) || pl_pset_name_check(name))
+        return damaged;
+    for (uint32_t i = 0; i < e->count; i++)
+        if (e->ranges[2 * i] > e->ranges[2 * i + 1] || e->ranges[2 * i + 1] >= size)
+            return damaged;
+    return NULL;
+}
+
+const char *pl_job_sets_open(const struct pl_job_table *table, struct pl_job_sets *sets)
+{
+    uint64_t *words, current;
+    *sets = (struct pl_job_sets){ .count = 0 };
+    const char *wrong = copy(table, &words, &current);
+    if (wrong)
+        return wrong;
+    int room = (int)(words[0] / sizeof(struct entry)) + 1;
+    sets->memory = words;
+    sets->version = current >> 8;
+    sets->set = pl_malloc((size_t)room * sizeof *sets->set);
+    if (!sets->set)
+        wrong = out_of_memory;
+    const char *at = (const char *)(words + 1), *end = at + words[0];
+    while (!wrong && at < end) {
+        const struct entry *e = (const struct entry *)at;
+        wrong = check_entry(e, (uint64_t)(end - at), table->size);
+        if (wrong)
+            break;
+        sets->set[sets->count++] = (struct pl_job_set){
+            .name = (const char *)(e->ranges + 2 * (size_t)e->count),
+            .version = e->version,
+            .ranges = e->ranges,
+            .count = e->count,
+        };
+        at += e->bytes;
+    }
+    if (wrong)
+        pl_job_sets_close(sets);
+    return wrong;
+}
+
+void pl_job_sets_close(struct pl_job_sets *sets)
+{
+    free(sets->set);
+    free(sets->memory);
+    *sets = (struct pl_job_sets){ .count = 0 };
+}
+
+const struct pl_job_set *pl_job_sets_find(const struct pl_job_sets *sets, const char *name)
+{
+    for (int i = 0; i < sets->count; i++)
+        if (pl_pset_name_same(sets->set[i].name, name))
+            return &sets->set[i];
+    return NULL;
+}
+
+/* --- changing --------------------------------------------------------------------------------------------------- */
+
+static bool process_lives(pid_t pid)
+{
+    return pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH);
+}
+
+/* Takes a buffer that does not count and that nobody has; -1: there is none now. */
+static int take_buffer(struct pl_job_table *table)
+{
+    int32_t self = (int32_t)getpid();
+    for (int i = 0; i < PL_JOB_BUFFERS; i++) {
+        int32_t owner = atomic_load(&table->owner[i]);
+        if (owner != 0 && process_lives(owner))
+            continue;
+        if ((atomic_load(&table->current) & 255) == (unsigned)i ||
+            !atomic_compare_exchange_strong(&table->owner[i], &owner, self))
+            continue;
+        /* It may have come to count before it was ours; only its owner can bring that about. */
+        if ((atomic_load(&table->current) & 255) != (unsigned)i)
+            return i;
+        atomic_store(&table->owner[i], 0);
+    }
+    return -1;
+}
+
+static void wait_a_little(int tries)
+{
+    static const struct timespec step = { .tv_nsec = STEP_NS };
+    if (tries < YIELDS)
+        sched_yield();
+    else
+        nanosleep(&step, NULL);
+}
+
+/* The next table, in private memory. */
+struct draft {
+    uint64_t *words; /* [0] is the bytes used */
+    size_t used;     /* bytes behind the first word */
+};
+
+static void add_entry(struct draft *draft, const struct pl_job_set *set)
+{
+    struct entry *e = (struct entry *)((char *)(draft->words + 1) + draft->used);
+    size_t ranges = 8 * (size_t)set->count, name = strlen(set->name) + 1;
+    size_t bytes = (sizeof *e + ranges + name + 7) / 8 * 8;
+    memset((char *)e + bytes - 8, 0, 8);
+    e->bytes = (uint32_t)bytes;
+    e->count = set->count;
+    e->version = set->version;
+    memcpy(e->ranges, set->ranges, ranges);
+    memcpy((char *)e->ranges + ranges, set->name, name);
+    draft->used += bytes;
+}
+
+static bool is_as(const struct pl_job_set *set, const uint32_t *ranges, uint32_t count)
+{
+    return set->count == count && memcmp(set->ranges, ranges, 8 * (size_t)count) == 0;
+}
+
+/* The table as it shall be, with `set` in place of the one of its name, or without that. */
+static const char *make_draft(const struct pl_job_sets *now, const struct pl_job_set *set, uint32_t room,
+                              struct draft *draft)
+{
+    size_t bytes = sizeof(struct entry) + 8 * (size_t)set->count + strlen(set->name) + 8;
+    for (int i = 0; i < now->count; i++)
+        bytes += sizeof(struct entry) + 8 * (size_t)now->set[i].count + strlen(now->set[i].name) + 8;
+    *draft = (struct draft){ .words = pl_malloc(8 + bytes) };
+    if (!draft->words)
+        return out_of_memory;
+    bool placed = !set->ranges;
+    for (int i = 0; i < now->count; i++) {
+        bool same = pl_pset_name_same(now->set[i].name, set->name);
+        if (!same)
+            add_entry(draft, &now->set[i]);
+        else if (set->ranges)
+            add_entry(draft, set);
+        placed |= same;
+    }
+    if (!placed)
+        add_entry(draft, set);
+    draft->words[0] = draft->used;
+    if (draft->used <= room - 8)
+        return NULL;
+    free(draft->words);
+    return "the job's table of process sets is full; withdraw some, or give sets with shorter names and fewer ranges";
+}
+
+/* Writes the draft into a buffer of ours and makes it count, unless something was changed since `base`. Who reads one
+ * of these words in a buffer that counted before sees, by its release, that it counts no more. */
+static bool commit(struct pl_job_table *table, int buffer, const struct draft *draft, uint64_t base)
+{
+    _Atomic uint64_t *to = buffer_of(table, (uint64_t)buffer);
+    for (size_t i = 0; i < 1 + draft->used / 8; i++)
+        atomic_store_explicit(&to[i], draft->words[i], memory_order_release);
+    uint64_t next = ((base >> 8) + 1) << 8 | (uint64_t)buffer;
+    bool done = atomic_compare_exchange_strong(&table->current, &base, next);
+    atomic_store(&table->owner[buffer], 0);
+    return done;
+}
+
+enum outcome { DONE, AGAIN, WRONG };
+
+static enum outcome try_change(struct pl_job_table *table, struct pl_job_set *set, uint64_t *version,
+                               const char **wrong)
+{
+    struct pl_job_sets now;
+    struct draft draft;
+    uint64_t base = atomic_load(&table->current);
+    *wrong = pl_job_sets_open(table, &now);
+    if (*wrong)
+        return WRONG;
+    enum outcome outcome = AGAIN;
+    const struct pl_job_set *old = pl_job_sets_find(&now, set->name);
+    set->version = *version = now.version + 1;
+    if (now.version != base >> 8) {
+        outcome = AGAIN;
+    } else if (!set->ranges && !old) {
+        *wrong = "it is not published";
+    } else if (old && set->ranges && is_as(old, set->ranges, set->count)) {
+        *version = now.version;
+        outcome = DONE;
+    } else if ((*wrong = make_draft(&now, set, table->room, &draft)) == NULL) {
+        int buffer = take_buffer(table);
+        if (buffer >= 0 && commit(table, buffer, &draft, base))
+            outcome = DONE;
+        free(draft.words);
+    }
+    pl_job_sets_close(&now);
+    return *wrong ? WRONG : outcome;
+}
+
+const char *pl_job_sets_change(struct pl_job_table *table, const char *name, const uint32_t *ranges, uint32_t count,
+                               uint64_t *version)
+{
+    const char *wrong = NULL;
+    struct pl_job_set set = { .name = name, .ranges = ranges, .count = count };
+    for (int tries = 0; tries < TRIES; tries++) {
+        enum outcome outcome = try_change(table, &set, version, &wrong);
+        if (outcome != AGAIN)
+            return wrong;
+        if (tries > 8)
+            wait_a_little(tries);
+    }
+    return "too many processes publish process sets at the same time";
+}

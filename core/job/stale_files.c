@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See stale_files.h. */
+#include "core/job/stale_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TOP   "/dev/shm"
+#define FIRST "plenum-ucx-"
+
+enum { FIRST_LENGTH = sizeof FIRST - 1, DIGITS = 16, TRIES = 100 };
+
+/* Calls `what` with each entry of a directory. */
+static void each_entry(int directory, void (*what)(int directory, const char *name))
+{
+    _Alignas(struct dirent64) char entries[4096];
+    long got;
+    while ((got = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
+        for (long at = 0; at < got;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
+            what(directory, entry->d_name);
+            at += entry->d_reclen;
+        }
+}
+
+static void remove_file(int directory, const char *name)
+{
+    unlinkat(directory, name, 0);
+}
+
+/* A directory of this user's by its name, locked by nobody else. -1: there is none such. */
+static int take(int top, const char *name)
+{
+    struct stat st;
+    int fd = openat(top, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static void clear(int top, const char *name, int fd)
+{
+    each_entry(fd, remove_file);
+    unlinkat(top, name, AT_REMOVEDIR);
+    close(fd);
+}
+
+static void remove_abandoned(int top, const char *name)
+{
+    if (strlen(name) != FIRST_LENGTH + DIGITS || memcmp(name, FIRST, FIRST_LENGTH) != 0)
+        return;
+    int fd = take(top, name);
+    if (fd >= 0)
+        clear(top, name, fd);
+}
+
+void pl_litter_sweep(void)
+{
+    int top = open(TOP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (top < 0)
+        return;
+    each_entry(top, remove_abandoned);
+    close(top);
+}
+
+static void write_name(char name[PL_LITTER_NAME], uint64_t number)
+{
+    snprintf(name, PL_LITTER_NAME, TOP "/" FIRST "%0*llx", DIGITS, (unsigned long long)number);
+}
+
+static bool still_there(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
+
+void pl_litter_open(struct pl_litter *litter)
+{
+    for (int tries = 0; tries < TRIES; tries++) {
+        if (getrandom(&litter->number, sizeof litter->number, 0) != sizeof litter->number)
+            break;
+        write_name(litter->name, litter->number);
+        if (mkdir(litter->name, 0700) != 0)
+            break;
+        litter->fd = take(AT_FDCWD, litter->name);
+        if (litter->fd >= 0 && still_there(litter->fd))
+            return;
+        rmdir(litter->name);
+        if (litter->fd >= 0)
+            close(litter->fd);
+    }
+    litter->fd = -1;
+    litter->number = 0;
+}
+
+void pl_litter_close(struct pl_litter *litter)
+{
+    if (litter->fd >= 0)
+        clear(AT_FDCWD, litter->name, litter->fd);
+    litter->fd = -1;
+    litter->number = 0;
+}
+
+bool pl_litter_is_held(uint64_t number)
+{
+    char name[PL_LITTER_NAME];
+    write_name(name, number);
+    int fd = take(AT_FDCWD, name);
+    if (fd < 0)
+        return access(name, F_OK) == 0;
+    close(fd);
+    return false;
+}

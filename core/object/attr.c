@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Keyvals and attributes.
+ *
+ * Locking: `lock` for the keyvals, for every list of attributes, and for the objects' pointers to them. It is never
+ * held while a callback runs: the attribute in question is marked `busy`, which keeps it where it is and keeps others
+ * from deleting it, and everything is looked at afresh afterwards.
+ */
+#include "core/object/attr.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/list.h"
+#include "core/base/lock.h"
+#include "core/base/memory.h"
+
+enum { FIRST = 1024, KEYVALS_MAX = 1 << 20 }; /* numbers of the user's keyvals; the standard's are lower */
+
+struct keyval {
+    enum pl_kind kind;
+    int number;
+    int refs;    /* the user's, and one for each attribute */
+    bool freed;  /* by the user */
+    union pl_attr_copy copy;
+    union pl_attr_delete delete;
+    void *extra;
+};
+
+struct attr {
+    struct pl_list link;
+    struct keyval *keyval; /* counted */
+    void *value;
+    bool busy;             /* its delete callback is running */
+};
+
+struct pl_attrs {
+    struct pl_list list;   /* of attr.link, in the order in which they were set */
+};
+
+static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
+static struct keyval *few[16], **keyvals = few; /* few need no memory that would be lost when the library is unloaded */
+static int keyval_room = sizeof few / sizeof *few;
+
+/* --- keyvals ------------------------------------------------------------------------------------------------- */
+
+/* A keyval that the user may still name: a freed one as long as it has attributes. */
+static struct keyval *keyval_find_locked(enum pl_kind kind, int number)
+{
+    if (number < FIRST || number - FIRST >= keyval_room)
+        return NULL;
+    struct keyval *keyval = keyvals[number - FIRST];
+    return keyval && keyval->kind == kind ? keyval : NULL;
+}
+
+static int fail_keyval(enum pl_kind kind, int number)
+{
+    if (number == MPI_KEYVAL_INVALID)
+        return pl_fail(MPI_ERR_KEYVAL, "keyval is MPI_KEYVAL_INVALID");
+    return pl_fail(MPI_ERR_KEYVAL, "keyval %d is not one for a %s", number, pl_kinds[kind].name);
+}
+
+/* Returns what is to be freed once the lock is dropped, or NULL. */
+static struct keyval *keyval_release_locked(struct keyval *keyval)
+{
+    if (--keyval->refs > 0)
+        return NULL;
+    keyvals[keyval->number - FIRST] = NULL;
+    return keyval;
+}
+
+static int find_slot_locked(int *slot)
+{
+    int i = 0;
+    while (i < keyval_room && keyvals[i])
+        i++;
+    if (i == keyval_room) {
+        int room = keyval_room * 2;
+        bool first = keyvals == few;
+        struct keyval **grown =
+            room <= KEYVALS_MAX ? pl_realloc(first ? NULL : keyvals, (size_t)room * sizeof(struct keyval *)) : NULL;
+        if (!grown)
+            return pl_fail_memory("attribute keys");
+        if (first)
+            memcpy(grown, few, sizeof few);
+        for (int k = keyval_room; k < room; k++)
+            grown[k] = NULL;
+        keyvals = grown;
+        keyval_room = room;
+    }
+    *slot = i;
+    return MPI_SUCCESS;
+}
+
+int pl_keyval_create(enum pl_kind kind, union pl_attr_copy copy, union pl_attr_delete delete, void *extra, int *keyval)
+{
+    struct keyval *made = pl_malloc(sizeof *made);
+    if (!made)
+        return pl_fail_memory("an attribute key");
+    *made = (struct keyval){ .kind = kind, .refs = 1, .copy = copy, .delete = delete, .extra = extra };
+    int slot = 0;
+    pl_lock_take(&lock);
+    int err = find_slot_locked(&slot);
+    if (!err) {
+        made->number = FIRST + slot;
+        *keyval = made->number;
+        keyvals[slot] = made;
+        made = NULL;
+    }
+    pl_lock_drop(&lock);
+    free(made);
+    return err;
+}
+
+/* Freeing one again that lives on in attributes is no mistake: their delete callbacks know it by its number, and
+ * may. */
+int pl_keyval_free(enum pl_kind kind, int number)
+{
+    struct keyval *dead = NULL;
+    pl_lock_take(&lock);
+    struct keyval *keyval = keyval_find_locked(kind, number);
+    if (keyval && !keyval->freed) {
+        keyval->freed = true;
+        dead = keyval_release_locked(keyval);
+    }
+    pl_lock_drop(&lock);
+    free(dead);
+    return keyval ? MPI_SUCCESS : fail_keyval(kind, number);
+}
+
+/* --- callbacks: no lock held --------------------------------------------------------------------------------- */
+
+static int call_copy(const struct keyval *keyval, const void *handle, void *value, void **copied, int *flag)
+{
+    void *of = (void *)handle;
+    *flag = keyval->copy.constant == (uintptr_t)MPI_COMM_DUP_FN;
+    *copied = value;
+    if (*flag || keyval->copy.constant == (uintptr_t)MPI_COMM_NULL_COPY_FN)
+        return MPI_SUCCESS;
+    int code = MPI_ERR_INTERN;
+    if (keyval->kind == PL_COMM)
+        code = keyval->copy.comm(of, keyval->number, keyval->extra, value, copied, flag);
+    else if (keyval->kind == PL_DATATYPE)
+        code = keyval->copy.type(of, keyval->number, keyval->extra, value, copied, flag);
+    else if (keyval->kind == PL_WIN)
+        code = keyval->copy.win(of, keyval->number, keyval->extra, value, copied, flag);
+    return code ? pl_fail(code, "the copy callback of keyval %d returned %d", keyval->number, code) : MPI_SUCCESS;
+}
+
+static int call_delete(const struct keyval *keyval, const void *handle, void *value)
+{
+    void *of = (void *)handle;
+    if (keyval->delete.constant == (uintptr_t)MPI_COMM_NULL_DELETE_FN)
+        return MPI_SUCCESS;
+    int code = MPI_ERR_INTERN;
+    if (keyval->kind == PL_COMM)
+        code = keyval->delete.comm(of, keyval->number, value, keyval->extra);
+    else if (keyval->kind == PL_DATATYPE)
+        code = keyval->delete.type(of, keyval->number, value, keyval->extra);
+    else if (keyval->kind == PL_WIN)
+        code = keyval->delete.win(of, keyval->number, value, keyval->extra);
+    return code ? pl_fail(code, "the delete callback of keyval %d returned %d", keyval->number, code) : MPI_SUCCESS;
+}
+
+/* --- one attribute ------------------------------------------------------------------------------------------- */
+
+static struct attr *find_locked(struct pl_attrs *attrs, const struct keyval *keyval)
+{
+    if (attrs)
+        PL_LIST_EACH(attr, &attrs->list, struct attr, link)
+            if (attr->keyval == keyval)
+                return attr;
+    return NULL;
+}
+
+/* Runs the delete callback of an attribute that the caller has marked busy, and takes it out if that succeeds, or in
+ * any case (`anyway`). */
+static int delete_busy(struct attr *attr, const void *handle, bool anyway)
+{
+    int err = call_delete(attr->keyval, handle, attr->value);
+    struct keyval *dead = NULL;
+    pl_lock_take(&lock);
+    attr->busy = false;
+    if (!err || anyway) {
+        pl_list_remove(&attr->link);
+        dead = keyval_release_locked(attr->keyval);
+    }
+    pl_lock_drop(&lock);
+    free(dead);
+    if (!err || anyway)
+        free(attr);
+    return anyway ? MPI_SUCCESS : err;
+}
+
+static struct attr *attr_create(void *value)
+{
+    struct attr *attr = pl_malloc(sizeof *attr);
+    if (attr)
+        *attr = (struct attr){ .value = value };
+    return attr;
+}
+
+static int append_locked(struct pl_attrs **attrs, struct keyval *keyval, struct attr *attr)
+{
+    if (!*attrs) {
+        struct pl_attrs *made = pl_malloc(sizeof *made);
+        if (!made)
+            return pl_fail_memory("an attribute");
+        pl_list_init(&made->list);
+        *attrs = made;
+    }
+    attr->keyval = keyval;
+    keyval->refs++;
+    pl_list_append(&(*attrs)->list, &attr->link);
+    return MPI_SUCCESS;
+}
+
+/* Deletes the old value, if there is one, until there is none: another thread may set one meanwhile. */
+int pl_attr_set(struct pl_attrs **attrs, enum pl_kind kind, int number, const void *handle, void *value)
+{
+    struct attr *attr = attr_create(value);
+    if (!attr)
+        return pl_fail_memory("an attribute");
+    int err = MPI_SUCCESS;
+    for (bool done = false; !err && !done;) {
+        pl_lock_take(&lock);
+        struct keyval *keyval = keyval_find_locked(kind, number);
+        struct attr *old = keyval ? find_locked(*attrs, keyval) : NULL;
+        bool valid = keyval && !keyval->freed, busy = old && old->busy;
+        if (valid && !old) {
+            err = append_locked(attrs, keyval, attr);
+            done = true;
+        } else if (valid && !busy) {
+            old->busy = true;
+        }
+        pl_lock_drop(&lock);
+        if (!valid)
+            err = fail_keyval(kind, number);
+        else if (busy)
+            err = pl_fail(MPI_ERR_KEYVAL, "the attribute with keyval %d is being deleted", number);
+        else if (!done)
+            err = delete_busy(old, handle, false);
+    }
+    if (err)
+        free(attr);
+    return err;
+}
+
+int pl_attr_get(struct pl_attrs *const *attrs, enum pl_kind kind, int number, void **value, bool *found)
+{
+    pl_lock_take(&lock);
+    struct keyval *keyval = keyval_find_locked(kind, number);
+    struct attr *attr = keyval ? find_locked(*attrs, keyval) : NULL;
+    *found = attr != NULL;
+    if (attr)
+        *value = attr->value;
+    pl_lock_drop(&lock);
+    return keyval ? MPI_SUCCESS : fail_keyval(kind, number);
+}
+
+/* Deleting what is not there is no error. */
+int pl_attr_delete(struct pl_attrs **attrs, enum pl_kind kind, int number, const void *handle)
+{
+    pl_lock_take(&lock);
+    struct keyval *keyval = keyval_find_locked(kind, number);
+    struct attr *attr = keyval ? find_locked(*attrs, keyval) : NULL;
+    if (attr && attr->busy)
+        attr = NULL;
+    if (attr)
+        attr->busy = true;
+    pl_lock_drop(&lock);
+    if (!keyval)
+        return fail_keyval(kind, number);
+    return attr ? delete_busy(attr, handle, false) : MPI_SUCCESS;
+}
+
+/* --- all attributes of an object ----------------------------------------------------------------------------- */
+
+/* The attribute that was set last and is not being deleted, marked busy. */
+static struct attr *take_last_locked(struct pl_attrs *attrs)
+{
+    for (struct pl_list *node = attrs->list.prev; node != &attrs->list; node = node->prev) {
+        struct attr *attr = PL_CONTAINER(node, struct attr, link);
+        if (attr->busy)
+            continue;
+        attr->busy = true;
+        return attr;
+    }
+    return NULL;
+}
+
+static int delete_all(struct pl_attrs **attrs, const void *handle, bool anyway)
+{
+    struct pl_attrs *dead = NULL;
+    int err = MPI_SUCCESS;
+    while (!err) {
+        pl_lock_take(&lock);
+        struct attr *attr = *attrs ? take_last_locked(*attrs) : NULL;
+        if (*attrs && pl_list_empty(&(*attrs)->list)) {
+            dead = *attrs;
+            *attrs = NULL;
+        }
+        pl_lock_drop(&lock);
+        if (!attr)
+            break;
+        err = delete_busy(attr, handle, anyway);
+    }
+    free(dead);
+    return err;
+}
+
+int pl_attrs_delete(struct pl_attrs **attrs, const void *handle)
+{
+    return delete_all(attrs, handle, false);
+}
+
+void pl_attrs_discard(struct pl_attrs **attrs, const void *handle)
+{
+    delete_all(attrs, handle, true);
+}
+
+/* What is to be copied, so that the callbacks may change the object meanwhile. */
+struct snapshot {
+    struct keyval *keyval; /* counted */
+    void *value;
+};
+
+static int snapshot_take(struct pl_attrs *const *from, struct snapshot **list, int *count)
+{
+    int i = 0, err = MPI_SUCCESS;
+    *list = NULL;
+    *count = 0;
+    pl_lock_take(&lock);
+    if (*from) {
+        PL_LIST_EACH(attr, &(*from)->list, struct attr, link)
+            i++;
+        *list = pl_malloc(((size_t)i + 1) * sizeof **list);
+        if (!*list)
+            err = pl_fail_memory("attributes");
+        else
+            PL_LIST_EACH(attr, &(*from)->list, struct attr, link) {
+                attr->keyval->refs++;
+                (*list)[(*count)++] = (struct snapshot){ attr->keyval, attr->value };
+            }
+    }
+    pl_lock_drop(&lock);
+    return err;
+}
+
+static void snapshot_free(struct snapshot *list, int count)
+{
+    for (int i = 0; i < count; i++) {
+        pl_lock_take(&lock);
+        struct keyval *dead = keyval_release_locked(list[i].keyval);
+        pl_lock_drop(&lock);
+        free(dead);
+    }
+    free(list);
+}
+
+static int copy_one(const struct snapshot *one, const void *handle, struct pl_attrs **to)
+{
+    struct attr *attr = attr_create(NULL);
+    if (!attr)
+        return pl_fail_memory("an attribute");
+    int flag, err = call_copy(one->keyval, handle, one->value, &attr->value, &flag);
+    if (!err && flag) {
+        pl_lock_take(&lock);
+        err = append_locked(to, one->keyval, attr);
+        pl_lock_drop(&lock);
+        if (err)
+            call_delete(one->keyval, handle, attr->value);
+        else
+            return MPI_SUCCESS;
+    }
+    free(attr);
+    return err;
+}
+
+int pl_attrs_copy(struct pl_attrs *const *from, const void *handle, struct pl_attrs **to)
+{
+    struct snapshot *list;
+    int count, err = snapshot_take(from, &list, &count);
+    for (int i = 0; i < count && !err; i++)
+        err = copy_one(&list[i], handle, to);
+    snapshot_free(list, count);
+    if (err) {
+        char detail[PL_DETAIL_MAX];
+        strcpy(detail, pl_error_detail(NULL)); /* what the callbacks fail with now is not the reason */
+        pl_attrs_discard(to, handle);
+        pl_fail(err, "%s", detail);
+    }
+    return err;
+}

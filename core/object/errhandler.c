@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Error handlers: which one applies to an error, and what it is told.
+ *
+ * Locking: the handler of an object is read and set under that object's lock; that of MPI_FILE_NULL, and the one for
+ * errors of no object, under `lock`. Whoever invokes one holds a reference and no lock.
+ */
+#include "core/object/errhandler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/engine/comm.h"
+#include "core/base/config.h"
+#include "core/object/errhandler_policy.h"
+#include "core/base/error.h"
+#include "core/file/file.h"
+#include "core/object/info.h"
+#include "core/engine/instance.h"
+#include "core/base/lock.h"
+#include "core/job/process.h"
+#include "core/rma/window.h"
+
+#define PREDEFINED(constant, ops_)                                                                                     \
+    {                                                                                                                  \
+        .obj = PL_OBJECT_PREDEFINED(PL_ERRHANDLER, (int32_t)(uintptr_t)(constant)), .named.ops = &(ops_)               \
+    }
+
+static struct pl_errhandler are_fatal = PREDEFINED(MPI_ERRORS_ARE_FATAL, pl_errhandler_are_fatal);
+static struct pl_errhandler errors_abort = PREDEFINED(MPI_ERRORS_ABORT, pl_errhandler_abort);
+static struct pl_errhandler errors_return = PREDEFINED(MPI_ERRORS_RETURN, pl_errhandler_return);
+
+static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_OBJECT);
+static struct pl_errhandler *of_file_null = &errors_return;
+static struct pl_errhandler *of_nothing; /* that of MPI_COMM_SELF, while the World is there; NULL: the initial one */
+
+void *pl_errhandler_predefined(uintptr_t constant)
+{
+    switch (constant) {
+    case (uintptr_t)MPI_ERRORS_ARE_FATAL: return &are_fatal;
+    case (uintptr_t)MPI_ERRORS_ABORT: return &errors_abort;
+    case (uintptr_t)MPI_ERRORS_RETURN: return &errors_return;
+    default: return NULL;
+    }
+}
+
+void pl_errhandler_destroy(void *errhandler)
+{
+    struct pl_errhandler *handler = errhandler;
+    pl_named_close(&handler->named);
+    if (handler->destructor)
+        handler->destructor(handler->extra_state);
+}
+
+int pl_errhandler_create_named(const char *name, struct pl_errhandler **handler)
+{
+    struct pl_errhandler *const standard[] = { &are_fatal, &errors_abort, &errors_return };
+    struct pl_named named;
+    int rc = pl_named_open(name, &named);
+    if (rc)
+        return rc;
+    for (int i = 0; i < 3; i++) {
+        if (standard[i]->named.ops == named.ops) {
+            *handler = standard[i];
+            return MPI_SUCCESS;
+        }
+    }
+    *handler = pl_object_create(PL_ERRHANDLER);
+    if (*handler)
+        (*handler)->named = named;
+    else
+        pl_named_close(&named);
+    return *handler ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+int pl_errhandler_from_info(struct pl_info *info, struct pl_errhandler **handler)
+{
+    char why[PL_DETAIL_MAX], *name;
+    *handler = NULL;
+    int rc = pl_info_get(info, "plenum_errhandler", &name);
+    if (name)
+        rc = pl_errhandler_create_named(name, handler);
+    free(name);
+    if (rc == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    strcpy(why, pl_error_detail(NULL));
+    return pl_fail(rc == MPI_ERR_ARG ? MPI_ERR_INFO_VALUE : rc, "info key plenum_errhandler: %s", why);
+}
+
+int pl_errhandler_initial(struct pl_errhandler **handler)
+{
+    int rc = pl_errhandler_create_named(pl_config_text("initial_errhandler"), handler);
+    if (rc)
+        *handler = &are_fatal;
+    return rc;
+}
+
+/* --- attached handlers --------------------------------------------------------------------------------------- */
+
+/* Where an object keeps its handler, and the lock for it. Errors of no object may be met at any time, also while
+ * another thread finalizes: they do not look at MPI_COMM_SELF itself. */
+static struct pl_errhandler **place_of(enum pl_kind kind, void *object, struct pl_lock **guard)
+{
+    if (kind == PL_COMM && object) {
+        *guard = &((struct pl_comm *)object)->lock;
+        return &((struct pl_comm *)object)->errhandler;
+    }
+    if (kind == PL_WIN && object) {
+        *guard = &((struct pl_win *)object)->comm->lock;
+        return &((struct pl_win *)object)->errhandler;
+    }
+    if (kind == PL_SESSION && object) {
+        *guard = &((struct pl_instance *)object)->lock;
+        return &((struct pl_instance *)object)->errhandler;
+    }
+    if (kind == PL_FILE && object) {
+        *guard = &((struct pl_file *)object)->lock;
+        return &((struct pl_file *)object)->errhandler;
+    }
+    *guard = &lock;
+    return kind == PL_FILE ? &of_file_null : &of_nothing;
+}
+
+struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object)
+{
+    struct pl_lock *guard;
+    struct pl_errhandler **place = place_of(kind, object, &guard), *handler;
+    pl_lock_take(guard);
+    handler = *place ? pl_object_retain(*place) : NULL;
+    pl_lock_drop(guard);
+    if (!handler && pl_errhandler_initial(&handler) != MPI_SUCCESS)
+        pl_error_clear();
+    return handler;
+}
+
+static void replace(struct pl_errhandler **place, struct pl_lock *guard, struct pl_errhandler *handler)
+{
+    if (handler)
+        pl_object_retain(handler);
+    pl_lock_take(guard);
+    struct pl_errhandler *old = *place;
+    *place = handler;
+    pl_lock_drop(guard);
+    pl_object_release(old);
+}
+
+void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler *handler)
+{
+    struct pl_lock *guard;
+    struct pl_errhandler **place = place_of(kind, object, &guard);
+    replace(place, guard, handler);
+    if (kind == PL_COMM && object == pl_self_comm)
+        replace(&of_nothing, &lock, handler);
+}
+
+void pl_errhandler_of_nothing(struct pl_errhandler *handler)
+{
+    replace(&of_nothing, &lock, handler);
+}
+
+struct pl_errhandler *pl_errhandler_take_file_null(void)
+{
+    pl_lock_take(&lock);
+    struct pl_errhandler *old = of_file_null;
+    of_file_null = &errors_return;
+    pl_lock_drop(&lock);
+    return old;
+}
+
+/* --- describing ---------------------------------------------------------------------------------------------- */
+
+/* This process's rank, while what the error belongs to keeps the process open. */
+static int job_rank(const struct pl_raised *raised)
+{
+    const struct pl_instance *instance = NULL;
+    if (raised->kind == PL_COMM && raised->object)
+        instance = ((struct pl_comm *)raised->object)->instance;
+    if (raised->kind == PL_WIN && raised->object)
+        instance = ((struct pl_win *)raised->object)->comm->instance;
+    if (raised->kind == PL_SESSION)
+        instance = raised->object;
+    if (raised->kind == PL_FILE && raised->object)
+        instance = ((struct pl_file *)raised->object)->comm->instance;
+    bool open = (instance && instance->open) || pl_world_state == PL_WORLD_INITIALIZED;
+    return open ? pl_process.place.rank : -1;
+}
+
+void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OBJECT_NAME],
+                            struct plenum_error_report *error)
+{
+    int class = pl_error_code_class(raised->code);
+    const char *class_name = pl_error_class_name(class);
+    name[0] = '\0';
+    if ((raised->kind == PL_COMM || raised->kind == PL_WIN) && raised->object) {
+        struct pl_comm *comm = raised->kind == PL_WIN ? ((struct pl_win *)raised->object)->comm : raised->object;
+        pl_lock_take(&comm->lock);
+        memcpy(name, comm->name, MPI_MAX_OBJECT_NAME);
+        pl_lock_drop(&comm->lock);
+    }
+    if (raised->kind == PL_FILE && raised->object)
+        strncat(name, ((struct pl_file *)raised->object)->name, MPI_MAX_OBJECT_NAME - 1);
+    *error = (struct plenum_error_report){
+        .kind = raised->kind ? pl_kinds[raised->kind].name : "none",
+        .name = name,
+        .handle = raised->object ? pl_object_handle(raised->object) : NULL,
+        .function = raised->function,
+        .code = raised->code,
+        .error_class = class,
+        .class_name = class_name ? class_name : "",
+        .message = raised->message,
+        .rank = job_rank(raised),
+    };
+}
+
+/* --- invoking ------------------------------------------------------------------------------------------------ */
+
+/*
+ * Handlers that this thread is inside of: where on the stack each was invoked. One that was left by a jump is below
+ * what is invoked next (stacks grow downwards) and is forgotten.
+ */
+enum { DEEPEST = 16 };
+static _Thread_local struct {
+    int depth;
+    uintptr_t at[DEEPEST];
+} inside;
+
+/* The depth to go back to; -1: too deep. */
+static int enter_handler(uintptr_t here)
+{
+    while (inside.depth > 0 && inside.at[inside.depth - 1] <= here)
+        inside.depth--;
+    int before = inside.depth;
+    if (before == DEEPEST) {
+        pl_log("errhandler", 0, "an error in an error handler is not handled: %d others are being handled", DEEPEST);
+        return -1;
+    }
+    inside.at[inside.depth++] = here;
+    return before;
+}
+
+static void invoke_extended(struct pl_errhandler *handler, void *handle, int code)
+{
+    switch (handler->target) {
+    case PL_COMM: handler->call.comm_x(handle, code, handler->extra_state); break;
+    case PL_WIN: handler->call.win_x(handle, code, handler->extra_state); break;
+    case PL_FILE: handler->call.file_x(handle, code, handler->extra_state); break;
+    case PL_SESSION: handler->call.session_x(handle, code, handler->extra_state); break;
+    default: break;
+    }
+}
+
+static void invoke_plain(struct pl_errhandler *handler, void *handle, int code)
+{
+    MPI_Comm comm = handle;
+    MPI_Win win = handle;
+    MPI_File file = handle;
+    MPI_Session session = handle;
+    switch (handler->target) {
+    case PL_COMM: handler->call.comm(&comm, &code); break;
+    case PL_WIN: handler->call.win(&win, &code); break;
+    case PL_FILE: handler->call.file(&file, &code); break;
+    case PL_SESSION: handler->call.session(&session, &code); break;
+    default: break;
+    }
+}
+
+/* A handler for communicators is told of MPI_COMM_SELF, whose it is, when the error belongs to nothing; also if another
+ * thread finalizes meanwhile. What the user has freed while operations went on can be asked about in the handler. */
+static void invoke_user(struct pl_errhandler *handler, const struct pl_raised *raised)
+{
+    void *object = raised->object;
+    void *handle = object ? pl_object_handle(object) : (void *)pl_kinds[handler->target].null;
+    bool freed = object && !pl_object_find(raised->kind, handle);
+    if (!object && handler->target == PL_COMM)
+        handle = MPI_COMM_SELF;
+    if (freed)
+        pl_handle_share(object);
+    if (handler->extended)
+        invoke_extended(handler, handle, raised->code);
+    else
+        invoke_plain(handler, handle, raised->code);
+    if (freed)
+        pl_handle_drop(object);
+}
+
+/* MPI_ERRORS_ABORT on a session, or on no object at all, ends the process that made the error and no other. */
+static _Noreturn void end(int action, const struct pl_raised *raised)
+{
+    if (action == PLENUM_ERROR_ABORT && (!raised->object || raised->kind == PL_SESSION)) {
+        fflush(stdout); /* what the program has printed so far explains its end */
+        fprintf(stderr, "%s\n", raised->message);
+        _exit((raised->code & 0xff) ? raised->code & 0xff : 1);
+    }
+    if (action == PLENUM_ERROR_ABORT && raised->kind == PL_COMM)
+        pl_comm_abort(raised->object, raised->code, raised->message);
+    const char *label = !raised->object           ? ""
+                        : raised->kind == PL_COMM ? pl_comm_label(raised->object)
+                                                  : pl_kinds[raised->kind].name;
+    pl_process_abort(raised->code, label, raised->message);
+}
+
+void pl_errhandler_invoke_named(const struct pl_named *named, const struct pl_raised *raised)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    struct plenum_error_report error;
+    if (named->ops == &pl_errhandler_return)
+        return;
+    /* The fatal ones are that at any depth. */
+    if (named->ops == &pl_errhandler_are_fatal || named->ops == &pl_errhandler_abort)
+        end(named->ops->handle(NULL, NULL), raised);
+    int before = enter_handler((uintptr_t)__builtin_frame_address(0));
+    if (before < 0)
+        return;
+    pl_errhandler_describe(raised, name, &error);
+    int action = named->ops->handle(named->state, &error);
+    inside.depth = before;
+    if (action == PLENUM_ERROR_ABORT || action == PLENUM_ERROR_FATAL)
+        end(action, raised);
+}
+
+void pl_errhandler_invoke(struct pl_errhandler *handler, const struct pl_raised *raised)
+{
+    if (handler->named.ops) {
+        pl_errhandler_invoke_named(&handler->named, raised);
+        return;
+    }
+    int before = enter_handler((uintptr_t)__builtin_frame_address(0));
+    if (before < 0)
+        return;
+    invoke_user(handler, raised);
+    inside.depth = before;
+}
+
+void pl_errhandler_raise(const struct pl_raised *raised, struct pl_errhandler *given)
+{
+    struct pl_errhandler *handler = given ? pl_object_retain(given) : pl_errhandler_of(raised->kind, raised->object);
+    void *object = raised->object ? pl_object_retain(raised->object) : NULL; /* a handler may free it */
+    if (!pl_errhandler_policy_apply(raised, handler))
+        pl_errhandler_invoke(handler, raised);
+    pl_object_release(object);
+    pl_object_release(handler);
+}

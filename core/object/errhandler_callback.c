@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The callback for errors. It is counted, so that a thread may replace it while others are inside; the last one out
+ * calls the destructor. Locking: `lock` for `current` and for the counts; none is held while code of the user runs.
+ */
+#include "core/object/errhandler_callback.h"
+
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/base/lock.h"
+#include "core/base/memory.h"
+
+struct callback {
+    int refs;
+    MPIX_Error_callback *function;
+    MPIX_Destructor_function *destructor;
+    void *context;
+};
+
+static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
+static struct callback *current;
+
+static void release(struct callback *callback)
+{
+    if (!callback)
+        return;
+    pl_lock_take(&lock);
+    bool last = --callback->refs == 0;
+    pl_lock_drop(&lock);
+    if (!last)
+        return;
+    if (callback->destructor)
+        callback->destructor(callback->context);
+    free(callback);
+}
+
+int pl_error_callback_set(MPIX_Error_callback *function, MPIX_Destructor_function *destructor, void *context)
+{
+    struct callback *made = function ? pl_malloc(sizeof *made) : NULL, *old;
+    if (function && !made)
+        return pl_fail_memory("a callback");
+    if (made)
+        *made = (struct callback){ .refs = 1, .function = function, .destructor = destructor, .context = context };
+    pl_lock_take(&lock);
+    old = current;
+    current = made;
+    pl_lock_drop(&lock);
+    release(old);
+    return MPI_SUCCESS;
+}
+
+bool pl_error_callback_call(const struct plenum_error_report *error)
+{
+    pl_lock_take(&lock);
+    struct callback *callback = current;
+    if (callback)
+        callback->refs++;
+    pl_lock_drop(&lock);
+    if (!callback)
+        return false;
+    callback->function(error, callback->context);
+    release(callback);
+    return true;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Info objects. Locking: an info's pairs by its own lock; a pair is only in one info. */
+#include "core/object/info.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/memory.h"
+
+struct pair {
+    struct pl_list link;
+    char *value;
+    char key[];
+};
+
+/* --- pairs --------------------------------------------------------------------------------------------------- */
+
+static struct pair *pair_create(const char *key, const char *value)
+{
+    struct pair *pair = pl_malloc(sizeof *pair + strlen(key) + 1);
+    if (!pair)
+        return NULL;
+    pair->value = pl_strdup(value);
+    if (!pair->value) {
+        free(pair);
+        return NULL;
+    }
+    strcpy(pair->key, key);
+    pl_list_init(&pair->link);
+    return pair;
+}
+
+static void pair_free(struct pair *pair)
+{
+    if (!pair)
+        return;
+    free(pair->value);
+    free(pair);
+}
+
+static struct pair *find_locked(struct pl_info *info, const char *key)
+{
+    PL_LIST_EACH(pair, &info->pairs, struct pair, link)
+        if (strcmp(pair->key, key) == 0)
+            return pair;
+    return NULL;
+}
+
+int pl_info_check_key(const char *key)
+{
+    if (!key)
+        return pl_fail(MPI_ERR_INFO_KEY, "key is NULL");
+    if (!*key)
+        return pl_fail(MPI_ERR_INFO_KEY, "key is empty");
+    if (strlen(key) >= MPI_MAX_INFO_KEY)
+        return pl_fail(MPI_ERR_INFO_KEY, "key \"%.32s...\" has %zu characters; at most %d are allowed", key,
+                       strlen(key), MPI_MAX_INFO_KEY - 1);
+    return MPI_SUCCESS;
+}
+
+static int check_value(const char *key, const char *value)
+{
+    if (!value)
+        return pl_fail(MPI_ERR_INFO_VALUE, "the value of key \"%s\" is NULL", key);
+    if (strlen(value) >= MPI_MAX_INFO_VAL)
+        return pl_fail(MPI_ERR_INFO_VALUE, "the value of key \"%s\" has %zu characters; at most %d are allowed", key,
+                       strlen(value), MPI_MAX_INFO_VAL - 1);
+    return MPI_SUCCESS;
+}
+
+/* --- info objects -------------------------------------------------------------------------------------------- */
+
+struct pl_info *pl_info_create(void)
+{
+    struct pl_info *info = pl_object_create(PL_INFO);
+    if (!info)
+        return NULL;
+    pl_lock_init(&info->lock, PL_RANK_OBJECT, true);
+    pl_list_init(&info->pairs);
+    return info;
+}
+
+struct pl_info *pl_info_dup(struct pl_info *info)
+{
+    struct pl_info *copy = pl_info_create();
+    if (!copy)
+        return NULL;
+    bool complete = true;
+    pl_lock_take(&info->lock);
+    PL_LIST_EACH(from, &info->pairs, struct pair, link) {
+        struct pair *pair = pair_create(from->key, from->value);
+        if (!pair) {
+            complete = false;
+            break;
+        }
+        pl_list_append(&copy->pairs, &pair->link);
+        copy->count++;
+    }
+    pl_lock_drop(&info->lock);
+    if (complete)
+        return copy;
+    pl_fail_memory("a copy of an info object");
+    pl_handle_drop(copy);
+    return NULL;
+}
+
+void pl_info_destroy(void *object)
+{
+    struct pl_info *info = object;
+    for (struct pl_list *node; (node = pl_list_pop(&info->pairs));)
+        pair_free(PL_CONTAINER(node, struct pair, link));
+    pl_lock_fini(&info->lock);
+}
+
+/* The new value comes in a whole new pair, or takes the place of the old one inside the pair that is there. */
+int pl_info_set(struct pl_info *info, const char *key, const char *value)
+{
+    int err = pl_info_check_key(key);
+    if (err || (err = check_value(key, value)))
+        return err;
+    struct pair *made = pair_create(key, value);
+    if (!made)
+        return pl_fail_memory("an info value");
+    pl_lock_take(&info->lock);
+    struct pair *pair = find_locked(info, key);
+    if (pair) {
+        char *old = pair->value;
+        pair->value = made->value;
+        made->value = old;
+    } else {
+        pl_list_append(&info->pairs, &made->link);
+        info->count++;
+        made = NULL;
+    }
+    pl_lock_drop(&info->lock);
+    pair_free(made);
+    return MPI_SUCCESS;
+}
+
+int pl_info_delete(struct pl_info *info, const char *key)
+{
+    int err = pl_info_check_key(key);
+    if (err)
+        return err;
+    pl_lock_take(&info->lock);
+    struct pair *pair = find_locked(info, key);
+    if (pair) {
+        pl_list_remove(&pair->link);
+        info->count--;
+    }
+    pl_lock_drop(&info->lock);
+    pair_free(pair);
+    return pair ? MPI_SUCCESS : pl_fail(MPI_ERR_INFO_NOKEY, "info has no key \"%s\"", key);
+}
+
+int pl_info_get(struct pl_info *info, const char *key, char **value)
+{
+    *value = NULL;
+    if (!info)
+        return MPI_SUCCESS;
+    pl_lock_take(&info->lock);
+    struct pair *pair = find_locked(info, key);
+    if (pair)
+        *value = pl_strdup(pair->value);
+    pl_lock_drop(&info->lock);
+    return !pair || *value ? MPI_SUCCESS : pl_fail_memory("the value of an info key");
+}
+
+bool pl_info_read(struct pl_info *info, const char *key, char *value, size_t room, size_t *length)
+{
+    pl_lock_take(&info->lock);
+    struct pair *pair = find_locked(info, key);
+    if (pair) {
+        *length = strlen(pair->value);
+        if (room > 0)
+            snprintf(value, room, "%s", pair->value);
+    }
+    pl_lock_drop(&info->lock);
+    return pair != NULL;
+}
+
+/* strtod() would ask the locale what a decimal point is. */
+static bool read_seconds(const char *text, long *milliseconds)
+{
+    enum { LONGEST = 1 << 30 }; /* seconds: as good as for ever */
+    const char *at = text;
+    long seconds = 0, part = 0, unit = 1000, rest = 0;
+    for (; *at >= '0' && *at <= '9' && seconds <= LONGEST; at++)
+        seconds = seconds * 10 + (*at - '0');
+    if (at == text || seconds > LONGEST)
+        return false;
+    if (*at == '.')
+        for (at++; *at >= '0' && *at <= '9'; at++) {
+            unit /= 10;
+            part += unit * (*at - '0');
+            rest |= unit == 0 && *at != '0';
+        }
+    *milliseconds = seconds * 1000 + part + rest;
+    return *at == '\0';
+}
+
+int pl_info_seconds(struct pl_info *info, const char *key, long *milliseconds)
+{
+    long read;
+    char *text;
+    int rc = pl_info_get(info, key, &text);
+    if (!text)
+        return rc;
+    if (read_seconds(text, &read))
+        *milliseconds = read;
+    else
+        rc = pl_fail(MPI_ERR_INFO_VALUE,
+                     "info key %s is \"%.60s\": it must be a number of seconds, or 0 for no limit", key, text);
+    free(text);
+    return rc;
+}
+
+int pl_info_count(struct pl_info *info)
+{
+    pl_lock_take(&info->lock);
+    int count = info->count;
+    pl_lock_drop(&info->lock);
+    return count;
+}
+
+bool pl_info_nth(struct pl_info *info, int n, char key[MPI_MAX_INFO_KEY])
+{
+    bool found = false;
+    pl_lock_take(&info->lock);
+    PL_LIST_EACH(pair, &info->pairs, struct pair, link) {
+        if (n-- != 0)
+            continue;
+        strcpy(key, pair->key); /* pl_info_check_key() has seen to it that it fits */
+        found = true;
+        break;
+    }
+    pl_lock_drop(&info->lock);
+    return found;
+}

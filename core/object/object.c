@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What all objects have in common: the table of kinds, the counts, and the way from a handle to its object.
+ * Where objects lie and how a pointer is recognized as one: core/object/arena.h.
+ *
+ * Locking: none here. Counts are atomic; the stamp is written last when an object is made and wiped when it is freed.
+ */
+#include "core/object/object.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "core/object/arena.h"
+#include "core/engine/comm.h"
+#include "core/datatype/datatype.h"
+#include "core/object/errhandler.h"
+#include "core/base/error.h"
+#include "core/file/file.h"
+#include "core/object/group.h"
+#include "core/object/info.h"
+#include "core/engine/instance.h"
+#include "core/engine/match.h"
+#include "core/datatype/op.h"
+#include "core/engine/request.h"
+#include "core/rma/window.h"
+
+const struct pl_kind_ops pl_kinds[PL_KINDS] = {
+    [PL_COMM] = { "communicator", "MPI_COMM_NULL", sizeof(struct pl_comm), MPI_ERR_COMM, (uintptr_t)MPI_COMM_NULL,
+                  pl_comm_destroy, pl_comm_predefined },
+    [PL_DATATYPE] = { "datatype", "MPI_DATATYPE_NULL", sizeof(struct pl_type), MPI_ERR_TYPE,
+                      (uintptr_t)MPI_DATATYPE_NULL, pl_type_destroy, pl_type_predefined },
+    [PL_ERRHANDLER] = { "error handler", "MPI_ERRHANDLER_NULL", sizeof(struct pl_errhandler), MPI_ERR_ERRHANDLER,
+                        (uintptr_t)MPI_ERRHANDLER_NULL, pl_errhandler_destroy, pl_errhandler_predefined },
+    [PL_FILE] = { "file", "MPI_FILE_NULL", sizeof(struct pl_file), MPI_ERR_FILE, (uintptr_t)MPI_FILE_NULL,
+                  pl_file_destroy, NULL },
+    [PL_GROUP] = { "group", "MPI_GROUP_NULL", sizeof(struct pl_group), MPI_ERR_GROUP, (uintptr_t)MPI_GROUP_NULL,
+                   pl_group_destroy, pl_group_predefined },
+    [PL_INFO] = { "info object", "MPI_INFO_NULL", sizeof(struct pl_info), MPI_ERR_INFO, (uintptr_t)MPI_INFO_NULL,
+                  pl_info_destroy, pl_info_predefined },
+    [PL_MESSAGE] = { "message", "MPI_MESSAGE_NULL", sizeof(struct pl_message), MPI_ERR_REQUEST,
+                     (uintptr_t)MPI_MESSAGE_NULL, pl_message_destroy, NULL },
+    [PL_OP] = { "operation", "MPI_OP_NULL", sizeof(struct pl_op), MPI_ERR_OP, (uintptr_t)MPI_OP_NULL,
+                pl_op_destroy, pl_op_predefined },
+    [PL_REQUEST] = { "request", "MPI_REQUEST_NULL", sizeof(struct pl_request), MPI_ERR_REQUEST,
+                     (uintptr_t)MPI_REQUEST_NULL, pl_request_destroy, NULL },
+    [PL_SESSION] = { "session", "MPI_SESSION_NULL", sizeof(struct pl_instance), MPI_ERR_SESSION,
+                     (uintptr_t)MPI_SESSION_NULL, pl_session_destroy, NULL },
+    [PL_WIN] = { "window", "MPI_WIN_NULL", sizeof(struct pl_win), MPI_ERR_WIN, (uintptr_t)MPI_WIN_NULL,
+                 pl_win_destroy, NULL },
+};
+
+static void *create(enum pl_kind kind, int32_t handles)
+{
+    struct pl_object *object = pl_arena_take(kind);
+    if (!object) {
+        pl_fail_memory(pl_kinds[kind].name);
+        return NULL;
+    }
+    object->kind = (uint8_t)kind;
+    object->predefined = false;
+    object->abi = 0;
+    atomic_init(&object->refs, 1);
+    atomic_store_explicit(&object->handles, handles, memory_order_relaxed);
+    pl_arena_stamp(object, kind);
+    return object;
+}
+
+void *pl_object_create(enum pl_kind kind)
+{
+    return create(kind, 1);
+}
+
+void *pl_object_create_hidden(enum pl_kind kind)
+{
+    return create(kind, 0);
+}
+
+void *pl_object_retain(void *object)
+{
+    struct pl_object *o = object;
+    if (!o->predefined)
+        atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed);
+    return object;
+}
+
+void pl_object_release(void *object)
+{
+    struct pl_object *o = object;
+    if (!o || o->predefined)
+        return;
+    int32_t before = atomic_fetch_sub_explicit(&o->refs, 1, memory_order_acq_rel);
+    assert(before > 0 && "an object is released once for every reference");
+    if (before != 1)
+        return;
+    if (pl_kinds[o->kind].destroy)
+        pl_kinds[o->kind].destroy(object);
+    pl_arena_give(object, o->kind);
+}
+
+void *pl_handle_share(void *object)
+{
+    struct pl_object *o = object;
+    if (!o->predefined) {
+        atomic_fetch_add_explicit(&o->refs, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&o->handles, 1, memory_order_release);
+    }
+    return object;
+}
+
+/* A user who frees one handle in two threads at once is wrong, but takes no more than there is. */
+void pl_handle_drop(void *object)
+{
+    struct pl_object *o = object;
+    if (o->predefined)
+        return;
+    int32_t handles = atomic_load_explicit(&o->handles, memory_order_relaxed);
+    do {
+        if (handles <= 0)
+            return;
+    } while (!atomic_compare_exchange_weak(&o->handles, &handles, handles - 1));
+    pl_object_release(object);
+}
+
+void *pl_object_find(enum pl_kind kind, const void *handle)
+{
+    if ((uintptr_t)handle < PL_ABI_CONSTANTS)
+        return pl_kinds[kind].predefined ? pl_kinds[kind].predefined((uintptr_t)handle) : NULL;
+    struct pl_object *object = pl_arena_find(kind, handle);
+    if (!object || atomic_load_explicit(&object->handles, memory_order_acquire) <= 0)
+        return NULL;
+    return object;
+}
+
+void *pl_object_get(enum pl_kind kind, const void *handle, const char *argument)
+{
+    void *object = pl_object_find(kind, handle);
+    if (__builtin_expect(object != NULL, 1))
+        return object;
+    const struct pl_kind_ops *ops = &pl_kinds[kind];
+    if (pl_handle_is_null(kind, handle))
+        pl_fail(ops->error, "%s is %s", argument, ops->null_name);
+    else
+        pl_fail(ops->error, "%s is not a valid %s: %p was never one, or is freed", argument, ops->name, handle);
+    return NULL;
+}
+
+void *pl_object_handle(const void *object)
+{
+    const struct pl_object *o = object;
+    return o->predefined ? (void *)(uintptr_t)o->abi : (void *)(uintptr_t)object;
+}
+
+long pl_object_count(enum pl_kind kind)
+{
+    return pl_arena_count(kind);
+}
+
+void pl_object_trim(void)
+{
+    pl_arena_trim();
+}

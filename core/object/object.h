@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Objects and handles.
+ *
+ * An MPI handle is a pointer to an object, or one of the small integers of the ABI, which index a table of predefined
+ * objects. Every object starts with struct pl_object. Objects of handles live in an arena of their own, so that a
+ * handle is checked before it is followed: a pointer that is not into the arena, not at the start of an object, of
+ * another kind, or freed, gives the error class of its kind and never a crash.
+ *
+ * Two counts: `refs` counts everybody who uses the object, `handles` the handles that the user holds (each of which is
+ * also a reference). With the last handle gone the handle is invalid for the user, while operations that are still
+ * under way keep the object. With the last reference gone the object is destroyed.
+ *
+ * Thread rule: all functions here may be called by any thread at any time. Destructors run in the thread that drops
+ * the last reference, which holds no lock of the object.
+ */
+#ifndef PLENUM_CORE_OBJECT_OBJECT_H
+#define PLENUM_CORE_OBJECT_OBJECT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pl_kind {
+    PL_COMM = 1,
+    PL_DATATYPE,
+    PL_ERRHANDLER,
+    PL_FILE,
+    PL_GROUP,
+    PL_INFO,
+    PL_MESSAGE,
+    PL_OP,
+    PL_REQUEST,
+    PL_SESSION,
+    PL_WIN,
+    PL_KINDS
+};
+
+/* Handles below this are the ABI's integer constants. */
+enum { PL_ABI_CONSTANTS = 0x1000 };
+
+struct pl_object {
+    uint64_t stamp;            /* proves that a live object of `kind` starts here; 0 in a freed one */
+    _Atomic int32_t refs;
+    _Atomic int32_t handles;
+    uint8_t kind;              /* enum pl_kind */
+    bool predefined;           /* static: counts are not kept, the user cannot free it */
+    int32_t abi;               /* its integer for MPI_*_toint, 0: none given yet */
+};
+
+/* What differs between kinds; one table in object.c. */
+struct pl_kind_ops {
+    const char *name;          /* "communicator" */
+    const char *null_name;     /* "MPI_COMM_NULL" */
+    size_t size;               /* of the object, bytes */
+    int error;                 /* class of a bad handle: MPI_ERR_COMM */
+    uintptr_t null;            /* the null handle's integer: 256 for MPI_COMM_NULL; 0: none */
+    void (*destroy)(void *object);           /* releases what the object holds; the memory itself follows */
+    void *(*predefined)(uintptr_t constant); /* the object behind an ABI constant, NULL if none */
+};
+extern const struct pl_kind_ops pl_kinds[PL_KINDS];
+
+/* A zeroed object with one reference that is a handle. NULL: out of memory (recorded). */
+void *pl_object_create(enum pl_kind kind);
+
+/* The same without a handle: for objects that the user does not see (yet). */
+void *pl_object_create_hidden(enum pl_kind kind);
+
+void *pl_object_retain(void *object);  /* returns object */
+void pl_object_release(void *object);  /* NULL is ignored */
+
+/* Hands out one more handle to the user (retains); takes one back (releases). */
+void *pl_handle_share(void *object);
+void pl_handle_drop(void *object);
+
+/* From handle to object; the one resolver. NULL: bad handle, recorded with the kind's error class; a null handle
+ * is bad too. `argument` is the name in the prototype. The object is borrowed: the user keeps the handle alive. */
+void *pl_object_get(enum pl_kind kind, const void *handle, const char *argument);
+
+/* The same, silently. */
+void *pl_object_find(enum pl_kind kind, const void *handle);
+
+/* From object to handle: the pointer itself, or the ABI constant of a predefined object. */
+void *pl_object_handle(const void *object);
+
+/* Is it the null handle of its kind? */
+static inline bool pl_handle_is_null(enum pl_kind kind, const void *handle)
+{
+    return (uintptr_t)handle == pl_kinds[kind].null;
+}
+
+/* Number of live objects of a kind, predefined ones not counted. For tests and for reports at finalize. */
+long pl_object_count(enum pl_kind kind);
+
+/* Gives the arena's memory back to the system when no object is alive. Called when the last instance closes. */
+void pl_object_trim(void);
+
+/* For static predefined objects. */
+#define PL_OBJECT_PREDEFINED(kind_, abi_) \
+    { .stamp = 0, .refs = 1, .handles = 1, .kind = (kind_), .predefined = true, .abi = (abi_) }
+
+#endif

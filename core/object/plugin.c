@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finding, checking and loading of plugins. The interface is in plugin.h.
+ *
+ * dlopen() itself counts and serializes, so that nothing needs to be remembered here; `lock` only keeps two threads
+ * from saving and restoring signal handlers at the same time.
+ */
+#include "core/object/plugin.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/config.h"
+#include "core/object/errhandler_registry.h"
+#include "core/base/error.h"
+#include "core/base/lock.h"
+#include "core/job/process.h"
+#include "core/comm/topology_hw.h"
+#include "core/engine/transport.h"
+#include "plenum-pset.h"
+
+static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
+
+/* The kinds of plugins and the version of each that this library understands. */
+static const struct kind {
+    const char *symbol;
+    uint32_t abi;
+} kinds[] = {
+    { PL_TRANSPORT_SYMBOL, PL_TRANSPORT_ABI },
+    { PL_BOOTSTRAP_SYMBOL, PL_BOOTSTRAP_ABI },
+    { PL_TOPOLOGY_SYMBOL,  PL_TOPOLOGY_ABI  },
+    { PLENUM_PSET_SYMBOL,  PLENUM_PSET_ABI  },
+    { PLENUM_ERRHANDLER_SYMBOL, PLENUM_ERRHANDLER_ABI },
+};
+
+static uint32_t abi_of(const char *symbol)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].symbol, symbol) == 0)
+            return kinds[i].abi;
+    return 0;
+}
+
+/* The file that this very code was loaded from: the library, or a program that it is linked into. */
+static const char *own_file(void)
+{
+    Dl_info self;
+    return dladdr(kinds, &self) ? self.dli_fname : NULL;
+}
+
+/* The directory of plugins: configured, or "plenum" beside the library, or in the lib beside the program's bin. */
+static int find_directory(char *path, size_t room)
+{
+    const char *configured = pl_config_text("plugin_dir");
+    if (configured && *configured) {
+        if (configured[0] != '/')
+            return pl_fail(MPI_ERR_OTHER, "PLENUM_PLUGIN_DIR is \"%s\": it must be an absolute path", configured);
+        if ((size_t)snprintf(path, room, "%s", configured) >= room)
+            return pl_fail(MPI_ERR_OTHER, "PLENUM_PLUGIN_DIR is longer than %zu bytes", room - 1);
+        return MPI_SUCCESS;
+    }
+
+    char file[PATH_MAX];
+    const char *own = own_file();
+    if (!own || !realpath(own, file))
+        return pl_fail(MPI_ERR_OTHER,
+                       "cannot tell which file this library was loaded from, so plugins cannot be found");
+    *strrchr(file, '/') = '\0';
+    int length = snprintf(path, room, "%s/plenum", file);
+    size_t end = strlen(file);
+    if (end >= 4 && strcmp(file + end - 4, "/bin") == 0 &&
+        access(path, F_OK) != 0) /* a program that holds the library itself */
+        length = snprintf(path, room, "%s/../lib/plenum", file);
+    if ((size_t)length >= room)
+        return pl_fail(MPI_ERR_OTHER, "the path of the library is longer than %zu bytes", room - 1);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Only root, this user, or whoever owns the library itself may have put the file there: they could run code in this
+ * process anyway. The directories further up are those of the library, which is loaded already: to check them adds
+ * nothing.
+ */
+static int check_owner(const char *path)
+{
+    struct stat file, library;
+    if (stat(path, &file) != 0)
+        return pl_fail_errno(MPI_ERR_OTHER, "cannot use plugin %s", path);
+    if (file.st_mode & S_IWOTH)
+        return pl_fail(MPI_ERR_OTHER, "plugin not loaded: everybody may write %s (mode %04o)", path,
+                       (unsigned)(file.st_mode & 07777));
+    if (file.st_uid == 0 || file.st_uid == geteuid())
+        return MPI_SUCCESS;
+    if (own_file() && stat(own_file(), &library) == 0 && library.st_uid == file.st_uid)
+        return MPI_SUCCESS;
+    return pl_fail(MPI_ERR_OTHER, "plugin not loaded: %s belongs to user %u, who is neither root nor you", path,
+                   (unsigned)file.st_uid);
+}
+
+/*
+ * dlopen() that leaves the process's signal handlers alone. Libraries that a plugin needs may install some when they
+ * are loaded (libucs: SEGV, BUS, FPE, ILL and HUP); a guest in somebody's process must not.
+ *
+ * What is loaded stays mapped for good (RTLD_NODELETE): libucs keeps a thread, thread-specific data and exit handlers
+ * whose code must not go away, and no other library promises that it has none. An idle mapping costs address space
+ * only.
+ */
+static void *load_quietly(const char *path)
+{
+    enum { SIGNALS = 32 };
+    struct sigaction before[SIGNALS], after;
+    for (int n = 1; n < SIGNALS; n++)
+        sigaction(n, NULL, &before[n]);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    for (int n = 1; n < SIGNALS; n++)
+        if (sigaction(n, NULL, &after) == 0 && after.sa_handler != before[n].sa_handler)
+            sigaction(n, &before[n], NULL);
+    return handle;
+}
+
+/*
+ * Does the file hold all that its program headers promise? The dynamic loader maps what they say and touches it: a copy
+ * that was cut short would end the process with a bus error.
+ */
+static bool is_whole(int fd)
+{
+    ElfW(Ehdr) head;
+    ElfW(Phdr) part;
+    struct stat file;
+    if (fstat(fd, &file) != 0 || pread(fd, &head, sizeof head, 0) != sizeof head)
+        return false;
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof part || head.e_phnum == 0)
+        return false;
+    for (unsigned i = 0; i < head.e_phnum; i++) {
+        if (pread(fd, &part, sizeof part, (off_t)(head.e_phoff + i * sizeof part)) != sizeof part)
+            return false;
+        if (part.p_filesz > (size_t)file.st_size || part.p_offset > (size_t)file.st_size - part.p_filesz)
+            return false;
+    }
+    return true;
+}
+
+static int check_whole(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return pl_fail_errno(MPI_ERR_OTHER, "cannot read plugin %s", path);
+    bool whole = is_whole(fd);
+    close(fd);
+    return whole ? MPI_SUCCESS : pl_fail(MPI_ERR_OTHER, "plugin not loaded: %s is damaged or no shared object", path);
+}
+
+/* The path of a plugin's file, when it may be loaded. */
+static int find_file(const char *name, char *path, size_t room)
+{
+    char directory[PATH_MAX];
+    int err = find_directory(directory, sizeof directory);
+    if (err)
+        return err;
+    if ((size_t)snprintf(path, room, "%s/%s.so", directory, name) >= room)
+        return pl_fail(MPI_ERR_OTHER, "the path of plugin %s is longer than %zu bytes", name, room - 1);
+    if ((err = check_owner(directory)) || (err = check_owner(path)))
+        return err;
+    return check_whole(path);
+}
+
+const void *pl_plugin_load(const char *name, const char *symbol)
+{
+    char path[PATH_MAX];
+    if (find_file(name, path, sizeof path) != MPI_SUCCESS)
+        return NULL;
+
+    pl_lock_take(&lock);
+    void *handle = load_quietly(path);
+    pl_lock_drop(&lock);
+    if (!handle) {
+        pl_fail(MPI_ERR_OTHER, "cannot load plugin %s: %s", name, dlerror());
+        return NULL;
+    }
+
+    const uint32_t *ops = dlsym(handle, symbol);
+    if (!ops)
+        pl_fail(MPI_ERR_OTHER, "plugin %s does not export %s", path, symbol);
+    else if (*ops != abi_of(symbol)) {
+        pl_fail(MPI_ERR_OTHER, "plugin %s is of version %u, this library needs %u", path, (unsigned)*ops,
+                (unsigned)abi_of(symbol));
+        ops = NULL;
+    }
+    dlclose(handle);
+    return ops;
+}

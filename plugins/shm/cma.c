@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies that the kernel makes from and to a peer's memory (process_vm_readv, process_vm_writev): of a long message,
+ * and of what one-sided operations are about.
+ *
+ * One copy instead of two, and the peer need not run; but the kernel looks up every page, so that where both run at the
+ * same time a lane is faster. Many a sandbox forbids it: then the first try says so, a lane serves this peer, and
+ * windows go by messages.
+ */
+#include <errno.h>
+#include <sys/uio.h>
+
+#include "plugins/shm/fifo.h"
+
+enum {
+    RUNS = 64,              /* pieces of the destination in one call */
+    SLICE = 1 << 20,        /* bytes before others have their turn */
+    LOOK_NS = 200000000,    /* between looks at whether the number is still that process's */
+};
+
+bool pl_shm_pull_possible(const struct pl_shm_bulk *bulk)
+{
+    return bulk->address && !bulk->peer->no_cma && bulk->peer->shm->bulk != PL_SHM_BULK_COPY;
+}
+
+/* Lanes have been faster wherever it was measured, on one processor and on two. */
+bool pl_shm_pull_wanted(const struct pl_shm_bulk *bulk)
+{
+    return pl_shm_pull_possible(bulk) && bulk->peer->shm->bulk == PL_SHM_BULK_CMA;
+}
+
+enum pl_shm_pulled pl_shm_pull(struct pl_shm_bulk *bulk)
+{
+    const struct pl_host *host = bulk->peer->shm->host;
+    struct iovec to[RUNS], from = { .iov_base = (void *)(uintptr_t)(bulk->address + bulk->done) };
+    uint64_t left = bulk->wanted - bulk->done;
+    unsigned long runs = 0;
+    size_t most = left < SLICE ? left : SLICE;
+    while (runs < RUNS && from.iov_len < most) {
+        to[runs].iov_len = host->run(&bulk->in->data, most - from.iov_len, &to[runs].iov_base);
+        if (to[runs].iov_len == 0)
+            break;
+        from.iov_len += to[runs++].iov_len;
+    }
+    ssize_t got = process_vm_readv(bulk->peer->address.pid, to, runs, &from, 1, 0);
+    if ((got < 0 && errno == ESRCH) || !pl_shm_alive(&bulk->peer->address, bulk->peer->inode))
+        return PL_SHM_PULL_LOST; /* its number may be another process's by now, which was read instead */
+    if (got < 0 || (size_t)got < from.iov_len) {
+        if (got <= 0) {
+            bulk->peer->no_cma = true;
+            host->log("shm", 2, "no kernel copy from process %d (errno %d): using lanes", (int)bulk->peer->address.pid,
+                      errno);
+        }
+        if (got > 0)
+            bulk->done += (size_t)got;
+        host->seek(&bulk->in->data, bulk->done);
+        return PL_SHM_PULL_REFUSED;
+    }
+    bulk->done += (size_t)got;
+    return bulk->done == bulk->wanted ? PL_SHM_PULL_ALL : PL_SHM_PULL_MORE;
+}
+
+/* The number of a process that has died may be another's some time later. */
+static bool is_there(struct pl_shm_peer *peer)
+{
+    uint64_t now = pl_shm_now();
+    if (now - atomic_load_explicit(&peer->seen, memory_order_relaxed) < LOOK_NS)
+        return true;
+    if (!pl_shm_alive(&peer->address, peer->inode))
+        return false;
+    atomic_store_explicit(&peer->seen, now, memory_order_relaxed);
+    return true;
+}
+
+int pl_shm_reach(struct pl_endpoint *endpoint, struct pl_reach *reach)
+{
+    struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
+    unsigned long here = (unsigned long)reach->here_count, there = (unsigned long)reach->there_count;
+    pid_t pid = peer->address.pid;
+    reach->moved = 0;
+    if (peer->shm->bulk == PL_SHM_BULK_COPY)
+        return PL_UNREACHABLE;
+    if (!is_there(peer))
+        return MPI_ERR_PROC_ABORTED;
+    ssize_t moved = reach->write ? process_vm_writev(pid, reach->here, here, reach->there, there, 0)
+                                 : process_vm_readv(pid, reach->here, here, reach->there, there, 0);
+    int error = moved < 0 ? errno : EFAULT;
+    reach->moved = moved < 0 ? 0 : (size_t)moved;
+    if (reach->moved == reach->bytes)
+        return MPI_SUCCESS;
+    if (error == ESRCH || !pl_shm_alive(&peer->address, peer->inode))
+        return MPI_ERR_PROC_ABORTED;
+    return error == EFAULT ? MPI_ERR_RMA_RANGE : error == ENOMEM ? MPI_ERR_NO_MEM : PL_UNREACHABLE;
+}

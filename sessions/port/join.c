@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Joining two processes that have a socket in common: each opens a port and tells the other; the one with the greater
+ * name accepts. The socket is empty before and after.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/engine/engine.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "sessions/port/port.h"
+
+enum { POLL_MS = 1 };
+
+/* What is said over the socket. */
+struct greeting {
+    char magic[8];
+    char port[MPI_MAX_PORT_NAME];
+};
+static const char magic[8] = "PlJoin1";
+
+/* Until the socket can be read or written; what other processes want meanwhile goes on. */
+static int wait_for(int fd, short events)
+{
+    struct pollfd wanted = { .fd = fd, .events = events };
+    int ready = 0;
+    while ((ready = poll(&wanted, 1, POLL_MS)) == 0 || (ready < 0 && errno == EINTR))
+        pl_engine_nudge_others(NULL);
+    return ready < 0 ? pl_fail_errno(MPI_ERR_OTHER, "cannot wait for descriptor %d", fd) : MPI_SUCCESS;
+}
+
+static int failed(int fd, ssize_t moved, const char *what)
+{
+    return moved == 0 ? pl_fail(MPI_ERR_OTHER, "the other end of descriptor %d was closed", fd)
+                      : pl_fail_errno(MPI_ERR_OTHER, "cannot %s descriptor %d", what, fd);
+}
+
+static bool is_transient(ssize_t moved)
+{
+    return moved < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+static int say(int fd, const struct greeting *greeting)
+{
+    const char *at = (const char *)greeting, *end = at + sizeof *greeting;
+    while (at < end) {
+        int rc = wait_for(fd, POLLOUT);
+        if (rc)
+            return rc;
+        ssize_t sent = send(fd, at, (size_t)(end - at), MSG_NOSIGNAL);
+        if (sent <= 0 && !is_transient(sent))
+            return failed(fd, sent, "write to");
+        at += sent > 0 ? sent : 0;
+    }
+    return MPI_SUCCESS;
+}
+
+static int hear(int fd, struct greeting *greeting)
+{
+    char *at = (char *)greeting, *end = at + sizeof *greeting;
+    while (at < end) {
+        int rc = wait_for(fd, POLLIN);
+        if (rc)
+            return rc;
+        ssize_t got = recv(fd, at, (size_t)(end - at), 0);
+        if (got <= 0 && !is_transient(got))
+            return failed(fd, got, "read from");
+        at += got > 0 ? got : 0;
+    }
+    if (memcmp(greeting->magic, magic, sizeof magic) != 0 || !memchr(greeting->port, '\0', sizeof greeting->port))
+        return pl_fail(MPI_ERR_OTHER, "the process at the other end of descriptor %d is not in MPI_Comm_join, or uses "
+                       "another MPI", fd);
+    return MPI_SUCCESS;
+}
+
+/* From this host. */
+static bool may_lead_away(int fd)
+{
+    int domain = AF_UNIX;
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &(socklen_t){ sizeof domain }) == 0 && domain != AF_UNIX;
+}
+
+int pl_port_join(int fd, struct pl_comm *self, struct pl_comm **made)
+{
+    struct greeting mine = { .port = "" }, theirs;
+    *made = NULL;
+    memcpy(mine.magic, magic, sizeof magic);
+    int rc = pl_port_open(may_lead_away(fd), mine.port);
+    if (rc)
+        return rc;
+    rc = say(fd, &mine);
+    if (rc == MPI_SUCCESS)
+        rc = hear(fd, &theirs);
+    int order = rc ? 0 : strcmp(mine.port, theirs.port);
+    if (order > 0)
+        rc = pl_port_accept(mine.port, NULL, 0, self, made);
+    else if (order < 0)
+        rc = pl_port_connect(theirs.port, NULL, 0, self, made);
+    else if (rc == MPI_SUCCESS)
+        rc = pl_fail(MPI_ERR_ARG, "descriptor %d leads back to this process", fd);
+    pl_port_close(mine.port);
+    return rc;
+}

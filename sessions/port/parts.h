@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Between port.c (ports, and what is said at the door), wait.c (the two roots) and comm.c (their groups).
+ * All of it is protected by the door's lock, which is held in the functions here unless their line says otherwise.
+ * Nothing that arrives is trusted.
+ */
+#ifndef PLENUM_SESSIONS_PORT_PARTS_H
+#define PLENUM_SESSIONS_PORT_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/engine/comm.h"
+#include "core/base/error.h"
+#include "core/base/list.h"
+#include "core/job/locator.h"
+
+/* The text of a port, taken apart. */
+struct pl_port_name {
+    uint64_t port;
+    struct pl_whereabouts process;
+    size_t card_length;
+    unsigned char card[PL_CARD_MAX]; /* of the door */
+};
+int pl_port_parse(const char *text, struct pl_port_name *name);
+
+/* What a root brings to the other, besides the list of its members (core/comm/group_wire.h), which follows. */
+struct pl_offer {
+    int32_t error;  /* an error class: then only a text follows */
+    uint32_t serial; /* of the new communicator; the acceptor's counts */
+    uint64_t home;
+};
+
+/* One who connects, as its message arrived. */
+struct pl_caller {
+    struct pl_list link;
+    const struct pl_origin *from;
+    struct pl_peer *peer;
+    struct pl_whereabouts process;
+    bool final; /* its group has got all transports that it can */
+    uint64_t token;
+    enum { PL_CALLER_WAITS, PL_CALLER_OFFERED, PL_CALLER_TAKEN, PL_CALLER_GONE } state;
+    size_t length;
+    unsigned char roster[];
+};
+
+/* The port's first caller, taken out of its queue; NULL: there is none. False: the port is not open. */
+bool pl_port_next(uint64_t port, struct pl_caller **caller);
+void pl_port_put_back(uint64_t port, struct pl_caller *caller); /* the port is open: the lock was held since */
+
+/* Offers it a list of members; frees it when that fails. */
+int pl_port_offer(struct pl_engine *door, struct pl_caller *caller, const struct pl_offer *offer,
+                  const unsigned char *roster, size_t length);
+void pl_port_refuse(struct pl_engine *door, struct pl_caller *caller, int error, const char *why);
+void pl_port_drop(struct pl_caller *caller);
+
+/* A call of this process's. */
+struct pl_outcall {
+    struct pl_list link;
+    uint64_t token;
+    struct pl_peer *peer;
+    bool done;
+    int error;               /* of the answer */
+    char why[PL_DETAIL_MAX]; /* ... in words */
+    unsigned char *answer;   /* struct pl_offer and the roster; malloc'ed */
+    size_t length;
+};
+int pl_port_call(struct pl_engine *door, const struct pl_port_name *name, const unsigned char *roster, size_t length,
+                 bool final, struct pl_outcall *call);
+/* Ends it: `taken`, or given up. */
+void pl_port_end_call(struct pl_engine *door, struct pl_outcall *call, bool taken);
+
+/*
+ * The roots. Lock not held. `remote` is malloc'ed: the other's list of members. PL_UNREACHABLE: the other side is on
+ * another node, or has members there, and the own group shall get the network (pl_engine_add_network()) and come again.
+ * An offer of that error says so to who connects.
+ */
+struct pl_deal {
+    long began;    /* milliseconds of CLOCK_MONOTONIC */
+    long patience; /* milliseconds; 0: for ever */
+    bool final;    /* the group has got all transports that it can */
+    bool networked; /* ... the network, at every member */
+    char why[PL_DETAIL_MAX]; /* not: why not, as far as the root knows */
+    const unsigned char *roster;
+    size_t length;
+    struct pl_comm *comm;
+    struct pl_comm_id id;
+    unsigned char *remote;
+    size_t remote_length;
+    const char *(*hopeless)(const void *context); /* why nobody will come any more; NULL: one cannot know */
+    const void *context;
+};
+int pl_port_wait_accept(const char *name, struct pl_deal *deal);
+int pl_port_wait_connect(const char *name, struct pl_deal *deal);
+
+/* The door closes: callers are told. Then nothing is left. */
+void pl_ports_close(struct pl_engine *door);
+void pl_ports_forget(void);
+
+/* A message for ports. */
+void pl_port_arrived(struct pl_engine *door, const struct pl_origin *from, const struct pl_header *header,
+                     const void *data);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The providers of process sets that are built in (plugins/psets), for the registry (sessions/psets/psets.c). */
+#ifndef PLENUM_SESSIONS_PSETS_PROVIDERS_H
+#define PLENUM_SESSIONS_PSETS_PROVIDERS_H
+
+#include "plenum-pset.h"
+
+extern const struct plenum_pset_provider pl_psets_builtin; /* mpi:// */
+extern const struct plenum_pset_provider pl_psets_node;    /* plenum:// */
+extern const struct plenum_pset_provider pl_psets_hwloc;   /* hwloc:// */
+extern const struct plenum_pset_provider pl_psets_launcher;
+extern const struct plenum_pset_provider pl_psets_json;
+extern const struct plenum_pset_provider pl_psets_app;
+
+/* Publishes a set of the job or changes it; withdraws it with ranges NULL. [2 * count]: first rank, last rank. */
+int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What ranks can be bound to, on machines made of files; which programs are sure to use our own library. */
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "world/runtime/job/native.h"
+#include "world/runtime/job/binding.h"
+#include "unit.h"
+
+static const char *top;
+
+static void put(const char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(const char *text, const char *format, ...)
+{
+    char path[PATH_MAX];
+    int used = snprintf(path, sizeof(path), "%s/", top);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(path + used, sizeof(path) - (size_t)used, format, args);
+    va_end(args);
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, "%s\n", text);
+    fclose(file);
+}
+
+/* Two sockets, each a NUMA node, of two cores of two threads: threads of a core are n and n + 4. */
+static void make_machine(void)
+{
+    static const char *const core[] = { "0,4", "1,5", "2,6", "3,7" }, *const socket[] = { "0-1,4-5", "2-3,6-7" };
+    for (int cpu = 0; cpu < 8; cpu++) {
+        put(core[cpu % 4], "devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+        put(socket[cpu % 4 / 2], "devices/system/cpu/cpu%d/topology/core_siblings_list", cpu);
+    }
+    for (int node = 0; node < 2; node++)
+        put(socket[node], "devices/system/node/node%d/cpulist", node);
+}
+
+static void begin(void)
+{
+    top = unit_directory();
+}
+
+static cpu_set_t cpus_of(const char *digits)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (; *digits; digits++)
+        CPU_SET((size_t)(*digits - '0'), &set);
+    return set;
+}
+
+/* `wanted`: the places in order, with blanks between them. */
+static void expect(const char *allowed, enum plenum_bind bind, enum plenum_map map, const char *wanted)
+{
+    struct pl_places places;
+    char all[256] = "", one[64];
+    cpu_set_t set = cpus_of(allowed);
+    ck_assert(pl_places_find(top, &set, bind, map, &places));
+    for (int i = 0; i < places.count; i++) {
+        ck_assert_int_eq(pl_places_text(&places.cpus[i], one, sizeof(one)), (int)strlen(one));
+        strcat(strcat(all, i ? " " : ""), one);
+    }
+    ck_assert_str_eq(all, wanted);
+    pl_places_fini(&places);
+}
+
+START_TEST(machine)
+{
+    begin();
+    make_machine();
+    expect("01234567", PLENUM_BIND_CORE, PLENUM_MAP_SLOT, "0,4 1,5 2,6 3,7");
+    expect("01234567", PLENUM_BIND_CORE, PLENUM_MAP_SOCKET, "0,4 2,6 1,5 3,7");
+    expect("01234567", PLENUM_BIND_CORE, PLENUM_MAP_NUMA, "0,4 2,6 1,5 3,7");
+    expect("01234567", PLENUM_BIND_SOCKET, PLENUM_MAP_SLOT, "0-1,4-5 2-3,6-7");
+    expect("01234567", PLENUM_BIND_NUMA, PLENUM_MAP_SOCKET, "0-1,4-5 2-3,6-7");
+    expect("01234567", PLENUM_BIND_THREAD, PLENUM_MAP_SLOT, "0 1 2 3 4 5 6 7");
+    expect("01234567", PLENUM_BIND_THREAD, PLENUM_MAP_SOCKET, "0 2 1 3 4 6 5 7");
+    /* only what is allowed; groups of unequal size */
+    expect("0147", PLENUM_BIND_CORE, PLENUM_MAP_SLOT, "0,4 1 7");
+    expect("0147", PLENUM_BIND_CORE, PLENUM_MAP_SOCKET, "0,4 7 1");
+    expect("01", PLENUM_BIND_SOCKET, PLENUM_MAP_SLOT, "0-1");
+    expect("3", PLENUM_BIND_NUMA, PLENUM_MAP_NUMA, "3");
+}
+END_TEST
+
+/* A kernel that says nothing, or nonsense. */
+START_TEST(silence)
+{
+    begin();
+    expect("0134", PLENUM_BIND_CORE, PLENUM_MAP_SOCKET, "0 1 3 4");
+    expect("0134", PLENUM_BIND_SOCKET, PLENUM_MAP_SLOT, "0-1,3-4");
+    expect("0134", PLENUM_BIND_NUMA, PLENUM_MAP_NUMA, "0-1,3-4");
+    static const char *const nonsense[] = { "", "x", "-1", "5-1", "9999999999", "1,2", "0-", "0-99999" };
+    for (size_t i = 0; i < sizeof(nonsense) / sizeof(*nonsense); i++) {
+        put(nonsense[i], "devices/system/cpu/cpu0/topology/thread_siblings_list");
+        struct pl_places places;
+        cpu_set_t set = cpus_of("01");
+        ck_assert(pl_places_find(top, &set, PLENUM_BIND_CORE, PLENUM_MAP_SLOT, &places));
+        ck_assert(places.count >= 1 && CPU_ISSET(0, &places.cpus[0]));
+        pl_places_fini(&places);
+    }
+}
+END_TEST
+
+START_TEST(short_text)
+{
+    char text[4];
+    cpu_set_t set = cpus_of("02356");
+    ck_assert_int_eq(pl_places_text(&set, text, sizeof(text)), 9);
+    ck_assert_str_eq(text, "0,2");
+    ck_assert_int_eq(pl_places_text(&set, NULL, 0), 9);
+    CPU_ZERO(&set);
+    ck_assert_int_eq(pl_places_text(&set, text, sizeof(text)), 0);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
+/* --- programs ---------------------------------------------------------------------------------------------- */
+
+/* Copies `bytes` of ourselves, with a byte changed. */
+static void copy_damaged(const char *to, long bytes, long at)
+{
+    FILE *from = fopen("/proc/self/exe", "r"), *file = fopen(to, "w");
+    ck_assert(from && file);
+    for (long i = 0; i < bytes; i++) {
+        int c = getc(from);
+        putc(i == at ? c ^ 0xff : c, file);
+    }
+    fclose(from);
+    fclose(file);
+}
+
+/* No other program passes for one of ours, and files of any content do no harm. */
+START_TEST(not_native)
+{
+    char file[PATH_MAX];
+    begin();
+    snprintf(file, sizeof(file), "%s/x", top);
+    ck_assert(!pl_native_program("/bin/sh", NULL));
+    ck_assert(!pl_native_program("/proc/self/exe", "/usr/lib:/lib"));
+    ck_assert(!pl_native_program("/no/such/file", NULL));
+    ck_assert(!pl_native_program(top, NULL));
+    put("#!/bin/sh", "x");
+    ck_assert(!pl_native_program(file, ""));
+    for (long bytes = 0; bytes < 256; bytes += 17) {
+        copy_damaged(file, bytes, -1);
+        ck_assert(!pl_native_program(file, NULL));
+    }
+    for (long at = 0; at < 1024; at += 3) {
+        copy_damaged(file, 4096, at);
+        ck_assert(!pl_native_program(file, NULL));
+    }
+}
+END_TEST
+
+UNIT_MAIN("places", machine, silence, short_text, not_native)

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rosters and the numbers of jobs: a group of several jobs comes back with its cards, also where other numbers stand
+ * for the same jobs; cut and changed ones are errors or something else, and never followed. */
+#include "unit.h"
+
+#include "core/engine/address_vector.h"
+#include "core/engine/comm.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/job/jobs.h"
+#include "core/job/process.h"
+#include "core/comm/group_wire.h"
+
+static struct pl_instance *instance;
+
+static void set_up(void)
+{
+    ck_assert_int_eq(pl_config_load(), MPI_SUCCESS);
+    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
+}
+
+static void tear_down(void)
+{
+    pl_instance_close(instance);
+}
+
+static int number_of(uint64_t key, const char *name)
+{
+    int number = -1;
+    ck_assert_int_eq(pl_jobs_number(key, name, strlen(name), &number), MPI_SUCCESS);
+    return number;
+}
+
+/* This process, and others of two jobs. */
+static struct pl_comm *make_comm(void)
+{
+    int ocean = number_of(7, "ocean"), ice = number_of(8, "ice");
+    uint64_t procs[] = { PL_PROC(ice, 3), pl_process_self(), PL_PROC(ocean, 0), PL_PROC(ice, 1) };
+    struct pl_group *group = pl_group_create(instance, 4, procs);
+    struct pl_comm *comm;
+    ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
+    pl_handle_drop(group);
+    return comm;
+}
+
+START_TEST(numbers)
+{
+    uint64_t key;
+    ck_assert_int_eq(number_of(pl_process.place.key, pl_process.place.nspace), 0);
+    ck_assert_int_eq(number_of(7, "ocean"), 1);
+    ck_assert_int_eq(number_of(8, "ocean"), 2);
+    ck_assert_int_eq(number_of(7, "ice"), 3);
+    ck_assert_int_eq(number_of(7, "ocean"), 1);
+    ck_assert_str_eq(pl_jobs_name(3, &key), "ice");
+    ck_assert_uint_eq(key, 7);
+    ck_assert_str_eq(pl_jobs_name(0, &key), pl_process.place.nspace);
+    ck_assert_str_eq(pl_jobs_name(9, &key), pl_process.place.nspace);
+    char text[64];
+    pl_jobs_describe(PL_PROC(2, 5), text, sizeof text);
+    ck_assert_str_eq(text, "rank 5 of job ocean");
+    for (int i = 0; i < 1000; i++) {
+        snprintf(text, sizeof text, "job %d", i);
+        ck_assert_int_eq(number_of((uint64_t)i, text), 4 + i);
+    }
+    ck_assert_int_eq(number_of(500, "job 500"), 504);
+}
+END_TEST
+
+START_TEST(come_back)
+{
+    struct pl_comm *comm = make_comm();
+    struct pl_group *group;
+    struct pl_book *book;
+    unsigned char *roster;
+    size_t length, card;
+    ck_assert_int_eq(pl_roster_write(comm, &roster, &length), MPI_SUCCESS);
+    ck_assert_int_eq(pl_roster_read(instance, roster, length, &group, &book), MPI_SUCCESS);
+    ck_assert_int_eq(pl_group_compare(group, comm->group), MPI_IDENT);
+    for (int i = 0; i < 4; i++) {
+        pl_book_card(book, i, &card);
+        ck_assert_uint_eq(card, 0);
+    }
+    pl_book_release(book);
+    pl_handle_drop(group);
+
+    /* Another process knows other jobs. */
+    pl_jobs_forget();
+    int ice = number_of(8, "ice");
+    ck_assert_int_eq(pl_roster_read(instance, roster, length, &group, NULL), MPI_SUCCESS);
+    ck_assert_uint_eq(pl_group_proc(group, 0), PL_PROC(ice, 3));
+    ck_assert_uint_eq(pl_group_proc(group, 1), pl_process_self());
+    pl_handle_drop(group);
+    free(roster);
+    pl_comm_free(comm);
+
+    /* With a card. */
+    uint64_t self = pl_process_self();
+    group = pl_group_create(instance, 1, &self);
+    ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
+    pl_handle_drop(group);
+    ck_assert_int_eq(pl_roster_gather(comm, 0, &roster, &length), MPI_SUCCESS);
+    ck_assert_int_eq(pl_roster_read(instance, roster, length, &group, &book), MPI_SUCCESS);
+    const void *data = pl_book_card(book, 0, &card);
+    ck_assert_uint_eq(card, instance->engine.card_length);
+    ck_assert_int_eq(memcmp(data, instance->engine.card, card), 0);
+    pl_book_release(book);
+    pl_handle_drop(group);
+    free(roster);
+    pl_comm_free(comm);
+}
+END_TEST
+
+START_TEST(damage)
+{
+    struct pl_comm *comm = make_comm();
+    struct pl_group *group;
+    struct pl_book *book;
+    unsigned char *roster;
+    size_t length;
+    ck_assert_int_eq(pl_roster_write(comm, &roster, &length), MPI_SUCCESS);
+    for (size_t cut = 0; cut < length; cut++) {
+        unsigned char *part = malloc(cut + 1);
+        memcpy(part, roster, cut);
+        UNIT_CHECK(pl_roster_read(instance, part, cut, &group, &book) == MPI_ERR_OTHER);
+        UNIT_CHECK(!pl_roster_is_networked(part, cut));
+        free(part);
+    }
+    for (size_t at = 0; at < length; at++)
+        for (int bit = 0; bit < 8; bit++) {
+            roster[at] ^= (unsigned char)(1 << bit);
+            if (pl_roster_read(instance, roster, length, &group, &book) == MPI_SUCCESS) {
+                pl_book_release(book);
+                pl_handle_drop(group);
+            }
+            roster[at] ^= (unsigned char)(1 << bit);
+        }
+    free(roster);
+    pl_comm_free(comm);
+}
+END_TEST
+
+/* A card that names the transport between nodes, and what is left of it. */
+START_TEST(networked)
+{
+    static const unsigned char entry[] = { 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
+    struct pl_engine *engine = &instance->engine;
+    struct pl_comm *comm;
+    unsigned char *roster;
+    size_t length;
+    uint64_t self = pl_process_self();
+    struct pl_group *group = pl_group_create(instance, 1, &self);
+    ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
+    pl_handle_drop(group);
+    ck_assert_int_eq(pl_roster_gather(comm, 0, &roster, &length), MPI_SUCCESS);
+    ck_assert(!pl_engine_is_networked(engine) && !pl_roster_is_networked(roster, length));
+    free(roster);
+    memcpy(engine->card + engine->card_length, entry, sizeof entry);
+    engine->card_length += sizeof entry;
+    ck_assert_int_eq(pl_roster_gather(comm, 0, &roster, &length), MPI_SUCCESS);
+    ck_assert(pl_engine_is_networked(engine) && pl_roster_is_networked(roster, length));
+    ck_assert_int_eq(pl_engine_add_network(engine), MPI_SUCCESS); /* nothing to do */
+    ck_assert_int_eq(engine->transports, 1);
+    for (size_t cut = 0; cut < length; cut++) {
+        unsigned char *part = malloc(cut + 1);
+        memcpy(part, roster, cut);
+        UNIT_CHECK(!pl_roster_is_networked(part, cut));
+        free(part);
+    }
+    for (size_t at = 0; at < length; at++)
+        for (int c = 0; c < 256; c++) {
+            unsigned char was = roster[at];
+            roster[at] = (unsigned char)c;
+            pl_roster_is_networked(roster, length); /* reads nothing beyond it */
+            roster[at] = was;
+        }
+    free(roster);
+    pl_comm_free(comm);
+}
+END_TEST
+
+/* Where two have no transport in common the message says what each has. */
+START_TEST(nothing_in_common)
+{
+    static const unsigned char card[] = { 1, 2, 3, 4, 5, 6, 7, 8, 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
+    struct pl_engine *engine = &instance->engine;
+    struct pl_peer *peer;
+    pl_engine_enter(engine);
+    ck_assert_int_eq(pl_engine_peer(engine, card, sizeof card, PL_PROC(0, 0), &peer), MPI_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "this process has self, that one ucx"));
+    ck_assert_int_eq(pl_engine_peer(engine, card, 8, PL_PROC(0, 0), &peer), MPI_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "this process has self, that one none"));
+    pl_engine_leave(engine);
+}
+END_TEST
+
+UNIT_MAIN_WITH("roster", set_up, tear_down, numbers, come_back, damage, networked, nothing_in_common)

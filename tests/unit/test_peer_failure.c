@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Processes of a pool that die: which communicators are broken from the start and which later, with a launcher that
+ * says what the test wants; and that nothing comes of a collective in the middle of which one is broken.
+ */
+#include "unit.h"
+
+#include "core/coll/area/area.h"
+#include "core/engine/address_vector.h"
+#include "core/coll/collective.h"
+#include "core/engine/comm.h"
+#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/comm/intercomm.h"
+#include "core/engine/peer_failure.h"
+#include "core/engine/match.h"
+#include "core/job/process.h"
+
+enum { SIZE = 4, ME = 1 };
+
+static uint32_t replaced[SIZE]; /* how many have died as this rank and have been replaced */
+static bool dead[SIZE];         /* and one more, who has not */
+static struct pl_bootstrap_ops ops;
+static struct pl_instance *instance;
+static struct pl_group *all;
+
+static int alive(int rank)
+{
+    return dead[rank] ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+static uint32_t deaths(int rank)
+{
+    return replaced[rank];
+}
+
+static void setup(void)
+{
+    ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
+    ops = *pl_process.bootstrap;
+    ops.alive = alive;
+    ops.deaths = deaths;
+    pl_process.bootstrap = &ops;
+    pl_process.place.size = pl_process.place.local_size = SIZE;
+    pl_process.place.rank = ME;
+    pl_process.place.watched = true;
+    ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
+    all = pl_group_create_range(instance, SIZE, 0, 1);
+}
+
+static void teardown(void)
+{
+    pl_handle_drop(all);
+    pl_instance_close(instance);
+    pl_process_close();
+}
+
+/* The members' addresses, which nobody can follow, each of the process that came after so many deaths. */
+static struct pl_book *book_of(struct pl_group *group, const uint32_t came[SIZE])
+{
+    struct pl_book *book = pl_book_create(group);
+    ck_assert_int_eq(pl_book_open(book, (size_t)group->size * sizeof(uint64_t)), MPI_SUCCESS);
+    for (int i = 0; i < group->size; i++) {
+        int rank = PL_PROC_RANK(pl_group_proc(group, i));
+        uint64_t id = (uint64_t)(rank + 1) << 32 | came[rank];
+        pl_book_add(book, i, &id, sizeof id);
+    }
+    return book;
+}
+
+static struct pl_comm *comm_of(struct pl_group *group, const uint32_t came[SIZE])
+{
+    struct pl_comm *comm;
+    ck_assert_int_eq(pl_comm_create_by_book(instance, NULL, book_of(group, came), group, NULL, pl_comm_new_id(), &comm),
+                     MPI_SUCCESS);
+    return comm;
+}
+
+static int lost(struct pl_comm *comm)
+{
+    int rank = atomic_load(&comm->lost) - 1;
+    pl_handle_drop(comm);
+    return rank;
+}
+
+START_TEST(from_the_start)
+{
+    uint32_t came[SIZE] = { 0 };
+    ck_assert_int_eq(lost(comm_of(all, came)), -1);
+    dead[2] = true; /* it had joined */
+    ck_assert_int_eq(lost(comm_of(all, came)), 2);
+    dead[2] = false;
+    replaced[2] = 1;
+    ck_assert_int_eq(lost(comm_of(all, came)), 2);
+    came[2] = 1; /* the other has joined */
+    ck_assert_int_eq(lost(comm_of(all, came)), -1);
+    came[ME] = 9; /* nobody looks after oneself */
+    ck_assert_int_eq(lost(comm_of(all, came)), -1);
+}
+END_TEST
+
+/* Of a communicator that lives the loss is noticed; a child that is made from it afterwards is broken, too. One that is
+ * replaced between two questions seems to be less often dead than before. */
+START_TEST(later)
+{
+    uint32_t came[SIZE] = { 0 };
+    struct pl_comm *old = comm_of(all, came), *child, *fresh;
+    dead[3] = true;
+    ck_assert_int_eq(pl_comm_create(instance, old, all, NULL, pl_comm_new_id(), &child), MPI_SUCCESS);
+    ck_assert_int_eq(atomic_load(&old->lost) - 1, 3);
+    ck_assert_int_eq(lost(child), 3);
+    ck_assert_int_eq(lost(old), 3);
+    replaced[3] = came[3] = 1;
+    dead[3] = false;
+    fresh = comm_of(all, came);
+    replaced[3] = 0;
+    ck_assert_int_eq(lost(comm_of(all, came)), -1);
+    ck_assert_int_eq(lost(fresh), -1);
+}
+END_TEST
+
+/* The part of a communicator that is on one node is broken with all of it, whoever has died. */
+START_TEST(of_a_node)
+{
+    struct pl_group *two = pl_group_create_range(instance, 2, 0, 1);
+    uint32_t came[SIZE] = { 0 };
+    struct pl_comm *whole = comm_of(all, came), *part = comm_of(two, came);
+    strcpy(whole->name, "ocean");
+    part->whole = whole;
+    dead[3] = true;
+    ck_assert_int_eq(lost(comm_of(all, came)), 3);
+    ck_assert_int_eq(pl_coll_check(part), MPI_ERR_PROC_ABORTED);
+    ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 3 of ocean has died"));
+    part->whole = NULL;
+    pl_handle_drop(part);
+    pl_handle_drop(whole);
+    pl_handle_drop(two);
+}
+END_TEST
+
+static struct pl_comm *inter_of(struct pl_group *local, struct pl_group *remote, const uint32_t came[SIZE])
+{
+    struct pl_comm *comm;
+    struct pl_intercomm_parts parts = {
+        .local = local, .remote = remote, .id = pl_comm_new_id(), .local_id = pl_comm_new_id()
+    };
+    parts.local_book = book_of(local, came);
+    parts.remote_book = book_of(remote, came);
+    ck_assert_int_eq(pl_intercomm_assemble(instance, &parts, &comm), MPI_SUCCESS);
+    ck_assert(!parts.local_book && !parts.remote_book);
+    return comm;
+}
+
+START_TEST(between_groups)
+{
+    struct pl_group *low = pl_group_create_range(instance, 2, 0, 1), *high = pl_group_create_range(instance, 2, 2, 1);
+    uint32_t came[SIZE] = { 0 };
+    ck_assert_int_eq(lost(inter_of(low, high, came)), -1);
+    replaced[3] = 1;
+    struct pl_comm *comm = inter_of(low, high, came);
+    ck_assert_int_eq(atomic_load(&comm->local->lost), 0); /* all of the local group live */
+    ck_assert_int_eq(lost(comm), 1);
+    came[3] = 1;
+    replaced[0] = 1;
+    ck_assert_int_eq(lost(inter_of(low, high, came)), 0);
+    pl_handle_drop(low);
+    pl_handle_drop(high);
+}
+END_TEST
+
+/* --- in the middle of a collective -------------------------------------------------------------------------------- */
+
+static int breaks(struct pl_hook *hook)
+{
+    pl_list_remove(&hook->link);
+    pl_lost_break(&instance->engine, PL_PROC(0, 0));
+    return 1;
+}
+
+/* What rank 0 has sent for a collective of its own. */
+static void arrives(struct pl_comm *comm, int tag, int value)
+{
+    static const struct pl_origin from = { .engine = 77, .card = "", .card_length = 0 };
+    struct pl_header header = { .home = comm->id.home, .serial = comm->id.serial, .source = 0, .tag = tag,
+                                .kind = PL_MSG_COLL, .size = sizeof value };
+    pl_engine_enter(&instance->engine);
+    pl_match_arrived(&instance->engine, &from, &header, &value, NULL);
+    pl_engine_leave(&instance->engine);
+}
+
+/* Before the broadcast of the user the board is made, by collectives of the library's. When the first of them fails,
+ * the message for the second one must not be taken for the user's. */
+START_TEST(while_the_board_is_made)
+{
+    struct pl_group *two = pl_group_create_range(instance, 2, 0, 1);
+    uint32_t came[SIZE] = { 0 };
+    struct pl_comm *comm = comm_of(two, came);
+    struct pl_hook hook = { .run = breaks };
+    int value = -1;
+    comm->board_waited = PL_BOARD_PATIENCE;
+    arrives(comm, (int)comm->collective + 1, 5);
+    pl_list_init(&hook.link);
+    pl_list_append(&instance->engine.hooks, &hook.link);
+    ck_assert_int_eq(pl_bcast(comm, &value, 1, pl_type_predefined((uintptr_t)MPI_INT), 0), MPI_ERR_PROC_ABORTED);
+    ck_assert_int_eq(value, -1);
+
+    arrives(comm, (int)comm->collective, 6); /* nor is another collective begun */
+    ck_assert_int_eq(pl_bcast(comm, &value, 1, pl_type_predefined((uintptr_t)MPI_INT), 0), MPI_ERR_PROC_ABORTED);
+    ck_assert_int_eq(value, -1);
+    ck_assert_int_eq(lost(comm), 0);
+    pl_handle_drop(two);
+}
+END_TEST
+
+UNIT_MAIN_WITH("lost", setup, teardown, from_the_start, later, of_a_node, between_groups, while_the_board_is_made)

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See binding.h. The kernel's lists in sysfs say all that is needed, and reading them takes no library. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world/runtime/job/binding.h"
+
+enum { NODES_MAX = 256 };
+
+/* Reads a list such as "0-3,8". False: there is none. */
+static bool read_list(const char *file, cpu_set_t *cpus)
+{
+    FILE *list = fopen(file, "re");
+    int first, last;
+    CPU_ZERO(cpus);
+    if (!list)
+        return false;
+    while (fscanf(list, "%9d", &first) == 1) {
+        if (fscanf(list, "-%9d", &last) != 1)
+            last = first;
+        for (int cpu = first; cpu >= 0 && cpu <= last && cpu < CPU_SETSIZE; cpu++)
+            CPU_SET((size_t)cpu, cpus);
+        if (fgetc(list) != ',')
+            break;
+    }
+    fclose(list);
+    return CPU_COUNT(cpus) > 0;
+}
+
+static bool read_topology(const char *sys, int cpu, const char *name, cpu_set_t *cpus)
+{
+    char file[256];
+    snprintf(file, sizeof(file), "%s/devices/system/cpu/cpu%d/topology/%s", sys, cpu, name);
+    return read_list(file, cpus) && CPU_ISSET((size_t)cpu, cpus);
+}
+
+static bool read_node(const char *sys, int cpu, cpu_set_t *cpus)
+{
+    char file[256];
+    for (int node = 0; node < NODES_MAX; node++) {
+        snprintf(file, sizeof(file), "%s/devices/system/node/node%d/cpulist", sys, node);
+        if (read_list(file, cpus) && CPU_ISSET((size_t)cpu, cpus))
+            return true;
+    }
+    return false;
+}
+
+/* The processors, allowed or not, that form one place with `cpu`. */
+static void place_of(const char *sys, int cpu, enum plenum_bind bind, cpu_set_t *place)
+{
+    bool known = false, all = false;
+    switch (bind) {
+    case PLENUM_BIND_CORE: known = read_topology(sys, cpu, "thread_siblings_list", place); break;
+    case PLENUM_BIND_SOCKET: known = read_topology(sys, cpu, "core_siblings_list", place), all = true; break;
+    case PLENUM_BIND_NUMA: known = read_node(sys, cpu, place), all = true; break;
+    default: break;
+    }
+    if (known)
+        return;
+    CPU_ZERO(place);
+    for (int other = 0; all && other < CPU_SETSIZE; other++)
+        CPU_SET((size_t)other, place);
+    CPU_SET((size_t)cpu, place);
+}
+
+static bool collect(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, struct pl_places *places)
+{
+    cpu_set_t left = *allowed;
+    *places = (struct pl_places){ calloc((size_t)CPU_COUNT(allowed) + 1, sizeof(cpu_set_t)), 0 };
+    if (!places->cpus)
+        return false;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET((size_t)cpu, &left))
+            continue;
+        cpu_set_t *place = &places->cpus[places->count++];
+        place_of(sys, cpu, bind, place);
+        CPU_AND(place, place, &left);
+        CPU_XOR(&left, &left, place);
+    }
+    return true;
+}
+
+static bool overlap(const cpu_set_t *a, const cpu_set_t *b)
+{
+    cpu_set_t both;
+    CPU_AND(&both, a, b);
+    return CPU_COUNT(&both) > 0;
+}
+
+/* Takes a place from each group in turn; a group that has none left is passed over. */
+static void take_turns(const struct pl_places *groups, struct pl_places *places, cpu_set_t *from)
+{
+    int taken = 0, total = places->count;
+    memcpy(from, places->cpus, (size_t)total * sizeof(*from));
+    while (taken < total) {
+        int before = taken;
+        for (int g = 0; g < groups->count; g++)
+            for (int i = 0; i < total; i++)
+                if (overlap(&from[i], &groups->cpus[g])) {
+                    places->cpus[taken++] = from[i];
+                    CPU_ZERO(&from[i]);
+                    break;
+                }
+        if (taken == before)
+            break;
+    }
+}
+
+bool pl_places_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map,
+                    struct pl_places *places)
+{
+    struct pl_places groups;
+    if (!collect(sys, allowed, bind, places))
+        return false;
+    if (map == PLENUM_MAP_SLOT)
+        return true;
+    cpu_set_t *from = calloc((size_t)places->count + 1, sizeof(*from));
+    bool good = from && collect(sys, allowed, map == PLENUM_MAP_NUMA ? PLENUM_BIND_NUMA : PLENUM_BIND_SOCKET, &groups);
+    if (good) {
+        take_turns(&groups, places, from);
+        pl_places_fini(&groups);
+    } else {
+        pl_places_fini(places);
+    }
+    free(from);
+    return good;
+}
+
+void pl_places_fini(struct pl_places *places)
+{
+    free(places->cpus);
+    *places = (struct pl_places){ 0 };
+}
+
+int pl_places_text(const cpu_set_t *cpus, char *text, size_t size)
+{
+    int used = 0;
+    if (size > 0)
+        text[0] = '\0';
+    for (int first = 0; first < CPU_SETSIZE; first++) {
+        int last = first;
+        if (!CPU_ISSET((size_t)first, cpus))
+            continue;
+        while (last + 1 < CPU_SETSIZE && CPU_ISSET((size_t)last + 1, cpus))
+            last++;
+        size_t room = (size_t)used < size ? size - (size_t)used : 0;
+        used += last > first ? snprintf(room ? text + used : NULL, room, "%s%d-%d", used ? "," : "", first, last)
+                             : snprintf(room ? text + used : NULL, room, "%s%d", used ? "," : "", first);
+        first = last;
+    }
+    return used;
+}

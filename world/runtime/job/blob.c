@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See blob.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "world/runtime/job/blob.h"
+#include "world/runtime/error.h"
+
+static bool reserve(struct pl_blob *b, size_t bytes)
+{
+    if (b->failed || bytes > UINT32_MAX - b->used) {
+        b->failed = true;
+        return false;
+    }
+    if (b->used + bytes <= b->room)
+        return true;
+    size_t room = 2 * (b->used + bytes) + 4096;
+    unsigned char *data = realloc(b->data, room);
+    if (!data) {
+        b->failed = true;
+        return false;
+    }
+    b->data = data;
+    b->room = room;
+    return true;
+}
+
+static uint32_t add(struct pl_blob *b, const void *from, size_t bytes, size_t align)
+{
+    size_t gap = (align - b->used % align) % align;
+    if (!reserve(b, gap + bytes))
+        return 0;
+    memset(b->data + b->used, 0, gap);
+    unsigned char *at = b->data + b->used + gap;
+    if (from)
+        memcpy(at, from, bytes);
+    else
+        memset(at, 0, bytes);
+    b->used += gap + bytes;
+    return (uint32_t)(at - b->data);
+}
+
+uint32_t pl_blob_add(struct pl_blob *b, const void *from, size_t bytes)
+{
+    return add(b, from, bytes, bytes >= 64 ? 64 : 8);
+}
+
+uint32_t pl_blob_text(struct pl_blob *b, const char *text)
+{
+    return add(b, text, strlen(text) + 1, 1);
+}
+
+void *pl_blob_at(struct pl_blob *b, uint32_t offset)
+{
+    return b->failed ? NULL : b->data + offset;
+}
+
+static bool write_all(int fd, const unsigned char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t done = write(fd, data, bytes);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        data += done;
+        bytes -= (size_t)done;
+    }
+    return true;
+}
+
+/* A write beyond the limit would bring SIGXFSZ, which ends a host. */
+static bool too_large(size_t bytes)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
+}
+
+int pl_blob_file(const struct pl_blob *b, const char *name, int *error)
+{
+    if (b->failed) {
+        *error = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
+        return -1;
+    }
+    if (too_large(b->used + b->tail)) {
+        *error = pl_rt_fail(PLENUM_ERR_LIMIT,
+                            "the job needs a memory file of %zu bytes, more than the limit allows (ulimit -f)",
+                            b->used + b->tail);
+        return -1;
+    }
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0) {
+        *error = pl_rt_fail_errno("cannot make a memory file for the job");
+        return -1;
+    }
+    if (!write_all(fd, b->data, b->used)) {
+        *error = pl_rt_fail_errno("cannot write a memory file of %zu bytes for the job", b->used);
+        close(fd);
+        return -1;
+    }
+    if (b->tail && ftruncate(fd, (off_t)(b->used + b->tail)) != 0) {
+        *error = pl_rt_fail_errno("cannot make a memory file of %zu bytes for the job", b->used + b->tail);
+        close(fd);
+        return -1;
+    }
+    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    return fd;
+}
+
+void pl_blob_fini(struct pl_blob *b)
+{
+    free(b->data);
+    *b = (struct pl_blob){ 0 };
+}

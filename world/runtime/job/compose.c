@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See compose.h. */
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "world/runtime/job/blob.h"
+#include "world/runtime/job/compose.h"
+#include "world/runtime/error.h"
+#include "world/runtime/job/locate.h"
+#include "world/runtime/job/native.h"
+#include "world/runtime/job/binding.h"
+#include "world/runtime/pmix/pmix.h"
+
+enum { JOB_FD = 99 }; /* out of the way of scripts that use 3 to 9 */
+
+static int no_memory(void)
+{
+    return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the environment of the job");
+}
+
+/* --- environments ------------------------------------------------------------------------------------------ */
+
+/* Variables by which another launcher, or an outer job, tells its processes who they are. */
+static bool is_identity(const char *name)
+{
+    static const char *const exact[] = { PL_JOB_ENV, "PLENUM_ATTACH", "PLENUM_RANK", "PLENUM_SIZE",
+                                         "PMI_RANK", "PMI_SIZE",      "PMI_FD" };
+    for (size_t i = 0; i < sizeof(exact) / sizeof(*exact); i++)
+        if (strcmp(name, exact[i]) == 0)
+            return true;
+    return strncmp(name, "PMIX_", 5) == 0 && strncmp(name, "PMIX_MCA_", 9) != 0;
+}
+
+static void drop_identity(struct pl_vars *vars)
+{
+    for (size_t i = 0; i < vars->count; i++)
+        if (is_identity(vars->var[i].name)) {
+            free(vars->var[i].value);
+            vars->var[i].value = NULL;
+        }
+}
+
+/* What all ranks of a program share. */
+static int program_environment(const struct plenum_job *job, const struct pl_program *program, struct pl_vars *vars)
+{
+    if (!job->env_clear && !pl_vars_import(vars, environ))
+        return no_memory();
+    drop_identity(vars);
+    /* UCX would otherwise catch SIGSEGV and its like, and a crash would look like an exit */
+    if (!pl_vars_has(vars, "UCX_ERROR_SIGNALS") && !pl_vars_set(vars, "UCX_ERROR_SIGNALS", ""))
+        return no_memory();
+    /* It would replace mmap() to see memory go that is registered with a network adapter, and try that out with a
+     * segment of System V, which stays when a process is killed just then */
+    if (access("/sys/class/infiniband", F_OK) != 0 && !pl_vars_has(vars, "UCX_MEM_MMAP_HOOK_MODE") &&
+        !pl_vars_set(vars, "UCX_MEM_MMAP_HOOK_MODE", "none"))
+        return no_memory();
+    if (!pl_vars_apply(vars, &job->env) || !pl_vars_apply(vars, &program->env) ||
+        !pl_vars_format(vars, "PLENUM_SIZE", "%d", job->size))
+        return no_memory();
+    return PLENUM_OK;
+}
+
+static int rank_environment(const struct plenum_job *job, int rank, uint32_t job_fd, struct pl_vars *vars)
+{
+    if (!pl_vars_format(vars, PL_JOB_ENV, "%" PRIu32 ":%016" PRIx64 ":%d", job_fd, job->cookie, rank) ||
+        !pl_vars_format(vars, "PLENUM_RANK", "%d", rank))
+        return no_memory();
+    return job->registered ? pl_pmix_environment(job, rank, vars) : PLENUM_OK;
+}
+
+/* --- the plan ---------------------------------------------------------------------------------------------- */
+
+static uint32_t add_vars(struct pl_blob *b, const struct pl_vars *vars, uint32_t *count)
+{
+    uint32_t list = pl_blob_add(b, NULL, (vars->count + 1) * sizeof(uint32_t));
+    *count = 0;
+    for (size_t i = 0; i < vars->count; i++) {
+        const struct pl_var *var = &vars->var[i];
+        if (!var->value)
+            continue;
+        uint32_t text = pl_blob_text(b, var->name);
+        unsigned char *end = pl_blob_at(b, (uint32_t)b->used - 1);
+        if (end)
+            *end = '=';
+        pl_blob_text(b, var->value);
+        uint32_t *at = pl_blob_at(b, list);
+        if (at)
+            at[(*count)++] = text;
+    }
+    return list;
+}
+
+static uint32_t add_argv(struct pl_blob *b, char *const *argv, uint32_t *count)
+{
+    uint32_t n = 0;
+    while (argv[n])
+        n++;
+    uint32_t list = pl_blob_add(b, NULL, n * sizeof(uint32_t));
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t text = pl_blob_text(b, argv[i]);
+        uint32_t *at = pl_blob_at(b, list);
+        if (at)
+            at[i] = text;
+    }
+    *count = n;
+    return list;
+}
+
+/* The places of the job's ranks; none when they are not bound. */
+static int find_places(const struct plenum_job *job, struct pl_places *places)
+{
+    cpu_set_t allowed;
+    enum plenum_bind bind = (enum plenum_bind)job->option[PLENUM_JOB_BIND];
+    *places = (struct pl_places){ 0 };
+    if (bind == PLENUM_BIND_NONE || sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+        return PLENUM_OK;
+    if (!pl_places_find("/sys", &allowed, bind, (enum plenum_map)job->option[PLENUM_JOB_MAP], places))
+        return no_memory();
+    return PLENUM_OK;
+}
+
+static const cpu_set_t *place_of(const struct plenum_job *job, const struct pl_places *places, int rank)
+{
+    int first = job->phase == PL_JOB_DESCRIBED ? job->runtime->bound : job->first_place;
+    return &places->cpus[(first % places->count + rank) % places->count];
+}
+
+/* Writes the places down once, and lets the ranks refer to them. */
+static uint32_t add_places(struct pl_blob *b, const struct pl_places *places)
+{
+    return places->count ? pl_blob_add(b, places->cpus, (size_t)places->count * sizeof(*places->cpus)) : 0;
+}
+
+int pl_compose_cores(void)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+        return CPU_COUNT(&allowed);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+static int add_rank(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
+                    struct pl_plan_rank like, int rank)
+{
+    struct pl_vars own = { 0 };
+    int err = rank_environment(job, rank, head->job_fd, &own);
+    if (!err) {
+        like.own = add_vars(b, &own, &like.ownc);
+        struct pl_plan_rank *at = pl_blob_at(b, head->ranks);
+        if (at)
+            at[rank] = like;
+    }
+    pl_vars_fini(&own);
+    return err;
+}
+
+/* What a program becomes where it is found: its environment, its directory and its file, which the caller frees also
+ * after an error. */
+static int resolve(const struct plenum_job *job, const struct pl_program *program, struct pl_vars *env, char **wdir,
+                   char **file)
+{
+    int err = program_environment(job, program, env);
+    if (!err)
+        err = pl_locate_wdir(program->wdir, wdir);
+    if (!err)
+        err = pl_locate_program(program->argv[0], *wdir, program->path, pl_vars_get(env, "PATH"), file);
+    return err;
+}
+
+static int add_program(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
+                       const struct pl_program *program)
+{
+    struct pl_vars env = { 0 };
+    struct pl_plan_rank like = { 0 };
+    char *wdir = NULL, *file = NULL;
+    int err = resolve(job, program, &env, &wdir, &file);
+    if (err)
+        goto free_all;
+    if (program->wdir && !pl_vars_set(&env, "PWD", wdir))
+        err = no_memory();
+    like.path = pl_blob_text(b, file);
+    like.wdir = pl_blob_text(b, wdir);
+    like.argv = add_argv(b, program->argv, &like.argc);
+    like.env = add_vars(b, &env, &like.envc);
+    for (int r = program->first; !err && r < program->first + program->ranks; r++)
+        err = add_rank(b, job, head, like, r);
+free_all:
+    free(file);
+    free(wdir);
+    pl_vars_fini(&env);
+    return err;
+}
+
+static bool program_is_native(const struct plenum_job *job, const struct pl_program *program)
+{
+    struct pl_vars env = { 0 };
+    char *wdir = NULL, *file = NULL;
+    bool native = resolve(job, program, &env, &wdir, &file) == PLENUM_OK && !pl_vars_get(&env, "LD_PRELOAD") &&
+                  pl_native_program(file, pl_vars_get(&env, "LD_LIBRARY_PATH"));
+    free(file);
+    free(wdir);
+    pl_vars_fini(&env);
+    return native;
+}
+
+bool pl_compose_all_native(const struct plenum_job *job)
+{
+    for (int i = 0; i < job->program_count; i++)
+        if (!program_is_native(job, &job->programs[i]))
+            return false;
+    return true;
+}
+
+static uint32_t choose_job_fd(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= JOB_FD)
+        return limit.rlim_cur > 4 ? (uint32_t)limit.rlim_cur - 1 : 3;
+    return JOB_FD;
+}
+
+static int bind_ranks(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head)
+{
+    struct pl_places places;
+    int err = find_places(job, &places);
+    uint32_t all = err ? 0 : add_places(b, &places);
+    struct pl_plan_rank *rank = pl_blob_at(b, head->ranks);
+    for (int r = 0; rank && all && r < job->size; r++)
+        rank[r].cpus = all + (uint32_t)((place_of(job, &places, r) - places.cpus) * (ptrdiff_t)sizeof(cpu_set_t));
+    pl_places_fini(&places);
+    return err;
+}
+
+int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
+{
+    struct pl_plan head = { .cookie = job->cookie,
+                            .rank_count = (uint32_t)job->size,
+                            .job_fd = choose_job_fd() };
+    int err = PLENUM_OK;
+
+    pl_blob_add(b, NULL, sizeof(head));
+    head.ranks = pl_blob_add(b, NULL, (size_t)job->size * sizeof(struct pl_plan_rank));
+    for (int i = 0; !err && i < job->program_count; i++)
+        err = add_program(b, job, &head, &job->programs[i]);
+    if (!err)
+        err = bind_ranks(b, job, &head);
+    if (!err && b->failed)
+        err = no_memory();
+    if (!err)
+        memcpy(b->data, &head, sizeof(head));
+    return err;
+}
+
+int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t size)
+{
+    struct pl_places places;
+    int length = 0;
+    if (size > 0)
+        text[0] = '\0';
+    pthread_mutex_lock(&job->runtime->lock);
+    if (rank >= 0 && rank < job->size && find_places(job, &places) == PLENUM_OK && places.count > 0) {
+        length = pl_places_text(place_of(job, &places, rank), text, size);
+        pl_places_fini(&places);
+    }
+    pthread_mutex_unlock(&job->runtime->lock);
+    return length;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See locate.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "world/runtime/error.h"
+#include "world/runtime/job/locate.h"
+
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+
+static int no_memory(void)
+{
+    return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a path");
+}
+
+/* directory/name, relative to `wdir` unless the directory is absolute; NULL: out of memory. */
+static char *join(const char *wdir, const char *directory, size_t length, const char *name)
+{
+    char *file;
+    int n = length > 0 && directory[0] == '/' ? asprintf(&file, "%.*s/%s", (int)length, directory, name)
+            : length > 0                      ? asprintf(&file, "%s/%.*s/%s", wdir, (int)length, directory, name)
+                                              : asprintf(&file, "%s/%s", wdir, name);
+    return n < 0 ? NULL : file;
+}
+
+int pl_locate_wdir(const char *directory, char **absolute)
+{
+    struct stat st;
+    char *here = getcwd(NULL, 0);
+    if (!here) {
+        pl_rt_fail_errno("the current directory has no name");
+        return PLENUM_ERR_WDIR;
+    }
+    char *path = !directory ? strdup(here) : directory[0] == '/' ? strdup(directory) : join(here, "", 0, directory);
+    free(here);
+    if (!path)
+        return no_memory();
+    if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+        errno = ENOTDIR;
+    else if (access(path, X_OK) == 0) {
+        *absolute = path;
+        return PLENUM_OK;
+    }
+    pl_rt_fail_errno("cannot use the working directory \"%s\"", directory ? directory : path);
+    free(path);
+    return PLENUM_ERR_WDIR;
+}
+
+/* 0, or the errno with which execve() would fail. */
+static int try_file(const char *file)
+{
+    struct stat st;
+    if (stat(file, &st) != 0)
+        return errno;
+    return S_ISDIR(st.st_mode) ? EISDIR : access(file, X_OK) == 0 ? 0 : errno;
+}
+
+static int refuse(const char *name, int why, const char *wdir, bool searched)
+{
+    if (searched && why == ENOENT) {
+        char *here = join(wdir, "", 0, name);
+        bool meant = here && try_file(here) == 0;
+        free(here);
+        return pl_rt_fail(PLENUM_ERR_NOT_FOUND, "cannot find the program \"%s\" in the PATH%s%s%s", name,
+                          meant ? " (for the one in the working directory, write ./" : "", meant ? name : "",
+                          meant ? ")" : "");
+    }
+    if (why == EISDIR)
+        return pl_rt_fail(PLENUM_ERR_NOT_EXECUTABLE, "cannot run \"%s\": it is a directory", name);
+    errno = why;
+    return pl_rt_fail_errno("cannot run the program \"%s\"", name);
+}
+
+/* Looks through a list of directories. *why: the errno of a file that is there but cannot be used, else unchanged. */
+static char *search(const char *name, const char *wdir, const char *path, int *why)
+{
+    for (const char *at = path; at;) {
+        size_t length = strcspn(at, ":");
+        char *file = join(wdir, at, length, name);
+        int failure = file ? try_file(file) : ENOMEM;
+        if (failure == 0)
+            return file;
+        free(file);
+        if (failure == EACCES)
+            *why = failure;
+        at = at[length] ? at + length + 1 : NULL;
+    }
+    return NULL;
+}
+
+int pl_locate_program(const char *name, const char *wdir, const char *first, const char *path, char **file)
+{
+    int why = ENOENT;
+    if (!strchr(name, '/')) {
+        *file = search(name, wdir, first, &why);
+        if (!*file)
+            *file = search(name, wdir, path ? path : DEFAULT_PATH, &why);
+        return *file ? PLENUM_OK : refuse(name, why, wdir, true);
+    }
+    char *found = name[0] == '/' ? strdup(name) : join(wdir, "", 0, name);
+    if (!found)
+        return no_memory();
+    why = try_file(found);
+    if (why) {
+        free(found);
+        return refuse(name, why, wdir, false);
+    }
+    *file = found;
+    return PLENUM_OK;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See native.h. The file is read by its headers, with every offset checked, since it may be anybody's. */
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "world/runtime/job/native.h"
+
+#define LIBRARY "libmpi_abi.so.1"
+
+enum { HEADERS_MAX = 64, ENTRIES_MAX = 256, TEXT_MAX = 4096 };
+
+struct elf {
+    int fd;
+    int headers, entries;
+    ElfW(Phdr) header[HEADERS_MAX];
+    ElfW(Dyn) entry[ENTRIES_MAX];
+    ElfW(Off) texts;
+};
+
+static bool read_at(const struct elf *elf, void *to, size_t bytes, ElfW(Off) offset)
+{
+    return pread(elf->fd, to, bytes, (off_t)offset) == (ssize_t)bytes;
+}
+
+/* Where in the file the texts of the dynamic section are; 0: nowhere. */
+static ElfW(Off) find_texts(const struct elf *elf)
+{
+    ElfW(Addr) address = 0;
+    for (int i = 0; i < elf->entries; i++)
+        if (elf->entry[i].d_tag == DT_STRTAB)
+            address = elf->entry[i].d_un.d_ptr;
+    for (int i = 0; i < elf->headers; i++) {
+        const ElfW(Phdr) *h = &elf->header[i];
+        if (h->p_type == PT_LOAD && address >= h->p_vaddr && address - h->p_vaddr < h->p_filesz)
+            return address - h->p_vaddr + h->p_offset;
+    }
+    return 0;
+}
+
+static bool read_elf(struct elf *elf)
+{
+    ElfW(Ehdr) top;
+    if (!read_at(elf, &top, sizeof(top), 0) || memcmp(top.e_ident, ELFMAG, SELFMAG) != 0 ||
+        top.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) || top.e_phnum > HEADERS_MAX ||
+        top.e_phentsize != sizeof(elf->header[0]) ||
+        !read_at(elf, elf->header, top.e_phnum * sizeof(elf->header[0]), top.e_phoff))
+        return false;
+    elf->headers = top.e_phnum;
+    for (int i = 0; i < elf->headers; i++) {
+        const ElfW(Phdr) *h = &elf->header[i];
+        if (h->p_type != PT_DYNAMIC || h->p_filesz > sizeof(elf->entry))
+            continue;
+        elf->entries = (int)(h->p_filesz / sizeof(elf->entry[0]));
+        if (!read_at(elf, elf->entry, (size_t)elf->entries * sizeof(elf->entry[0]), h->p_offset))
+            return false;
+    }
+    elf->texts = find_texts(elf);
+    return elf->texts != 0;
+}
+
+/* The text of an entry, cut off where it is too long. */
+static void read_text(const struct elf *elf, const ElfW(Dyn) * entry, char text[TEXT_MAX])
+{
+    ssize_t got = pread(elf->fd, text, TEXT_MAX - 1, (off_t)(elf->texts + entry->d_un.d_val));
+    text[got > 0 ? got : 0] = '\0';
+}
+
+/* Our own library: beside the file that this function is in. */
+static bool find_own(struct stat *own)
+{
+    Dl_info info;
+    char file[TEXT_MAX];
+    if (!dladdr(LIBRARY, &info) || !info.dli_fname)
+        return false;
+    const char *slash = strrchr(info.dli_fname, '/');
+    int length = slash ? (int)(slash - info.dli_fname) : 1;
+    snprintf(file, sizeof(file), "%.*s/" LIBRARY, length, slash ? info.dli_fname : ".");
+    return stat(file, own) == 0;
+}
+
+/* Looks through a list of directories. False: another library is there, or the list is not plain. */
+static bool only_own(const char *path, const struct stat *own, bool *found)
+{
+    while (*path) {
+        struct stat st;
+        char file[TEXT_MAX + 32];
+        size_t length = strcspn(path, ":");
+        if (length == 0 || length >= TEXT_MAX || memchr(path, '$', length))
+            return false;
+        snprintf(file, sizeof(file), "%.*s/" LIBRARY, (int)length, path);
+        if (stat(file, &st) == 0) {
+            if (st.st_dev != own->st_dev || st.st_ino != own->st_ino)
+                return false;
+            *found = true;
+        }
+        path += length + (path[length] == ':');
+    }
+    return true;
+}
+
+static bool is_native(struct elf *elf, const char *library_path)
+{
+    struct stat own;
+    char text[TEXT_MAX];
+    bool needed = false, found = false;
+    if (!read_elf(elf) || !find_own(&own) || (library_path && !only_own(library_path, &own, &found)))
+        return false;
+    for (int i = 0; i < elf->entries && elf->entry[i].d_tag != DT_NULL; i++) {
+        const ElfW(Dyn) *entry = &elf->entry[i];
+        bool path = entry->d_tag == DT_RUNPATH || entry->d_tag == DT_RPATH;
+        if (!path && entry->d_tag != DT_NEEDED)
+            continue;
+        read_text(elf, entry, text);
+        if (path && !only_own(text, &own, &found))
+            return false;
+        needed = needed || (!path && strcmp(text, LIBRARY) == 0);
+    }
+    return needed && found;
+}
+
+bool pl_native_program(const char *file, const char *library_path)
+{
+    struct elf *elf = calloc(1, sizeof(*elf));
+    bool native = false;
+    if (!elf)
+        return false;
+    elf->fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (elf->fd >= 0) {
+        native = is_native(elf, library_path);
+        close(elf->fd);
+    }
+    free(elf);
+    return native;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See segment.h. */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/job/report.h"
+#include "core/job/sets.h"
+#include "core/job/spawn.h"
+#include "world/runtime/job/blob.h"
+#include "world/runtime/error.h"
+#include "world/runtime/keeper/plan.h"
+#include "world/runtime/job/segment.h"
+
+enum { TABLE_ROOM = 65536 }; /* for published process sets, with names of usual length some 1500 */
+
+static void add_psets(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+{
+    head->pset_count = (uint32_t)job->pset_count;
+    head->psets = pl_blob_add(b, NULL, (size_t)job->pset_count * sizeof(struct pl_job_pset));
+    for (int i = 0; i < job->pset_count; i++) {
+        const struct pl_pset *from = &job->psets[i];
+        const struct pl_job_pset pset = {
+            .name = pl_blob_text(b, from->name),
+            .ranges = pl_blob_add(b, from->ranges, from->count * 2 * sizeof(uint32_t)),
+            .count = from->count,
+        };
+        struct pl_job_pset *at = pl_blob_at(b, head->psets);
+        if (at)
+            at[i] = pset;
+    }
+}
+
+/* The arguments behind argv[0], with one space between them. */
+static uint32_t add_arguments(struct pl_blob *b, char *const *argv)
+{
+    if (!argv[0] || !argv[1])
+        return 0;
+    uint32_t first = pl_blob_text(b, argv[1]);
+    for (argv += 2; *argv; argv++) {
+        unsigned char *end = pl_blob_at(b, (uint32_t)b->used - 1);
+        if (end)
+            *end = ' ';
+        pl_blob_text(b, *argv);
+    }
+    return first;
+}
+
+static void add_programs(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+{
+    head->app_count = (uint32_t)job->program_count;
+    head->apps = pl_blob_add(b, NULL, (size_t)job->program_count * sizeof(struct pl_job_app));
+    head->appnum = pl_blob_add(b, NULL, (size_t)job->size * sizeof(int32_t));
+    for (int i = 0; i < job->program_count; i++) {
+        const struct pl_program *from = &job->programs[i];
+        const struct pl_job_app app = {
+            .command = pl_blob_text(b, from->argv[0]),
+            .argv = add_arguments(b, from->argv),
+            .wdir = from->wdir ? pl_blob_text(b, from->wdir) : 0,
+            .first = (uint32_t)from->first,
+            .count = (uint32_t)from->ranks,
+        };
+        struct pl_job_app *at = pl_blob_at(b, head->apps);
+        int32_t *appnum = pl_blob_at(b, head->appnum);
+        if (!at)
+            return;
+        at[i] = app;
+        for (int r = 0; r < from->ranks; r++)
+            appnum[from->first + r] = i;
+    }
+}
+
+/* The processors of each rank: those of its place, or all that the host may use. */
+static void add_cpus(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+{
+    enum { WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
+    const struct pl_plan *plan = (const void *)job->plan.data;
+    const struct pl_plan_rank *rank = pl_plan_at(plan, plan->ranks);
+    cpu_set_t unbound;
+    uint64_t words[WORDS];
+    CPU_ZERO(&unbound);
+    if (sched_getaffinity(0, sizeof(unbound), &unbound) != 0)
+        return;
+    memcpy(words, &unbound, sizeof(words));
+    for (head->cpu_words = WORDS; head->cpu_words > 1 && !words[head->cpu_words - 1]; head->cpu_words--)
+        ;
+    size_t bytes = head->cpu_words * sizeof(uint64_t);
+    head->cpus = pl_blob_add(b, NULL, (size_t)job->size * bytes);
+    char *to = pl_blob_at(b, head->cpus);
+    for (int r = 0; to && r < job->size; r++)
+        memcpy(to + (size_t)r * bytes, rank[r].cpus ? pl_plan_at(plan, rank[r].cpus) : &unbound, bytes);
+}
+
+static void add_parent(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+{
+    char port[sizeof(job->spawn->port)];
+    memcpy(port, job->spawn->port, sizeof(port));
+    port[sizeof(port) - 1] = '\0';
+    head->parent = pl_blob_text(b, port);
+}
+
+/* The table of sets that come while the job runs: its head is written, its buffers are the file's tail. */
+static void add_table(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+{
+    struct pl_job_table table = { .room = (TABLE_ROOM + 8 * (uint32_t)job->size + 63) / 64 * 64,
+                                  .size = (uint32_t)job->size };
+    head->table = pl_blob_add(b, &table, sizeof(table));
+    b->tail = PL_JOB_TABLE_BYTES(table.room) - sizeof(table);
+}
+
+/* Behind the table, a page for each rank, of memory that nobody has written yet. */
+static void add_pages(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+{
+    b->tail += (4096 - (b->used + b->tail) % 4096) % 4096;
+    head->pages = b->used + b->tail;
+    b->tail += (size_t)job->size * PL_PAGE_BYTES;
+}
+
+int pl_segment_make(struct plenum_job *job, int slots, int *error)
+{
+    struct pl_blob b = { 0 };
+    struct pl_job head = {
+        .magic = PL_JOB_MAGIC,
+        .version = PL_JOB_VERSION,
+        .size = (uint32_t)job->size,
+        .cookie = job->cookie,
+        .runtime_pid = getpid(),
+        .universe = (uint32_t)job->option[PLENUM_JOB_UNIVERSE],
+        .goes_on = (uint32_t)job->option[PLENUM_JOB_KEEP_GOING],
+        .slots = (uint32_t)slots,
+    };
+    int fd = -1;
+
+    snprintf(head.nspace, sizeof(head.nspace), "%s", job->nspace);
+    pl_blob_add(&b, NULL, sizeof(head) + (size_t)job->size * sizeof(struct pl_job_rank));
+    add_psets(&b, job, &head);
+    add_programs(&b, job, &head);
+    add_cpus(&b, job, &head);
+    if (job->spawn)
+        add_parent(&b, job, &head);
+    add_table(&b, job, &head);
+    add_pages(&b, job, &head);
+    head.bytes = b.used + b.tail;
+    if (!b.failed)
+        memcpy(b.data, &head, sizeof(head));
+
+    fd = pl_blob_file(&b, "plenum-job", error);
+    if (fd < 0)
+        goto free_buffer;
+    void *mapped = mmap(NULL, head.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (mapped == MAP_FAILED) {
+        *error = pl_rt_fail_errno("cannot map the job segment");
+        close(fd);
+        fd = -1;
+        goto free_buffer;
+    }
+    job->segment = mapped;
+    job->segment_bytes = head.bytes;
+
+free_buffer:
+    pl_blob_fini(&b);
+    return fd;
+}

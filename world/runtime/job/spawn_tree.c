@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See spawn_tree.h. What a process has written is looked at before it is used. */
+#include "world/runtime/job/spawn_tree.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/job/spawn.h"
+#include "world/runtime/error.h"
+
+#define LINK "/memfd:" PL_SPAWN_NAME " (deleted)"
+
+bool pl_family_lives(const struct plenum_job *head)
+{
+    if (head->births > 0)
+        return true;
+    PL_LIST_EACH (job, &head->runtime->alive, struct plenum_job, alive)
+        if (job->family == head)
+            return true;
+    return false;
+}
+
+/* --- what the parents are told ------------------------------------------------------------------------------- */
+
+static void answer(struct pl_job_spawn *spawn, enum pl_spawn_state state, const char *reason)
+{
+    if (reason)
+        snprintf(spawn->message, sizeof(spawn->message), "%s", reason);
+    atomic_store_explicit(&spawn->state, state, memory_order_release);
+}
+
+bool pl_family_is_new(const struct plenum_job *job)
+{
+    return job->spawn && !job->spawned;
+}
+
+void pl_family_started(struct plenum_job *job)
+{
+    if (!job->spawn)
+        return;
+    job->spawned = true;
+    answer(job->spawn, PL_SPAWN_STARTED, NULL);
+}
+
+void pl_family_failed(struct plenum_job *job, const char *reason)
+{
+    if (pl_family_is_new(job))
+        answer(job->spawn, PL_SPAWN_FAILED, reason);
+}
+
+void pl_family_ended(struct plenum_job *job)
+{
+    if (job->spawn && job->spawned)
+        answer(job->spawn, PL_SPAWN_ENDED, NULL);
+    else if (job->spawn && atomic_load(&job->spawn->state) == PL_SPAWN_ASKED)
+        answer(job->spawn, PL_SPAWN_FAILED, "the processes ended before all were started");
+}
+
+/* --- spawning ------------------------------------------------------------------------------------------------ */
+
+/* The file of a process, mapped; NULL: it is not what it should be. */
+static struct pl_job_spawn *map(const struct plenum_job *job, const struct pl_job_note *note, size_t *bytes)
+{
+    char path[48], link[sizeof(LINK) + 1];
+    struct stat st;
+    void *at = MAP_FAILED;
+    if (note->rank < 0 || note->rank >= job->size || !job->segment)
+        return NULL;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)atomic_load(&job->segment->ranks[note->rank].owner),
+             note->code);
+    if (readlink(path, link, sizeof(link)) != (ssize_t)sizeof(LINK) - 1 || memcmp(link, LINK, sizeof(LINK) - 1) != 0)
+        return NULL;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return NULL;
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (seals >= 0 && seals & F_SEAL_SHRINK && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+        st.st_size > (off_t)sizeof(struct pl_job_spawn) && st.st_size <= PL_SPAWN_TEXT_MAX) {
+        *bytes = (size_t)st.st_size;
+        at = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
+    close(fd);
+    if (at == MAP_FAILED)
+        return NULL;
+    struct pl_job_spawn *spawn = at;
+    if (spawn->magic == PL_SPAWN_MAGIC && atomic_load(&spawn->state) == PL_SPAWN_ASKED)
+        return spawn;
+    munmap(at, *bytes);
+    return NULL;
+}
+
+/* The description, in memory that nobody else writes. */
+static char *copy_text(const struct pl_job_spawn *spawn, size_t bytes)
+{
+    uint32_t length = spawn->length;
+    char *text = length < bytes - sizeof(*spawn) ? malloc((size_t)length + 1) : NULL;
+    if (text) {
+        memcpy(text, spawn->text, length);
+        text[length] = '\0';
+    }
+    return text;
+}
+
+/* What a spawned job has of the one whose process asked, where its own description says nothing. */
+static int adopt(struct plenum_job *head, const struct plenum_job *parent, struct plenum_job *child)
+{
+    struct pl_vars env = { NULL, 0 };
+    child->option[PLENUM_JOB_GRACE] = head->option[PLENUM_JOB_GRACE];
+    child->option[PLENUM_JOB_KEEP_GOING] = head->option[PLENUM_JOB_KEEP_GOING];
+    child->option[PLENUM_JOB_UNIVERSE] = head->option[PLENUM_JOB_UNIVERSE];
+    child->option[PLENUM_JOB_PMIX] = head->option[PLENUM_JOB_PMIX];
+    child->env_clear = parent->env_clear;
+    bool whole = pl_vars_apply(&env, &parent->env) && pl_vars_apply(&env, &child->env);
+    pl_vars_fini(whole ? &child->env : &env);
+    if (whole)
+        child->env = env;
+    if (!whole)
+        return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a spawned job");
+    return PLENUM_OK;
+}
+
+/* Makes it one of the family, if that still lives. The lock is not held. */
+static int join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job *child, struct pl_job_spawn *spawn,
+                size_t bytes)
+{
+    pthread_mutex_lock(&rt->lock);
+    struct plenum_job *parent = pl_job_find(rt, parent_id);
+    bool lives = parent && parent->phase == PL_JOB_RUNNING && pl_family_head(parent)->phase == PL_JOB_RUNNING;
+    int err = PLENUM_OK;
+    if (lives)
+        err = adopt(pl_family_head(parent), parent, child);
+    else
+        err = pl_rt_fail(PLENUM_ERR_STATE, "the job is being ended");
+    if (!err) {
+        struct plenum_job *head = pl_family_head(parent);
+        child->family = head;
+        child->offset = head->size + head->spawned_size;
+        head->spawned_size += child->size;
+        head->births++; /* it stays until this one is launched */
+        child->spawn = spawn;
+        child->spawn_bytes = bytes;
+    }
+    pthread_mutex_unlock(&rt->lock);
+    return err;
+}
+
+/* It is launched, or will not be. Meanwhile the family may have been ended, or may have come to its end. The lock is
+ * not held. */
+static void born(struct plenum_job *child)
+{
+    struct plenum_runtime *rt = child->runtime;
+    struct plenum_job *head = child->family;
+    pthread_mutex_lock(&rt->lock);
+    head->births--;
+    if (head->phase != PL_JOB_RUNNING)
+        pl_job_end(child);
+    if (head->outlived && !pl_family_lives(head))
+        pl_job_wind_up(head);
+    pthread_mutex_unlock(&rt->lock);
+}
+
+/* The lock is not held. True: the mapping is the child's. */
+static bool start(struct plenum_runtime *rt, uint64_t parent_id, const char *text, struct pl_job_spawn *spawn,
+                  size_t bytes)
+{
+    struct plenum_job *child = NULL;
+    int err = plenum_job_create_json(rt, text, &child);
+    if (!err)
+        err = join(rt, parent_id, child, spawn, bytes);
+    bool joined = child && child->spawn;
+    if (!err)
+        err = plenum_job_launch(child);
+    if (err)
+        answer(spawn, PL_SPAWN_FAILED, plenum_error());
+    if (joined)
+        born(child);
+    plenum_job_close(child);
+    return joined;
+}
+
+void pl_family_spawn(struct plenum_job *job, const struct pl_job_note *note)
+{
+    struct plenum_runtime *rt = job->runtime;
+    uint64_t id = job->id;
+    size_t bytes;
+    struct pl_job_spawn *spawn = map(job, note, &bytes);
+    if (!spawn)
+        return;
+    char *text = copy_text(spawn, bytes);
+    pthread_mutex_unlock(&rt->lock);
+    bool kept = false;
+    if (text)
+        kept = start(rt, id, text, spawn, bytes);
+    else
+        answer(spawn, PL_SPAWN_FAILED, "what is to be spawned is not described");
+    if (!kept)
+        munmap(spawn, bytes);
+    free(text);
+    pthread_mutex_lock(&rt->lock);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The keeper's loop: requests from the host, ends of children, reports to the host, the death of the host.
+ *
+ * It never blocks on the host: what is to be reported is a bit in the rank's record, and goes out when the socket has
+ * room. See keeper.h for what code here may use.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/job/stale_files.h"
+#include "world/runtime/keeper/keeper.h"
+
+enum { SOCKET_FD = 3 };
+
+struct keeper {
+    int children; /* signalfd: SIGCHLD */
+    int host;     /* pidfd of the host, -1 where the kernel has none */
+    struct pl_kept_job *jobs;
+    int *shared;
+};
+
+static struct pl_kept_job *find_job(struct keeper *k, uint32_t id)
+{
+    struct pl_kept_job *job = k->jobs;
+    while (job && job->id != id)
+        job = job->next;
+    return job;
+}
+
+static struct pl_kept_rank *find_rank(struct keeper *k, pid_t pid, struct pl_kept_job **owner)
+{
+    for (struct pl_kept_job *job = k->jobs; job; job = job->next)
+        for (uint32_t r = 0; r < job->size; r++)
+            if (job->rank[r].pid == pid && job->rank[r].phase == PL_KEPT_RUNNING) {
+                *owner = job;
+                return &job->rank[r];
+            }
+    return NULL;
+}
+
+static bool send_report(const struct pl_keeper_report *report)
+{
+    return send(SOCKET_FD, report, sizeof(*report), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*report);
+}
+
+/* --- requests ---------------------------------------------------------------------------------------------- */
+
+static void *map_anonymous(size_t bytes, int how)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | how, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static bool add_job(struct keeper *k, uint32_t id, int plan_fd, int segment)
+{
+    struct stat st;
+    if (fstat(plan_fd, &st) != 0)
+        return false;
+    const struct pl_plan *plan = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, plan_fd, 0);
+    if (plan == MAP_FAILED)
+        return false;
+    size_t bytes = sizeof(struct pl_kept_job) + plan->rank_count * sizeof(struct pl_kept_rank);
+    struct pl_kept_job *job = map_anonymous(bytes, MAP_PRIVATE);
+    if (!job) {
+        munmap((void *)plan, (size_t)st.st_size);
+        return false;
+    }
+    job->mapped = bytes;
+    job->plan = plan;
+    job->plan_bytes = (size_t)st.st_size;
+    job->segment = fcntl(segment, F_DUPFD_CLOEXEC, SOCKET_FD + 1);
+    job->id = id;
+    job->size = job->waiting = plan->rank_count;
+    job->next = k->jobs;
+    k->jobs = job;
+    return true;
+}
+
+/* Nothing of it can be started: it is kept to be reported. */
+static void add_failed(struct keeper *k, uint32_t id, int number)
+{
+    struct pl_kept_job *job = map_anonymous(sizeof(*job), MAP_PRIVATE);
+    if (!job) {
+        send_report(&(struct pl_keeper_report){ PL_KEEPER_GONE, id, .status = number });
+        return;
+    }
+    *job = (struct pl_kept_job){
+        .next = k->jobs, .mapped = sizeof(*job), .segment = -1, .id = id, .gone = true, .status = number
+    };
+    k->jobs = job;
+}
+
+static void free_job(struct keeper *k, struct pl_kept_job *job)
+{
+    struct pl_kept_job **at = &k->jobs;
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    if (job->plan)
+        munmap((void *)job->plan, job->plan_bytes);
+    munmap(job, job->mapped);
+}
+
+/* All ranks were started, or the rest will not be. */
+static void stop_starting(struct pl_kept_job *job)
+{
+    job->waiting = 0;
+    if (job->segment >= 0)
+        close(job->segment);
+    job->segment = -1;
+}
+
+/* Descriptors do not arrive when the limit of this process is reached. */
+static void start_ranks(struct keeper *k, struct pl_kept_job *job, uint32_t first, uint32_t count, const int *fd,
+                        bool arrived)
+{
+    for (uint32_t i = 0; i < count && first + i < job->size && job->waiting > 0; i++) {
+        struct pl_kept_rank *rank = &job->rank[first + i];
+        if (arrived)
+            pl_keeper_spawn(job, first + i, fd + 3 * i, k->shared, rank);
+        else
+            *rank = (struct pl_kept_rank){
+                .phase = PL_KEPT_ENDED, .unreported = 1 << PL_KEEPER_FAILED, .stage = PL_STAGE_SETUP, .status = EMFILE
+            };
+        job->waiting--;
+        job->running += rank->phase == PL_KEPT_RUNNING;
+    }
+    if (job->waiting == 0)
+        stop_starting(job);
+}
+
+/* To everything that the rank started, too; to itself alone if it has left its process group. */
+static void signal_rank(const struct pl_kept_rank *rank, int signo)
+{
+    if (kill(-rank->pid, signo) != 0)
+        kill(rank->pid, signo);
+}
+
+static void signal_ranks(struct pl_kept_job *job, int32_t only, int signo)
+{
+    for (uint32_t r = 0; r < job->size; r++)
+        if (job->rank[r].phase == PL_KEPT_RUNNING && (only < 0 || (uint32_t)only == r))
+            signal_rank(&job->rank[r], signo);
+}
+
+static void handle_request(struct keeper *k, const struct pl_keeper_request *request, const int *fd, int fds)
+{
+    struct pl_kept_job *job = find_job(k, request->job);
+    switch (request->op) {
+    case PL_KEEPER_JOB:
+        errno = EMFILE;
+        if (fds != 2 || !add_job(k, request->job, fd[0], fd[1]))
+            add_failed(k, request->job, errno);
+        break;
+    case PL_KEEPER_RANKS:
+        if (job)
+            start_ranks(k, job, (uint32_t)request->first, request->count, fd, (uint32_t)fds == 3 * request->count);
+        break;
+    case PL_KEEPER_FORGO:
+        if (job)
+            stop_starting(job);
+        break;
+    case PL_KEEPER_SIGNAL:
+        if (job)
+            signal_ranks(job, request->first, request->signal);
+        break;
+    }
+}
+
+/* Takes one request. False: there is none now. Sets *closed when the host has closed its end. */
+static bool take_request(struct keeper *k, bool *closed)
+{
+    struct pl_keeper_request request;
+    struct iovec part = { &request, sizeof(request) };
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(PL_KEEPER_FDS * sizeof(int))];
+    } control;
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
+    };
+    ssize_t got = recvmsg(SOCKET_FD, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < (ssize_t)sizeof(request)) {
+        *closed = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+        return false;
+    }
+    int fd[PL_KEEPER_FDS], fds = 0;
+    struct cmsghdr *carried = CMSG_FIRSTHDR(&message);
+    if (carried && carried->cmsg_type == SCM_RIGHTS) {
+        fds = (int)((carried->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        memcpy(fd, CMSG_DATA(carried), (size_t)fds * sizeof(int));
+    }
+    handle_request(k, &request, fd, fds);
+    for (int i = 0; i < fds; i++)
+        close(fd[i]);
+    return true;
+}
+
+/* --- ends of processes ------------------------------------------------------------------------------------- */
+
+/* Buries everybody who has died. A rank takes its process group along: that is done before it is buried, while its
+ * number cannot belong to anybody else. */
+static void bury(struct keeper *k)
+{
+    siginfo_t dead = { 0 };
+    while (waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT) == 0 && dead.si_pid > 0) {
+        struct pl_kept_job *job;
+        struct pl_kept_rank *rank = find_rank(k, dead.si_pid, &job);
+        int status = 0;
+        if (rank)
+            kill(-dead.si_pid, SIGKILL);
+        waitpid(dead.si_pid, &status, 0);
+        if (rank) {
+            rank->phase = PL_KEPT_ENDED;
+            rank->status = status;
+            rank->unreported |= 1 << PL_KEEPER_ENDED;
+            job->running--;
+        }
+        dead.si_pid = 0;
+    }
+}
+
+/* Jobs without ranks are gone once nothing that they left behind lives. What is killed here dies with a SIGCHLD of
+ * its own, which brings us back. */
+static void sweep(struct keeper *k)
+{
+    for (struct pl_kept_job *job = k->jobs; job; job = job->next) {
+        if (job->waiting > 0 || job->running > 0 || job->gone)
+            continue;
+        job->gone = pl_keeper_sweep(k->jobs, job->plan->cookie, false) == 0;
+        if (job->gone)
+            pl_litter_sweep();
+    }
+}
+
+/* --- reports ----------------------------------------------------------------------------------------------- */
+
+static bool report_rank(const struct pl_kept_job *job, uint32_t number, struct pl_kept_rank *rank)
+{
+    for (uint32_t news = PL_KEEPER_STARTED; news <= PL_KEEPER_ENDED; news++) {
+        if (!(rank->unreported & 1u << news))
+            continue;
+        struct pl_keeper_report report = { news, job->id, number, rank->pid, rank->status, rank->stage };
+        if (!send_report(&report))
+            return false;
+        rank->unreported &= (uint8_t) ~(1u << news);
+    }
+    return true;
+}
+
+/* Sends what is to be sent, in the order started, ended, gone for each job. False: the socket is full. */
+static bool report(struct keeper *k)
+{
+    struct pl_kept_job *next;
+    for (struct pl_kept_job *job = k->jobs; job; job = next) {
+        next = job->next;
+        for (uint32_t r = 0; r < job->size; r++)
+            if (job->rank[r].unreported && !report_rank(job, r, &job->rank[r]))
+                return false;
+        if (!job->gone)
+            continue;
+        struct pl_keeper_report gone = { .news = PL_KEEPER_GONE, .job = job->id, .status = job->status };
+        if (!send_report(&gone))
+            return false;
+        free_job(k, job);
+    }
+    return true;
+}
+
+/* --- the loop ---------------------------------------------------------------------------------------------- */
+
+/* The host is gone: nothing of its jobs may live on. What cannot be killed (another user's) is left alone. */
+static _Noreturn void end_everything(struct keeper *k)
+{
+    for (struct pl_kept_job *job = k->jobs; job; job = job->next)
+        signal_ranks(job, -1, SIGKILL);
+    do {
+        bury(k);
+        struct pollfd p = { .fd = k->children, .events = POLLIN };
+        if (pl_keeper_sweep(k->jobs, 0, true) == 0)
+            break;
+        struct signalfd_siginfo seen;
+        poll(&p, 1, 100);
+        while (read(k->children, &seen, sizeof(seen)) > 0)
+            ;
+    } while (true);
+    pl_litter_sweep();
+    _exit(0);
+}
+
+static void close_from(int first)
+{
+    struct rlimit limit;
+    if (syscall(SYS_close_range, first, ~0u, 0) == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    for (int fd = first; (rlim_t)fd < limit.rlim_cur; fd++)
+        close(fd);
+}
+
+static void become_keeper(struct keeper *k, int socket, pid_t host)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    for (int s = 1; s < NSIG; s++) {
+        struct sigaction now;
+        /* nohup's ignored SIGHUP is for the ranks too; everything else starts afresh */
+        if (s == SIGHUP && sigaction(s, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+            continue;
+        signal(s, SIG_DFL);
+    }
+    if (dup2(socket, SOCKET_FD) != SOCKET_FD)
+        _exit(1);
+    close_from(SOCKET_FD + 1); /* before anything is opened: the host may have all that its limit allows */
+    fcntl(SOCKET_FD, F_SETFD, FD_CLOEXEC);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < SOCKET_FD && null >= 0; fd++)
+        dup2(null, fd);
+    prctl(PR_SET_NAME, "plenum-keeper", 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    setpgid(0, 0);
+    if (chdir("/") != 0) { /* it then keeps the host's directory busy, no more */
+    }
+    k->children = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+    k->host = (int)syscall(SYS_pidfd_open, host, 0);
+    k->shared = map_anonymous(4096, MAP_SHARED);
+}
+
+_Noreturn void pl_keeper_run(int socket, pid_t host)
+{
+    struct keeper k = { .host = -1 };
+    bool closed = false, room = true;
+
+    become_keeper(&k, socket, host);
+    if (!k.shared || k.children < 0)
+        _exit(1);
+    while (!closed && getppid() == host) {
+        struct pollfd p[] = { { .fd = SOCKET_FD, .events = (short)(room ? POLLIN : POLLIN | POLLOUT) },
+                              { .fd = k.children, .events = POLLIN },
+                              { .fd = k.host, .events = POLLIN } };
+        poll(p, 3, -1);
+        struct signalfd_siginfo seen;
+        while (read(k.children, &seen, sizeof(seen)) > 0)
+            ;
+        while (take_request(&k, &closed))
+            ;
+        bury(&k);
+        sweep(&k);
+        room = report(&k);
+    }
+    end_everything(&k);
+}

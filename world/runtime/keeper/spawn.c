@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How the keeper starts a rank. Between vfork() and execve() the child runs on the keeper's memory: it writes nothing
+ * but `*shared`. (Where vfork() is a plain fork(), under a sanitizer for example, `*shared` still arrives.)
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "world/runtime/keeper/keeper.h"
+
+struct child {
+    const char *path, *wdir;
+    char **argv, **env;
+    const int *fd;
+    int segment, job_fd;
+    const cpu_set_t *cpus; /* NULL: not bound */
+    pid_t keeper;
+    int *failed; /* [2]: stage, errno */
+};
+
+static _Noreturn void child_fail(const struct child *c, enum pl_keeper_stage stage)
+{
+    c->failed[1] = errno;
+    c->failed[0] = stage;
+    _exit(127);
+}
+
+/* A script without a #! line is the shell's. c->argv has room for one more in front. */
+static void child_exec(const struct child *c)
+{
+    execve(c->path, c->argv, c->env);
+    if (errno != ENOEXEC)
+        return;
+    char **argv = c->argv - 1;
+    argv[0] = "/bin/sh";
+    argv[1] = (char *)c->path;
+    execve(argv[0], argv, c->env);
+}
+
+static _Noreturn void child_run(const struct child *c)
+{
+    sigset_t none;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != c->keeper)
+        _exit(127);
+    for (int s = 0; s < 3; s++)
+        if (dup2(c->fd[s], s) < 0)
+            child_fail(c, PL_STAGE_SETUP);
+    if (c->segment == c->job_fd ? fcntl(c->job_fd, F_SETFD, 0) < 0 : dup2(c->segment, c->job_fd) < 0)
+        child_fail(c, PL_STAGE_SETUP);
+    syscall(SYS_close_range, 3, c->job_fd - 1, 0); /* all of these are close-on-exec: this only makes sure */
+    syscall(SYS_close_range, c->job_fd + 1, ~0u, 0);
+    if (chdir(c->wdir) != 0)
+        child_fail(c, PL_STAGE_WDIR);
+    if (c->cpus && sched_setaffinity(0, sizeof(*c->cpus), c->cpus) != 0)
+        child_fail(c, PL_STAGE_SETUP);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    child_exec(c);
+    child_fail(c, PL_STAGE_EXEC);
+}
+
+static char **point_at(const struct pl_plan *plan, uint32_t offset, uint32_t count, char **out)
+{
+    const uint32_t *text = pl_plan_at(plan, offset);
+    for (uint32_t i = 0; i < count; i++)
+        *out++ = (char *)pl_plan_at(plan, text[i]);
+    return out;
+}
+
+void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[3], int *shared,
+                     struct pl_kept_rank *rank)
+{
+    const struct pl_plan *plan = job->plan;
+    const struct pl_plan_rank *p = (const struct pl_plan_rank *)pl_plan_at(plan, plan->ranks) + number;
+    size_t bytes = (3 + p->argc + p->envc + p->ownc) * sizeof(char *);
+    char **pointers = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    rank->phase = PL_KEPT_ENDED;
+    rank->unreported = 1 << PL_KEEPER_FAILED;
+    rank->stage = PL_STAGE_FORK;
+    rank->status = ENOMEM;
+    if (pointers == MAP_FAILED)
+        return;
+
+    char **env = point_at(plan, p->argv, p->argc, pointers + 1) + 1;
+    point_at(plan, p->own, p->ownc, point_at(plan, p->env, p->envc, env));
+    shared[0] = 0;
+    const struct child child = {
+        .path = pl_plan_at(plan, p->path),
+        .wdir = pl_plan_at(plan, p->wdir),
+        .argv = pointers + 1,
+        .env = env,
+        .fd = fd,
+        .segment = job->segment,
+        .job_fd = (int)plan->job_fd,
+        .cpus = p->cpus ? pl_plan_at(plan, p->cpus) : NULL,
+        .keeper = getpid(),
+        .failed = shared,
+    };
+    rank->pid = vfork();
+    if (rank->pid == 0)
+        child_run(&child);
+
+    if (rank->pid < 0) {
+        rank->status = errno;
+    } else if (shared[0]) {
+        rank->stage = (uint8_t)shared[0];
+        rank->status = shared[1];
+    } else {
+        rank->phase = PL_KEPT_RUNNING;
+        rank->unreported = 1 << PL_KEEPER_STARTED;
+        rank->status = 0;
+    }
+    munmap(pointers, bytes);
+}

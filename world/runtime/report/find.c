@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a report may mean. From each rank that waits, in one thread or in several for the same rank, the chain of those
+ * that it waits for is followed: it ends in a circle, with somebody who does not wait in MPI, or with one whom nobody
+ * in particular can help.
+ *
+ * The processes do not answer at the same moment. So only what had lasted for a while when it was told counts: all of
+ * that was so at one time, and what was on its way then has arrived.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "world/runtime/report/report.h"
+
+enum { CIRCLE_TOLD = 8, MISMATCHES = 3, LIKELY_MAX = 24, LASTING = 100000000 /* nanoseconds */ };
+
+struct search {
+    struct pl_report *report;
+    int *seen;    /* [size] in which walk a rank was met last, from 1 */
+    int *end;     /* [waits] the rank that ends the chain; -1: a circle */
+    bool *told;   /* [size] */
+    bool *marked; /* [size] */
+    char *text;
+    size_t size;
+};
+
+/* --- sentences --------------------------------------------------------------------------------------------- */
+
+static FILE *begin(struct search *s)
+{
+    s->text = NULL;
+    return open_memstream(&s->text, &s->size);
+}
+
+static void end(struct search *s, FILE *out)
+{
+    struct pl_report *report = s->report;
+    fclose(out);
+    if (report->likelies == LIKELY_MAX) {
+        free(s->text);
+        return;
+    }
+    char **more = realloc(report->likely, ((size_t)report->likelies + 1) * sizeof(*more));
+    if (more)
+        report->likely = more;
+    if (more && s->text)
+        more[report->likelies++] = s->text;
+    else
+        free(s->text);
+}
+
+/* --- chains ------------------------------------------------------------------------------------------------ */
+
+static bool lasts(const struct pl_report_wait *wait)
+{
+    return wait->item->waited >= LASTING;
+}
+
+/* What a rank waits for; NULL: nothing, or not for long, or not in all of its threads for the same rank. */
+static const struct pl_report_wait *only_wait(const struct pl_report *report, int rank)
+{
+    const struct pl_report_wait *wait = report->first[rank];
+    int waits = report->rank[rank].waits;
+    for (int i = 0; i < waits; i++)
+        if (!lasts(&wait[i]) ||
+            (waits > 1 && (wait[i].item->awaited_count == 0 || wait[i].item->awaited[0] != wait->item->awaited[0])))
+            return NULL;
+    return waits > 0 ? wait : NULL;
+}
+
+static void tell_circle(struct search *s, int first)
+{
+    struct pl_report *report = s->report;
+    int named = 0;
+    FILE *out = begin(s);
+    if (!out)
+        return;
+    memset(s->marked, 0, (size_t)report->size * sizeof(*s->marked));
+    for (int r = first; !s->marked[r]; r = only_wait(report, r)->item->awaited[0])
+        s->marked[r] = s->told[r] = true;
+    pl_report_write_ranks(s->marked, report->size, out);
+    fputs(only_wait(report, first)->item->awaited[0] == first ? " waits for itself: " : " wait for each other: ", out);
+    int r = first;
+    do {
+        const struct pl_report_wait *wait = only_wait(report, r);
+        fprintf(out, "%srank %d for rank %d (%s", named ? ", " : "", r, wait->item->awaited[0], wait->function);
+        if (wait->item->tag != PL_ANY && wait->item->what != PL_WHAT_COLLECTIVE)
+            fprintf(out, ", tag %d", wait->item->tag);
+        fprintf(out, wait->item->object[0] ? " on %s)" : ")", wait->item->object);
+        r = wait->item->awaited[0];
+    } while (++named < CIRCLE_TOLD && r != first);
+    if (r != first)
+        fputs(", and so on", out);
+    end(s, out);
+}
+
+/* Follows the chain from a wait. The rank at its end; -1: a circle, which is told. */
+static int follow(struct search *s, int walk)
+{
+    struct pl_report *report = s->report;
+    const struct pl_report_wait *wait = &report->wait[walk];
+    s->seen[wait->rank] = walk + 1;
+    while (wait->item->awaited_count > 0) {
+        int next = wait->item->awaited[0];
+        if (s->seen[next] == walk + 1 && only_wait(report, next)) {
+            if (!s->told[next])
+                tell_circle(s, next);
+            return -1;
+        }
+        s->seen[next] = walk + 1;
+        wait = only_wait(report, next);
+        if (!wait)
+            return next;
+    }
+    return wait->rank;
+}
+
+/* --- who is missing ---------------------------------------------------------------------------------------- */
+
+static bool same_place(const struct pl_report_wait *a, const struct pl_report_wait *b)
+{
+    return strcmp(a->function, b->function) == 0 && a->item->what == b->item->what && a->item->home == b->item->home &&
+           a->item->serial == b->item->serial && strcmp(a->item->object, b->item->object) == 0;
+}
+
+/* Those that a collective, or a meeting, misses: all that do not wait at all; else the one at the end of the chain. */
+static void mark_missing(struct search *s, const struct pl_report_wait *wait, int last)
+{
+    const struct pl_job_item *item = wait->item;
+    const struct pl_report_rank *rank = s->report->rank;
+    memset(s->marked, 0, (size_t)s->report->size * sizeof(*s->marked));
+    for (uint32_t i = 0; item->what == PL_WHAT_COLLECTIVE && i < item->range_count; i++)
+        for (uint32_t r = item->range[i][0]; r <= item->range[i][1]; r++)
+            s->marked[r] = rank[r].waits == 0;
+    for (uint32_t i = 0; item->what == PL_WHAT_MEETING && i < item->awaited_count; i++)
+        s->marked[item->awaited[i]] = rank[item->awaited[i]].waits == 0;
+    s->marked[last] = true;
+}
+
+static bool same_outside(const struct pl_report_rank *a, const struct pl_report_rank *b)
+{
+    return strcmp(pl_report_outside(a, false), pl_report_outside(b, false)) == 0;
+}
+
+static void write_missing(struct search *s, const struct pl_report_wait *wait, int last, FILE *out)
+{
+    struct pl_report *report = s->report;
+    mark_missing(s, wait, last);
+    for (int r = 0; r < report->size; r++) {
+        bool *same = s->marked[r] ? calloc((size_t)report->size, sizeof(*same)) : NULL;
+        int count = 0;
+        for (int i = r; same && i < report->size; i++)
+            if (s->marked[i] && same_outside(&report->rank[i], &report->rank[r])) {
+                same[i] = true;
+                s->marked[i] = false;
+                count++;
+            }
+        if (!same)
+            continue;
+        fputs("; ", out);
+        pl_report_write_ranks(same, report->size, out);
+        fprintf(out, " %s", pl_report_outside(&report->rank[r], count > 1));
+        free(same);
+    }
+}
+
+/* All that stand at the same place and whose chains end with the same rank. */
+static void tell_missing(struct search *s, int first)
+{
+    struct pl_report *report = s->report;
+    const struct pl_report_wait *wait = &report->wait[first];
+    int last = s->end[first], count = 0;
+    FILE *out = begin(s);
+    if (!out)
+        return;
+    memset(s->marked, 0, (size_t)report->size * sizeof(*s->marked));
+    for (int i = first; i < report->waits; i++)
+        if (s->end[i] == last && same_place(&report->wait[i], wait)) {
+            count += !s->marked[report->wait[i].rank];
+            s->marked[report->wait[i].rank] = true;
+            s->end[i] = -1;
+        }
+    pl_report_write_ranks(s->marked, report->size, out);
+    fprintf(out, " %s in %s", count == 1 ? "waits" : "wait", wait->function);
+    if (wait->item->object[0])
+        fprintf(out, wait->item->what == PL_WHAT_MEETING ? " of \"%s\"" : " on %s", wait->item->object);
+    if ((wait->item->awaited[0] != last || count > 1) && wait->item->what != PL_WHAT_COLLECTIVE)
+        fprintf(out, ", in the end for rank %d", last);
+    if (report->rank[last].waits == 0) {
+        write_missing(s, wait, last, out);
+    } else {
+        fprintf(out, "; rank %d is in ", last);
+        pl_report_write_wait(report->first[last], out);
+    }
+    end(s, out);
+}
+
+/* --- messages that do not fit ------------------------------------------------------------------------------ */
+
+static bool fits(int wanted, int has)
+{
+    return wanted == PL_ANY || wanted == has;
+}
+
+static void tell_mismatch(struct search *s, const struct pl_report_wait *wait, const struct pl_job_item *message)
+{
+    const struct pl_job_item *item = wait->item;
+    bool comm = item->home == message->home && item->serial == message->serial;
+    bool peer = item->peer == PL_ANY
+                    ? message->awaited_count > 0
+                    : item->awaited_count > 0 && message->awaited_count > 0 && item->awaited[0] == message->awaited[0];
+    bool tag = fits(item->tag, message->tag);
+    if (comm + peer + tag != 2) /* exactly one of the three is wrong */
+        return;
+    FILE *out = begin(s);
+    if (!out)
+        return;
+    fprintf(out, "rank %d is in ", wait->rank);
+    pl_report_write_wait(wait, out);
+    fprintf(out, "; what has come is ");
+    pl_report_write_item(message, out);
+    fprintf(out, ": another %s", !comm ? "communicator" : !tag ? "tag" : "rank");
+    end(s, out);
+}
+
+static void find_mismatches(struct search *s)
+{
+    for (int i = 0; i < s->report->waits && s->report->likelies < MISMATCHES; i++) {
+        const struct pl_report_wait *wait = &s->report->wait[i];
+        const struct pl_job_page *page = s->report->rank[wait->rank].page;
+        int before = lasts(wait) ? s->report->likelies : -1;
+        for (uint32_t k = 0; k < page->items && s->report->likelies == before; k++)
+            if (page->item[k].kind == PL_ITEM_MESSAGE &&
+                (wait->item->what == PL_WHAT_RECV || wait->item->what == PL_WHAT_PROBE))
+                tell_mismatch(s, wait, &page->item[k]);
+    }
+}
+
+/* --- collectives that differ ------------------------------------------------------------------------------- */
+
+/* Are two ranks in the same of the communicator's collectives, and in functions of different names? */
+static bool same_number(const struct pl_report_wait *a, const struct pl_report_wait *b)
+{
+    return a->item->what == PL_WHAT_COLLECTIVE && b->item->what == PL_WHAT_COLLECTIVE && a->item->tag >= 0 &&
+           a->item->tag == b->item->tag && a->item->home == b->item->home && a->item->serial == b->item->serial &&
+           lasts(a) && lasts(b);
+}
+
+static void tell_different(struct search *s, int first)
+{
+    struct pl_report *report = s->report;
+    const struct pl_report_wait *wait = report->wait;
+    FILE *out = begin(s);
+    if (!out)
+        return;
+    fprintf(out, "different collectives at the same time on %s: ", wait[first].item->object);
+    for (int i = first; i < report->waits; i++) {
+        if (s->told[wait[i].rank] || !same_number(&wait[i], &wait[first]))
+            continue;
+        memset(s->marked, 0, (size_t)report->size * sizeof(*s->marked));
+        for (int k = i; k < report->waits; k++)
+            if (same_number(&wait[k], &wait[first]) && strcmp(wait[k].function, wait[i].function) == 0)
+                s->marked[wait[k].rank] = s->told[wait[k].rank] = true;
+        fputs(i > first ? ", " : "", out);
+        pl_report_write_ranks(s->marked, report->size, out);
+        fprintf(out, " in %s", wait[i].function);
+    }
+    end(s, out);
+}
+
+/* Those that are told of here are in no circle that would be worth telling. */
+static void find_different(struct search *s)
+{
+    const struct pl_report_wait *wait = s->report->wait;
+    for (int i = 0; i < s->report->waits; i++)
+        for (int k = i + 1; k < s->report->waits && !s->told[wait[i].rank]; k++)
+            if (same_number(&wait[i], &wait[k]) && strcmp(wait[i].function, wait[k].function) != 0)
+                tell_different(s, i);
+}
+
+/* --- all of it --------------------------------------------------------------------------------------------- */
+
+/* Everybody waits, and nobody in particular is waited for. */
+static void tell_silence(struct search *s)
+{
+    for (int i = 0; i < s->report->waits; i++)
+        if (!lasts(&s->report->wait[i]))
+            return;
+    for (int r = 0; r < s->report->size; r++)
+        if (s->report->rank[r].waits == 0 && s->report->rank[r].life != PL_LIFE_ENDED &&
+            s->report->rank[r].life != PL_LIFE_FINALIZED)
+            return;
+    FILE *out = s->report->waits && s->report->likelies == 0 ? begin(s) : NULL;
+    if (!out)
+        return;
+    fputs("all processes wait, and none of them sends what another one would take", out);
+    end(s, out);
+}
+
+void pl_report_find(struct pl_report *report)
+{
+    size_t size = (size_t)report->size;
+    struct search s = {
+        .report = report,
+        .seen = calloc(size, sizeof(*s.seen)),
+        .end = calloc((size_t)report->waits + 1, sizeof(*s.end)),
+        .told = calloc(size, sizeof(*s.told)),
+        .marked = calloc(size, sizeof(*s.marked)),
+    };
+    if (s.seen && s.end && s.told && s.marked) {
+        find_mismatches(&s);
+        find_different(&s);
+        for (int i = 0; i < report->waits; i++)
+            s.end[i] = lasts(&report->wait[i]) ? follow(&s, i) : -1;
+        for (int i = 0; i < report->waits; i++)
+            if (s.end[i] >= 0 && s.end[i] != report->wait[i].rank &&
+                (report->rank[s.end[i]].waits == 0 || only_wait(report, s.end[i])))
+                tell_missing(&s, i);
+        tell_silence(&s);
+    }
+    free(s.seen);
+    free(s.end);
+    free(s.told);
+    free(s.marked);
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reports as text: ranks in the same state in one paragraph, and what it may mean at the end. */
+#include <stdlib.h>
+#include <string.h>
+#include <signal.h>
+
+#include "world/runtime/report/report.h"
+
+enum {
+    DETAILS = 8, /* ranks of a paragraph whose pending operations and messages are told */
+    NAMED = 4,   /* of each of these, and how many more there are */
+    JOINED = 4,  /* ranks beside the first that wait for another rank each */
+};
+
+/* --- words ------------------------------------------------------------------------------------------------- */
+
+void pl_report_write_ranks(const bool *marked, int size, FILE *out)
+{
+    int count = 0;
+    for (int r = 0; r < size; r++)
+        count += marked[r];
+    fputs(count == 1 ? "rank" : "ranks", out);
+    const char *separator = " ";
+    for (int r = 0; r < size; r++) {
+        int last = r;
+        if (!marked[r])
+            continue;
+        while (last + 1 < size && marked[last + 1])
+            last++;
+        fprintf(out, last > r ? "%s%d-%d" : "%s%d", separator, r, last);
+        separator = ", ";
+        r = last;
+    }
+}
+
+static void write_on(const struct pl_job_item *item, FILE *out)
+{
+    if (item->object[0])
+        fprintf(out, " on %s", item->object);
+    if (item->session[0] && strcmp(item->session, "World") != 0)
+        fprintf(out, " (%s)", item->session);
+}
+
+static void write_tag(const struct pl_job_item *item, FILE *out)
+{
+    if (item->tag == PL_ANY)
+        fputs(" with any tag", out);
+    else
+        fprintf(out, " with tag %d", item->tag);
+}
+
+static void write_awaited(const struct pl_job_item *item, FILE *out)
+{
+    fputs(item->awaited_count == 1 ? "rank" : "ranks", out);
+    for (uint32_t i = 0; i < item->awaited_count; i++)
+        fprintf(out, "%s %d", i ? "," : "", item->awaited[i]);
+}
+
+/* A rank of the communicator; a process of another job by its name there, too. */
+static void write_peer(const struct pl_job_item *item, FILE *out)
+{
+    if (item->peer >= 0)
+        fprintf(out, "rank %d", item->peer);
+    else
+        fputs(item->peer == PL_EACH ? "another rank each" : "any rank", out);
+    if (item->peer >= 0 && item->far >= 0)
+        fprintf(out, " (rank %d of job %s)", item->far, item->far_job);
+}
+
+static void write_message(const struct pl_job_item *item, FILE *out)
+{
+    fputs("a message ", out);
+    if (item->kind == PL_ITEM_MESSAGE && item->bytes >= 0)
+        fprintf(out, "of %lld bytes ", (long long)item->bytes);
+    fputs("from ", out);
+    write_peer(item, out);
+    write_tag(item, out);
+}
+
+void pl_report_write_item(const struct pl_job_item *item, FILE *out)
+{
+    switch ((enum pl_item_what)item->what) {
+    case PL_WHAT_RECV:
+    case PL_WHAT_PROBE: write_message(item, out); break;
+    case PL_WHAT_SEND:
+        write_peer(item, out);
+        fprintf(out, " to take its message of %lld bytes", (long long)item->bytes);
+        write_tag(item, out);
+        if (item->unsent)
+            fputs(" (not on its way yet)", out);
+        break;
+    case PL_WHAT_COLLECTIVE:
+        if (item->peer >= 0)
+            write_peer(item, out);
+        else
+            fputs("the others", out);
+        fputs(" in a collective operation", out);
+        break;
+    case PL_WHAT_ANY: fputs("one of several operations", out); break;
+    case PL_WHAT_MEETING:
+        if (item->awaited_count)
+            write_awaited(item, out);
+        else
+            fputs("an answer", out);
+        fprintf(out, " to make the communicator of \"%s\"", item->object);
+        return;
+    case PL_WHAT_CLOSE:
+        if (item->awaited_count)
+            write_awaited(item, out);
+        else
+            fputs("others", out);
+        fputs(" to take what it has sent", out);
+        break;
+    case PL_WHAT_ADDRESS: fprintf(out, "rank %d to be initialized", item->peer); break;
+    case PL_WHAT_ACCEPT: fputs("another job to connect to its port", out); break;
+    case PL_WHAT_CONNECT: fputs("another job to accept at the port to which it connects", out); break;
+    case PL_WHAT_REQUEST: fputs("a generalized request, which the program completes", out); break;
+    default:
+        if (item->kind == PL_ITEM_MESSAGE)
+            write_message(item, out);
+        else
+            fputs("an operation", out);
+    }
+    write_on(item, out);
+}
+
+void pl_report_write_wait(const struct pl_report_wait *wait, FILE *out)
+{
+    fputs(wait->function, out);
+    if (wait->item->what == PL_WHAT_COLLECTIVE) {
+        write_on(wait->item, out);
+        return;
+    }
+    fputs(", waiting for ", out);
+    pl_report_write_item(wait->item, out);
+}
+
+const char *pl_report_outside(const struct pl_report_rank *rank, bool several)
+{
+    switch (rank->life) {
+    case PL_LIFE_BEFORE: return several ? "have not initialized MPI" : "has not initialized MPI";
+    case PL_LIFE_BETWEEN: return several ? "have no session any more" : "has no session any more";
+    case PL_LIFE_FINALIZED: return several ? "have finalized MPI" : "has finalized MPI";
+    case PL_LIFE_ENDED: return several ? "have ended" : "has ended";
+    default: return several ? "are not waiting in MPI" : "is not waiting in MPI";
+    }
+}
+
+/* --- paragraphs -------------------------------------------------------------------------------------------- */
+
+static char *text_of(const struct pl_report_wait *wait)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    pl_report_write_wait(wait, out);
+    fclose(out);
+    return text;
+}
+
+/* Does it wait for one rank, which may be another one elsewhere? */
+static bool has_peer(const struct pl_report_wait *wait)
+{
+    const struct pl_job_item *item = wait->item;
+    return item->peer >= 0 && item->far < 0 && item->awaited_count == 1 &&
+           (item->what == PL_WHAT_RECV || item->what == PL_WHAT_SEND || item->what == PL_WHAT_PROBE);
+}
+
+static char *text_of_each(const struct pl_report_wait *wait)
+{
+    struct pl_job_item item = *wait->item;
+    struct pl_report_wait each = *wait;
+    item.peer = PL_EACH;
+    each.item = &item;
+    return text_of(&each);
+}
+
+/* Where many stand at the same place and wait for another rank each, as neighbours do, they get one text. */
+static void join(const struct pl_report *report, int first, char **text)
+{
+    char *each = has_peer(&report->wait[first]) ? text_of_each(&report->wait[first]) : NULL;
+    bool *same = each ? calloc((size_t)report->waits, sizeof(*same)) : NULL;
+    int others = 0;
+    for (int i = first; same && i < report->waits; i++) {
+        char *own = has_peer(&report->wait[i]) && strcmp(report->wait[i].caller, report->wait[first].caller) == 0
+                        ? text_of_each(&report->wait[i])
+                        : NULL;
+        same[i] = own && strcmp(own, each) == 0;
+        others += same[i] && strcmp(text[i], text[first]) != 0;
+        free(own);
+    }
+    for (int i = first; others >= JOINED && i < report->waits; i++) {
+        char *own = same[i] ? strdup(each) : NULL;
+        if (own) {
+            free(text[i]);
+            text[i] = own;
+        }
+    }
+    free(same);
+    free(each);
+}
+
+static void write_each(const struct pl_report *report, const bool *marked, FILE *out)
+{
+    int told = 0;
+    fputs("    ", out);
+    for (int r = 0; r < report->size && told < DETAILS; r++)
+        if (marked[r])
+            fprintf(out, "%srank %d for %d", told++ ? ", " : "", r, report->first[r]->item->peer);
+    fputs(told == DETAILS ? " ...\n" : "\n", out);
+}
+
+static void write_kind(const struct pl_job_page *page, int rank, enum pl_item_kind kind, const char *does, FILE *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < page->items; i++) {
+        if (page->item[i].kind != kind || ++count > NAMED)
+            continue;
+        fprintf(out, "    rank %d %s ", rank, does);
+        pl_report_write_item(&page->item[i], out);
+        fputc('\n', out);
+    }
+    unsigned long more = (count > NAMED ? count - NAMED : 0) + (unsigned long)page->left_out[kind];
+    if (more)
+        fprintf(out, "    rank %d %s %lu more\n", rank, does, more);
+}
+
+static void write_queues(const struct pl_report *report, int rank, FILE *out)
+{
+    write_kind(report->rank[rank].page, rank, PL_ITEM_PENDING, "also waits for", out);
+    write_kind(report->rank[rank].page, rank, PL_ITEM_MESSAGE, "has, and does not receive,", out);
+}
+
+/* All that wait for the same, from `first` on. Marks them as told. */
+static void write_waits(const struct pl_report *report, int first, char *const *text, bool *told, bool *marked,
+                        FILE *out)
+{
+    double least = 1e18, most = 0;
+    int details = 0;
+    memset(marked, 0, (size_t)report->size * sizeof(*marked));
+    for (int i = first; i < report->waits; i++) {
+        const struct pl_report_wait *wait = &report->wait[i];
+        if (told[i] || strcmp(text[i], text[first]) != 0 || strcmp(wait->caller, report->wait[first].caller) != 0)
+            continue;
+        double seconds = (double)wait->item->waited * 1e-9;
+        least = seconds < least ? seconds : least;
+        most = seconds > most ? seconds : most;
+        told[i] = marked[wait->rank] = true;
+    }
+    fputs("  ", out);
+    pl_report_write_ranks(marked, report->size, out);
+    fprintf(out, ": in %s", text[first]);
+    if (most > 0)
+        fprintf(out, most - least < 0.1 ? ", for %.1f s" : ", for %.1f to %.1f s", least, most);
+    fputc('\n', out);
+    if (report->wait[first].caller[0])
+        fprintf(out, "    called from %s\n", report->wait[first].caller);
+    if (strstr(text[first], "another rank each"))
+        write_each(report, marked, out);
+    for (int r = 0; r < report->size && details < DETAILS; r++)
+        if (marked[r] && report->first[r] >= &report->wait[first] && ++details)
+            write_queues(report, r, out);
+}
+
+static void write_process(const struct pl_report_rank *r, FILE *out)
+{
+    const char *what = r->state == 'R'                      ? "it runs"
+                       : r->state == 'T' || r->state == 't' ? "it is stopped"
+                       : r->state == 'S'                    ? "it sleeps"
+                       : r->state == 'D'                    ? "it waits for a device"
+                                                            : NULL;
+    if (what && r->sleeps[0])
+        fprintf(out, "; %s in %s", what, r->sleeps);
+    else if (what)
+        fprintf(out, "; %s", what);
+}
+
+static bool same_outside(const struct pl_report_rank *a, const struct pl_report_rank *b)
+{
+    return a->waits == b->waits && strcmp(pl_report_outside(a, false), pl_report_outside(b, false)) == 0 &&
+           a->state == b->state && strcmp(a->sleeps, b->sleeps) == 0;
+}
+
+static void write_outside(const struct pl_report *report, int first, bool *told, bool *marked, FILE *out)
+{
+    int count = 0;
+    memset(marked, 0, (size_t)report->size * sizeof(*marked));
+    for (int r = first; r < report->size; r++)
+        if (!told[r] && same_outside(&report->rank[r], &report->rank[first])) {
+            told[r] = marked[r] = true;
+            count++;
+        }
+    fputs("  ", out);
+    pl_report_write_ranks(marked, report->size, out);
+    fprintf(out, ": %s", pl_report_outside(&report->rank[first], count > 1));
+    if (report->rank[first].life != PL_LIFE_ENDED)
+        fprintf(out, " (pid %d%s)", (int)report->rank[first].pid, count > 1 ? " and others" : "");
+    write_process(&report->rank[first], out);
+    fputc('\n', out);
+}
+
+void pl_report_write(const struct pl_report *report, FILE *out)
+{
+    size_t most = (size_t)(report->waits > report->size ? report->waits : report->size);
+    char **text = calloc(most + 1, sizeof(*text));
+    bool *told = calloc(most, sizeof(*told)), *marked = calloc(most, sizeof(*marked));
+    bool good = text && told && marked;
+    for (int i = 0; good && i < report->waits; i++)
+        good = (text[i] = text_of(&report->wait[i])) != NULL;
+    if (good) {
+        fprintf(out, "what the %d %s of the job %s in:\n", report->size, report->size == 1 ? "process" : "processes",
+                report->size == 1 ? "is" : "are");
+        for (int i = 0; i < report->waits; i++)
+            if (strstr(text[i], "another rank each") == NULL)
+                join(report, i, text);
+        for (int i = 0; i < report->waits; i++)
+            if (!told[i])
+                write_waits(report, i, text, told, marked, out);
+        memset(told, 0, most * sizeof(*told));
+        for (int r = 0; r < report->size; r++)
+            if (!told[r] && report->rank[r].waits == 0)
+                write_outside(report, r, told, marked, out);
+        for (int i = 0; i < report->likelies; i++)
+            fprintf(out, "likely: %s\n", report->likely[i]);
+    }
+    for (int i = 0; text && i < report->waits; i++)
+        free(text[i]);
+    free(text);
+    free(told);
+    free(marked);
+}
+
+/* --- crashes ----------------------------------------------------------------------------------------------- */
+
+void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank, FILE *out)
+{
+    const struct pl_job_trace *trace = &page->trace[PL_PAGE_TRACES - 1];
+    int signo = (int)page->crashed;
+    const char *name = sigdescr_np(signo);
+    char function[64], text[320];
+    pl_report_place(symbols, page, trace, function, text);
+    fprintf(out, "rank %d crashed %s%s: signal %d (%s)", rank, strcmp(function, "MPI") ? "in " : "outside of MPI",
+            strcmp(function, "MPI") ? function : "", signo, name ? name : "unknown");
+    if (page->crash_sender > 0)
+        fprintf(out, ", sent by process %d", (int)page->crash_sender);
+    else if (page->crash_code > 0 && (signo == SIGSEGV || signo == SIGBUS))
+        fprintf(out, " at address 0x%llx", (unsigned long long)page->crash_address);
+    fputc('\n', out);
+    for (uint32_t i = 0; i < trace->count; i++) {
+        uint32_t last = i;
+        pl_report_frame(symbols, page, trace, i, text);
+        fprintf(out, "  #%u %s", i, text);
+        while (last + 1 < trace->count && trace->frame[last + 1].offset == trace->frame[i].offset &&
+               trace->frame[last + 1].module == trace->frame[i].module)
+            last++;
+        fprintf(out, last > i ? ", %u times\n" : "\n", last - i + 1);
+        i = last;
+    }
+    if (trace->count == PL_PAGE_FRAMES)
+        fputs("  and so on\n", out);
+}
