@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Blocking collectives (MPI-5.0 chapter 6). Arguments and work: coll_move.c, coll_reduce.c; but most calls are short
- * and have the usual arguments, which a few comparisons find right, and go to the board at once: coll_usual.h.
+ * and have the usual arguments, which a few comparisons find right, and go to the board at once: coll_fast.h.
  */
-#include "api/coll_usual.h"
+#include "api/coll_fast.h"
 #include "api/pmpi.h"
 
 /* Such a call is wrong, or rare: its worker has to look. */
@@ -15,8 +15,8 @@ int MPI_Barrier(MPI_Comm comm)
 {
     const char *function = __func__;
     struct pl_coll coll;
-    if (pl_usual_comm(&coll, PL_COLL_BARRIER, 0, comm))
-        return pl_usual_run(function, &coll, 0);
+    if (pl_fast_comm(&coll, PL_COLL_BARRIER, 0, comm))
+        return pl_fast_run(function, &coll, 0);
     return WORK(pl_do_barrier, comm);
 }
 
@@ -25,8 +25,8 @@ static inline int bcast(const char *function, void *buffer, MPI_Count count, MPI
 {
     struct pl_coll coll;
     size_t bytes;
-    if (pl_usual_comm(&coll, PL_COLL_BCAST, root, comm) && pl_usual_received(&coll, buffer, count, datatype, &bytes))
-        return pl_usual_run(function, &coll, bytes);
+    if (pl_fast_comm(&coll, PL_COLL_BCAST, root, comm) && pl_fast_received(&coll, buffer, count, datatype, &bytes))
+        return pl_fast_run(function, &coll, bytes);
     return WORK(pl_do_bcast, buffer, count, datatype, root, comm);
 }
 
@@ -47,11 +47,11 @@ static inline int gather(const char *function, const void *sendbuf, MPI_Count se
 {
     struct pl_coll coll;
     size_t bytes, room;
-    if (pl_usual_comm(&coll, PL_COLL_GATHER, root, comm) &&
-        pl_usual_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
-        (root != coll.comm->rank || (pl_usual_received(&coll, recvbuf, recvcount, recvtype, &room) && room == bytes &&
-                                     pl_usual_apart(sendbuf, bytes, recvbuf, bytes * (size_t)coll.comm->size))))
-        return pl_usual_run(function, &coll, bytes);
+    if (pl_fast_comm(&coll, PL_COLL_GATHER, root, comm) &&
+        pl_fast_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
+        (root != coll.comm->rank || (pl_fast_received(&coll, recvbuf, recvcount, recvtype, &room) && room == bytes &&
+                                     pl_fast_apart(sendbuf, bytes, recvbuf, bytes * (size_t)coll.comm->size))))
+        return pl_fast_run(function, &coll, bytes);
     return WORK(pl_do_gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
@@ -73,12 +73,12 @@ static inline int gatherv(const char *function, const void *sendbuf, MPI_Count s
 {
     struct pl_coll coll = { 0 };
     size_t bytes;
-    if (pl_usual_comm(&coll, PL_COLL_GATHERV, root, comm) &&
-        pl_usual_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
+    if (pl_fast_comm(&coll, PL_COLL_GATHERV, root, comm) &&
+        pl_fast_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
         (root != coll.comm->rank ||
-         (pl_usual_received_each(&coll, recvbuf, recvcounts, displs, recvtype, sendbuf, bytes) &&
-          bytes <= pl_usual_length(recvcounts, coll.recvtype, root))))
-        return pl_usual_run(function, &coll, 0);
+         (pl_fast_received_each(&coll, recvbuf, recvcounts, displs, recvtype, sendbuf, bytes) &&
+          bytes <= pl_fast_length(recvcounts, coll.recvtype, root))))
+        return pl_fast_run(function, &coll, 0);
     return WORK(pl_do_gatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 
@@ -101,11 +101,11 @@ static inline int scatter(const char *function, const void *sendbuf, MPI_Count s
 {
     struct pl_coll coll;
     size_t bytes, sent;
-    if (pl_usual_comm(&coll, PL_COLL_SCATTER, root, comm) &&
-        pl_usual_received(&coll, recvbuf, recvcount, recvtype, &bytes) &&
-        (root != coll.comm->rank || (pl_usual_sent(&coll, sendbuf, sendcount, sendtype, &sent) && sent == bytes &&
-                                     pl_usual_apart(sendbuf, bytes * (size_t)coll.comm->size, recvbuf, bytes))))
-        return pl_usual_run(function, &coll, bytes);
+    if (pl_fast_comm(&coll, PL_COLL_SCATTER, root, comm) &&
+        pl_fast_received(&coll, recvbuf, recvcount, recvtype, &bytes) &&
+        (root != coll.comm->rank || (pl_fast_sent(&coll, sendbuf, sendcount, sendtype, &sent) && sent == bytes &&
+                                     pl_fast_apart(sendbuf, bytes * (size_t)coll.comm->size, recvbuf, bytes))))
+        return pl_fast_run(function, &coll, bytes);
     return WORK(pl_do_scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
@@ -127,11 +127,11 @@ static inline int scatterv(const char *function, const void *sendbuf, struct pl_
 {
     struct pl_coll coll = { 0 };
     size_t bytes;
-    if (pl_usual_comm(&coll, PL_COLL_SCATTERV, root, comm) &&
-        pl_usual_received(&coll, recvbuf, recvcount, recvtype, &bytes) &&
-        (root != coll.comm->rank || (pl_usual_sent_each(&coll, sendbuf, sendcounts, displs, sendtype, recvbuf, bytes) &&
-                                     pl_usual_length(sendcounts, coll.sendtype, root) <= bytes)))
-        return pl_usual_run(function, &coll, 0);
+    if (pl_fast_comm(&coll, PL_COLL_SCATTERV, root, comm) &&
+        pl_fast_received(&coll, recvbuf, recvcount, recvtype, &bytes) &&
+        (root != coll.comm->rank || (pl_fast_sent_each(&coll, sendbuf, sendcounts, displs, sendtype, recvbuf, bytes) &&
+                                     pl_fast_length(sendcounts, coll.sendtype, root) <= bytes)))
+        return pl_fast_run(function, &coll, 0);
     return WORK(pl_do_scatterv, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
@@ -152,14 +152,14 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
 /* --- all to all --------------------------------------------------------------------------------------------------- */
 
 /* Each sends so many blocks; all get one from each. */
-static inline bool usual_exchange(struct pl_coll *coll, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+static inline bool fast_exchange(struct pl_coll *coll, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                                   bool to_each, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                   size_t *bytes)
 {
     size_t sent, size = (size_t)coll->comm->size;
-    return pl_usual_received(coll, recvbuf, recvcount, recvtype, bytes) &&
-           pl_usual_sent(coll, sendbuf, sendcount, sendtype, &sent) && sent == *bytes &&
-           pl_usual_apart(sendbuf, to_each ? sent * size : sent, recvbuf, sent * size);
+    return pl_fast_received(coll, recvbuf, recvcount, recvtype, bytes) &&
+           pl_fast_sent(coll, sendbuf, sendcount, sendtype, &sent) && sent == *bytes &&
+           pl_fast_apart(sendbuf, to_each ? sent * size : sent, recvbuf, sent * size);
 }
 
 static inline int allgather(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -167,9 +167,9 @@ static inline int allgather(const char *function, const void *sendbuf, MPI_Count
 {
     struct pl_coll coll;
     size_t bytes;
-    if (pl_usual_comm(&coll, PL_COLL_ALLGATHER, 0, comm) &&
-        usual_exchange(&coll, sendbuf, sendcount, sendtype, false, recvbuf, recvcount, recvtype, &bytes))
-        return pl_usual_run(function, &coll, bytes);
+    if (pl_fast_comm(&coll, PL_COLL_ALLGATHER, 0, comm) &&
+        fast_exchange(&coll, sendbuf, sendcount, sendtype, false, recvbuf, recvcount, recvtype, &bytes))
+        return pl_fast_run(function, &coll, bytes);
     return WORK(pl_do_allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
@@ -191,16 +191,16 @@ static inline int allgatherv(const char *function, const void *sendbuf, MPI_Coun
 {
     struct pl_coll coll = { 0 };
     size_t bytes, longest = 0;
-    if (pl_usual_comm(&coll, PL_COLL_ALLGATHERV, 0, comm) &&
-        pl_usual_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
-        pl_usual_received_each(&coll, recvbuf, recvcounts, displs, recvtype, sendbuf, bytes) &&
-        bytes <= pl_usual_length(recvcounts, coll.recvtype, coll.comm->rank)) {
+    if (pl_fast_comm(&coll, PL_COLL_ALLGATHERV, 0, comm) &&
+        pl_fast_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
+        pl_fast_received_each(&coll, recvbuf, recvcounts, displs, recvtype, sendbuf, bytes) &&
+        bytes <= pl_fast_length(recvcounts, coll.recvtype, coll.comm->rank)) {
         for (int i = 0; i < coll.comm->size; i++) {
-            size_t length = pl_usual_length(recvcounts, coll.recvtype, i);
+            size_t length = pl_fast_length(recvcounts, coll.recvtype, i);
             longest = length > longest ? length : longest;
         }
-        if (longest <= PL_BOARD_SHORT)
-            return pl_usual_run(function, &coll, longest);
+        if (longest <= PL_AREA_SHORT)
+            return pl_fast_run(function, &coll, longest);
     }
     return WORK(pl_do_allgatherv, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }
@@ -224,9 +224,9 @@ static inline int alltoall(const char *function, const void *sendbuf, MPI_Count 
 {
     struct pl_coll coll;
     size_t bytes;
-    if (pl_usual_comm(&coll, PL_COLL_ALLTOALL, 0, comm) &&
-        usual_exchange(&coll, sendbuf, sendcount, sendtype, true, recvbuf, recvcount, recvtype, &bytes))
-        return pl_usual_run(function, &coll, bytes);
+    if (pl_fast_comm(&coll, PL_COLL_ALLTOALL, 0, comm) &&
+        fast_exchange(&coll, sendbuf, sendcount, sendtype, true, recvbuf, recvcount, recvtype, &bytes))
+        return pl_fast_run(function, &coll, bytes);
     return WORK(pl_do_alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
@@ -247,15 +247,15 @@ static inline int alltoallv(const char *function, const void *sendbuf, struct pl
                             struct pl_displs rdispls, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct pl_coll coll = { 0 };
-    if (pl_usual_comm(&coll, PL_COLL_ALLTOALLV, 0, comm) &&
-        pl_usual_sent_each(&coll, sendbuf, sendcounts, sdispls, sendtype, NULL, 0) &&
-        pl_usual_received_each(&coll, recvbuf, recvcounts, rdispls, recvtype, NULL, 0)) {
+    if (pl_fast_comm(&coll, PL_COLL_ALLTOALLV, 0, comm) &&
+        pl_fast_sent_each(&coll, sendbuf, sendcounts, sdispls, sendtype, NULL, 0) &&
+        pl_fast_received_each(&coll, recvbuf, recvcounts, rdispls, recvtype, NULL, 0)) {
         int own = coll.comm->rank;
-        size_t sent = pl_usual_length(sendcounts, coll.sendtype, own),
-               room = pl_usual_length(recvcounts, coll.recvtype, own);
-        if (sent <= room && pl_usual_apart(pl_usual_place(sendbuf, sdispls, coll.sendtype, own), sent,
-                                           pl_usual_place(recvbuf, rdispls, coll.recvtype, own), room))
-            return pl_usual_run(function, &coll, 0);
+        size_t sent = pl_fast_length(sendcounts, coll.sendtype, own),
+               room = pl_fast_length(recvcounts, coll.recvtype, own);
+        if (sent <= room && pl_fast_apart(pl_fast_place(sendbuf, sdispls, coll.sendtype, own), sent,
+                                           pl_fast_place(recvbuf, rdispls, coll.recvtype, own), room))
+            return pl_fast_run(function, &coll, 0);
     }
     return WORK(pl_do_alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
 }
@@ -299,10 +299,10 @@ static inline int reduce(const char *function, const void *sendbuf, void *recvbu
 {
     struct pl_coll coll;
     size_t bytes;
-    if (pl_usual_comm(&coll, PL_COLL_REDUCE, root, comm) && pl_usual_elements(&coll, count, datatype, op, &bytes) &&
-        (root == coll.comm->rank ? pl_usual_vectors(&coll, sendbuf, bytes, recvbuf, bytes)
-                                 : pl_usual_buffer(coll.sendbuf = sendbuf)))
-        return pl_usual_run(function, &coll, bytes);
+    if (pl_fast_comm(&coll, PL_COLL_REDUCE, root, comm) && pl_fast_elements(&coll, count, datatype, op, &bytes) &&
+        (root == coll.comm->rank ? pl_fast_vectors(&coll, sendbuf, bytes, recvbuf, bytes)
+                                 : pl_fast_buffer(coll.sendbuf = sendbuf)))
+        return pl_fast_run(function, &coll, bytes);
     return WORK(pl_do_reduce, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
@@ -323,9 +323,9 @@ static inline int reduction(const char *function, enum pl_coll_kind kind, const 
 {
     struct pl_coll coll;
     size_t bytes;
-    if (pl_usual_comm(&coll, kind, 0, comm) && pl_usual_elements(&coll, count, datatype, op, &bytes) &&
-        pl_usual_vectors(&coll, sendbuf, bytes, recvbuf, bytes))
-        return pl_usual_run(function, &coll, bytes);
+    if (pl_fast_comm(&coll, kind, 0, comm) && pl_fast_elements(&coll, count, datatype, op, &bytes) &&
+        pl_fast_vectors(&coll, sendbuf, bytes, recvbuf, bytes))
+        return pl_fast_run(function, &coll, bytes);
     return WORK(pl_do_reduction, kind, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
@@ -365,10 +365,10 @@ static inline int reduce_scatter_block(const char *function, const void *sendbuf
 {
     struct pl_coll coll;
     size_t bytes;
-    if (pl_usual_comm(&coll, PL_COLL_REDUCE_SCATTER_BLOCK, 0, comm) &&
-        pl_usual_elements(&coll, recvcount, datatype, op, &bytes) &&
-        pl_usual_vectors(&coll, sendbuf, bytes * (size_t)coll.comm->size, recvbuf, bytes))
-        return pl_usual_run(function, &coll, bytes);
+    if (pl_fast_comm(&coll, PL_COLL_REDUCE_SCATTER_BLOCK, 0, comm) &&
+        pl_fast_elements(&coll, recvcount, datatype, op, &bytes) &&
+        pl_fast_vectors(&coll, sendbuf, bytes * (size_t)coll.comm->size, recvbuf, bytes))
+        return pl_fast_run(function, &coll, bytes);
     return WORK(pl_do_reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm);
 }
 
@@ -385,7 +385,7 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
 }
 
 /* Usual are blocks of one length. */
-static inline bool usual_counts(struct pl_coll *coll, struct pl_counts counts)
+static inline bool fast_counts(struct pl_coll *coll, struct pl_counts counts)
 {
     bool alike = counts.narrow || counts.wide;
     coll->recvcounts = counts;
@@ -399,10 +399,10 @@ static inline int reduce_scatter(const char *function, const void *sendbuf, void
 {
     struct pl_coll coll;
     size_t bytes;
-    if (pl_usual_comm(&coll, PL_COLL_REDUCE_SCATTER, 0, comm) && usual_counts(&coll, recvcounts) &&
-        pl_usual_elements(&coll, pl_count_at(recvcounts, 0), datatype, op, &bytes) &&
-        pl_usual_vectors(&coll, sendbuf, bytes * (size_t)coll.comm->size, recvbuf, bytes))
-        return pl_usual_run(function, &coll, bytes);
+    if (pl_fast_comm(&coll, PL_COLL_REDUCE_SCATTER, 0, comm) && fast_counts(&coll, recvcounts) &&
+        pl_fast_elements(&coll, pl_count_at(recvcounts, 0), datatype, op, &bytes) &&
+        pl_fast_vectors(&coll, sendbuf, bytes * (size_t)coll.comm->size, recvbuf, bytes))
+        return pl_fast_run(function, &coll, bytes);
     return WORK(pl_do_reduce_scatter, sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 

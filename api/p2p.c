@@ -18,7 +18,7 @@ struct side {
 
 /* Most calls have the usual arguments, which a few comparisons find right: a basic type, data somewhere, a rank, a tag.
  * False: they have others, or wrong ones, and sending() or receiving() will tell. */
-static inline bool usual(struct side *side, const void *buf, MPI_Count count, MPI_Datatype datatype, int rank, int tag,
+static inline bool fast(struct side *side, const void *buf, MPI_Count count, MPI_Datatype datatype, int rank, int tag,
                          MPI_Comm comm)
 {
     side->comm = pl_comm_known(comm);
@@ -69,7 +69,7 @@ static inline int send(const char *function, const void *buf, MPI_Count count, M
                        MPI_Comm comm)
 {
     struct side side;
-    if (!usual(&side, buf, count, datatype, dest, tag, comm))
+    if (!fast(&side, buf, count, datatype, dest, tag, comm))
         return send_any(function, PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
     int rc = pl_send_standard(side.comm, buf, count, side.type, dest, tag);
     return __builtin_expect(rc == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
@@ -84,7 +84,7 @@ static __attribute__((noinline)) int isend_any(const char *function, int mode, c
     struct pl_request *made = NULL;
     pl_arg_output(&call, request, "request");
     bool at_once = !call.err && (mode == PL_SEND_STANDARD || mode == PL_SEND_READY) && dest >= 0;
-    if (at_once && (made = pl_request_sent()) && pl_send_short(side.comm, buf, count, side.type, dest, tag)) {
+    if (at_once && (made = pl_request_sent()) && pl_send_fast(side.comm, buf, count, side.type, dest, tag)) {
         *request = (MPI_Request)made;
         return MPI_SUCCESS;
     }
@@ -104,8 +104,8 @@ static inline int isend(const char *function, const void *buf, MPI_Count count, 
 {
     struct side side;
     struct pl_request *sent;
-    if (!request || !usual(&side, buf, count, datatype, dest, tag, comm) || !(sent = pl_request_sent()) ||
-        !pl_send_short(side.comm, buf, count, side.type, dest, tag))
+    if (!request || !fast(&side, buf, count, datatype, dest, tag, comm) || !(sent = pl_request_sent()) ||
+        !pl_send_fast(side.comm, buf, count, side.type, dest, tag))
         return isend_any(function, PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
     *request = (MPI_Request)sent;
     return MPI_SUCCESS;
@@ -285,7 +285,7 @@ static inline int recv(const char *function, void *buf, MPI_Count count, MPI_Dat
                        MPI_Comm comm, MPI_Status *status)
 {
     struct side side;
-    if (!usual(&side, buf, count, datatype, source, tag, comm))
+    if (!fast(&side, buf, count, datatype, source, tag, comm))
         return recv_any(function, buf, count, datatype, source, tag, comm, status);
     int rc = pl_recv(side.comm, buf, count, side.type, source, tag, status);
     return __builtin_expect(rc == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
@@ -312,8 +312,8 @@ static inline int irecv(const char *function, void *buf, MPI_Count count, MPI_Da
 {
     struct side side;
     struct pl_request *made;
-    if (!request || !usual(&side, buf, count, datatype, source, tag, comm) ||
-        !pl_irecv_short(side.comm, buf, count, side.type, source, tag, &made))
+    if (!request || !fast(&side, buf, count, datatype, source, tag, comm) ||
+        !pl_irecv_fast(side.comm, buf, count, side.type, source, tag, &made))
         return irecv_any(function, buf, count, datatype, source, tag, comm, request);
     *request = (MPI_Request)made;
     return MPI_SUCCESS;

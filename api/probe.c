@@ -61,9 +61,9 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
 /* `lost`: a message whose session has ended, for the caller to drop once the error is raised: there is no other way to
  * free it. Else NULL. */
 static struct pl_request *start(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
-                                MPI_Message *message, struct pl_message **lost)
+                                MPI_Message *message, struct pl_message **failed)
 {
-    *lost = NULL;
+    *failed = NULL;
     struct pl_type *type = pl_arg_type(call, datatype);
     struct pl_request *request = NULL;
     pl_arg_count(call, count);
@@ -88,8 +88,8 @@ static struct pl_request *start(struct pl_call *call, void *buf, MPI_Count count
         call->kind = PL_COMM;
         call->object = m->comm;
         call->err = pl_mrecv_start(m, buf, count, type, &request);
-        *lost = call->err && m->comm->orphan ? m : NULL;
-        if (call->err && !*lost)
+        *failed = call->err && m->comm->orphan ? m : NULL;
+        if (call->err && !*failed)
             return NULL;
     }
     *message = MPI_MESSAGE_NULL;
@@ -99,8 +99,8 @@ static struct pl_request *start(struct pl_call *call, void *buf, MPI_Count count
 static int mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                  MPI_Status *status)
 {
-    struct pl_message *lost;
-    struct pl_request *request = start(call, buf, count, datatype, message, &lost);
+    struct pl_message *failed;
+    struct pl_request *request = start(call, buf, count, datatype, message, &failed);
     if (!call->err) {
         call->err = pl_request_wait(request);
         pl_status_set(status, &request->outcome);
@@ -109,8 +109,8 @@ static int mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype 
     int rc = pl_call_leave(call);
     if (request)
         pl_handle_drop(request);
-    if (lost)
-        pl_handle_drop(lost);
+    if (failed)
+        pl_handle_drop(failed);
     return rc;
 }
 
@@ -118,13 +118,13 @@ static int imrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype
                   MPI_Request *request)
 {
     pl_arg_output(call, request, "request");
-    struct pl_message *lost;
-    struct pl_request *made = start(call, buf, count, datatype, message, &lost);
+    struct pl_message *failed;
+    struct pl_request *made = start(call, buf, count, datatype, message, &failed);
     if (!call->err)
         *request = pl_object_handle(made);
     int rc = pl_call_leave(call);
-    if (lost)
-        pl_handle_drop(lost);
+    if (failed)
+        pl_handle_drop(failed);
     return rc;
 }
 

@@ -5,7 +5,7 @@
  */
 #include "api/pmpi.h"
 #include "api/request_parts.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 
 /* `done` of a generalized request that was freed before it was completed. */
 enum { GIVEN_UP = 2 };
@@ -36,7 +36,7 @@ static bool test(struct pl_request *request)
 {
     bool done = pl_request_test(request);
     if (!done && request->engine) {
-        pl_report_poll(request->engine, request, &(struct pl_wait){ 0 });
+        pl_wait_record_poll(request->engine, request, &(struct pl_wait){ 0 });
         pl_engine_polled(request->engine);
     }
     return done;

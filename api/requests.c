@@ -6,7 +6,7 @@
  */
 #include "api/pmpi.h"
 #include "api/request_parts.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 
 /* One look at all requests; returns how many are done and not yet finished. A run of requests of one engine moves it
  * once. */
@@ -58,7 +58,7 @@ static int test_all(struct pl_call *call, int count, const MPI_Request requests[
     struct pl_engine *engine = !call->err && done < *live ? engine_of(count, requests) : NULL;
     if (engine) {
         const struct pl_waiting what = some_of(count, requests);
-        pl_report_poll(engine, NULL, &(struct pl_wait){ .what = &what });
+        pl_wait_record_poll(engine, NULL, &(struct pl_wait){ .what = &what });
         pl_engine_polled(engine);
     }
     return done;

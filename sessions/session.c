@@ -145,7 +145,7 @@ int pl_session_check(struct pl_instance *session, bool *ours)
     *ours = pl_process_check_forked() == MPI_SUCCESS;
     if (!*ours)
         return MPI_ERR_OTHER;
-    int count = pl_leftovers(session, left, sizeof left);
+    int count = pl_leak_report(session, left, sizeof left);
     if (count == 0 || !session->strict)
         return MPI_SUCCESS;
     return pl_fail(MPI_ERR_OTHER, "the session is finalized; left alive in it, %d: %s", count, left);

@@ -109,8 +109,8 @@ check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS))
 
 # What the fast paths are for must go without them too: each is forced on, and forced off. Pairs of settings are joined by
 # a comma; PATHS="A=1 B=2,C=3" chooses others. (A few tests rely on short messages being taken ahead: SHM_EAGER=0 stops them.)
-PATHS       ?= COLL_BOARD=0,SHM_BULK=cma SHM_EAGER=64,SHM_RING=4096,SHM_BULK=copy SHM_EAGER=1048576,SHM_RING=4194304 \
-               COLL_BOARD=0,SHM_EAGER=64,SHM_BULK=copy TRANSPORT=ucx,UCX_EAGER=64
+PATHS       ?= COLL_SHM=0,SHM_RNDV=cma SHM_EAGER=64,SHM_RING=4096,SHM_RNDV=copy SHM_EAGER=1048576,SHM_RING=4194304 \
+               COLL_SHM=0,SHM_EAGER=64,SHM_RNDV=copy TRANSPORT=ucx,UCX_EAGER=64
 PATHS_TESTS := $(call only,$(wildcard $(patsubst %,tests/mpi/%/*.c,pt2pt coll datatype partitioned request rma)))
 .PHONY: check-paths
 check-paths: deps-tests all $(call programs,$(PATHS_TESTS))

@@ -234,7 +234,7 @@ static enum pl_spawn_state state_of(const struct request *request)
 
 static int await_start(struct request *request)
 {
-    const struct pl_job *job = pl_process.place.job;
+    const struct pl_job_segment *job = pl_process.place.job;
     struct pl_wait wait = { 0 };
     while (state_of(request) == PL_SPAWN_ASKED) {
         if (kill(job->runtime_pid, 0) != 0)
@@ -264,7 +264,7 @@ static int invite(void *context, const char *port)
     return rc ? rc : await_start(request);
 }
 
-static const char *hopeless(const void *context)
+static const char *abort_reason(const void *context)
 {
     return state_of(context) == PL_SPAWN_ENDED
                ? "the spawned processes have ended without calling MPI_Init, or before all had called it"
@@ -274,8 +274,8 @@ static const char *hopeless(const void *context)
 /* Only a runtime of ours can be asked. */
 static int check_launcher(void)
 {
-    const struct pl_place *place = &pl_process.place;
-    if (place->job && place->job->bell_inode && !place->attached)
+    const struct pl_identity *place = &pl_process.place;
+    if (place->job && place->job->notes_inode && !place->attached)
         return MPI_SUCCESS;
     if (strcmp(pl_process.bootstrap->name, "singleton") == 0)
         return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -297,8 +297,8 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
     if (told)
         return told;
     struct request request = { .commands = commands, .count = count, .fd = -1 };
-    struct pl_port_guests guests = { .invite = ask, .hopeless = hopeless, .context = &request };
-    int rc = pl_port_host(&guests, root, comm, made);
+    struct pl_port_participants participants = { .invite = ask, .abort_reason = abort_reason, .context = &request };
+    int rc = pl_port_host(&participants, root, comm, made);
     if (request.file)
         munmap(request.file, request.bytes);
     if (request.fd >= 0)
@@ -310,9 +310,9 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
 
 /* --- the children's part ------------------------------------------------------------------------------------------ */
 
-int pl_spawn_meet_parents(void)
+int pl_spawn_connect_parents(void)
 {
-    const struct pl_place *place = &pl_process.place;
+    const struct pl_identity *place = &pl_process.place;
     if (!place->job || place->attached || !place->job->parent || place->generation != 1)
         return MPI_SUCCESS;
     const char *port = (const char *)place->job + place->job->parent;

@@ -28,6 +28,6 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
              struct pl_comm **made);
 
 /* Connects a spawned World to its parents: pl_parent_comm. */
-int pl_spawn_meet_parents(void);
+int pl_spawn_connect_parents(void);
 
 #endif

@@ -12,7 +12,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/leak_report.h"
 #include "core/job/process.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 #include "sessions/psets/psets.h"
 #include "world/spawn.h"
 
@@ -71,7 +71,7 @@ int pl_world_init(int required, int *provided)
     int rc = pl_instance_open(true, level_of(required), NULL, &world);
     if (rc)
         return rc;
-    const struct pl_place *place = &pl_process.place;
+    const struct pl_identity *place = &pl_process.place;
     rc = make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, "MPI_COMM_SELF", &comm_self, &pl_self_comm);
     if (rc == MPI_SUCCESS)
         rc = make_comm(world, place->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world,
@@ -79,7 +79,7 @@ int pl_world_init(int required, int *provided)
     if (rc == MPI_SUCCESS)
         rc = pl_process_publish(PL_CARD_WORLD, world->engine.card, world->engine.card_length);
     if (rc == MPI_SUCCESS)
-        rc = pl_spawn_meet_parents();
+        rc = pl_spawn_connect_parents();
     if (rc) {
         close_world(world);
         return rc;
@@ -89,7 +89,7 @@ int pl_world_init(int required, int *provided)
     *provided = world->thread_level;
     pl_errhandler_of_nothing(pl_self_comm->errhandler);
     pl_crash_watch();
-    pl_process.bootstrap->state(PL_JOB_INITIALIZED);
+    pl_process.bootstrap->state(PL_PROC_INITIALIZED);
     atomic_store(&pl_world_state, PL_WORLD_INITIALIZED);
     return MPI_SUCCESS;
 }
@@ -108,9 +108,9 @@ int pl_world_finalize(void)
     if (rc)
         return rc;
     pl_bsend_detach(pl_bsend_of_process(), &buffer, &size);
-    pl_process.bootstrap->state(PL_JOB_FINALIZED);
+    pl_process.bootstrap->state(PL_PROC_FINALIZED);
     struct pl_instance *world = pl_world;
-    int count = pl_leftovers(world, left, sizeof left);
+    int count = pl_leak_report(world, left, sizeof left);
     bool strict = count > 0 && world->strict;
     close_world(world);
     atomic_store(&pl_world_state, PL_WORLD_FINALIZED);

@@ -19,7 +19,7 @@ enum pl_lock_rank {
     PL_RANK_OBJECT,    /* attributes, names, info of one object */
     PL_RANK_ENGINES,   /* the process's list of engines */
     PL_RANK_ENGINE,    /* matching, requests, transports of one instance */
-    PL_RANK_DOOR,      /* the front door */
+    PL_RANK_LISTENER,      /* the front door */
     PL_RANK_REPORT,    /* what this process tells about itself */
     PL_RANK_TYPES,     /* the permanent datatypes: a window's target looks for them in progress */
     PL_RANK_POOL,      /* object memory */

@@ -10,7 +10,7 @@
 
 enum { LINE = 64, PART = sizeof(__m128i) };
 
-void pl_stream(void *restrict to, const void *restrict from, size_t bytes)
+void pl_nt_copy(void *restrict to, const void *restrict from, size_t bytes)
 {
     char *target = to;
     const char *source = from;
@@ -29,7 +29,7 @@ void pl_stream(void *restrict to, const void *restrict from, size_t bytes)
 
 #else
 
-void pl_stream(void *restrict to, const void *restrict from, size_t bytes)
+void pl_nt_copy(void *restrict to, const void *restrict from, size_t bytes)
 {
     memcpy(to, from, bytes);
 }

@@ -7,6 +7,6 @@
 
 /* memcpy() that does not fetch the target into the caches first, where the machine can do that: half of the traffic
  * with memory, when nobody reads the target soon. */
-void pl_stream(void *restrict to, const void *restrict from, size_t bytes);
+void pl_nt_copy(void *restrict to, const void *restrict from, size_t bytes);
 
 #endif

@@ -50,10 +50,10 @@ const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind);
 
 /* Does a short collective by the board of its communicator (core/coll/area/area.h), and says in *rc how it went. False: not this
  * one, or there is no board. */
-bool pl_coll_by_board(const struct pl_coll *coll, int *rc);
+bool pl_coll_try_area(const struct pl_coll *coll, int *rc);
 
 /* The same by the nodes of its communicator (core/coll/hierarchy/hierarchy.h): what happens on each goes by its own board. */
-bool pl_coll_by_nodes(const struct pl_coll *coll, int *rc);
+bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc);
 
 /* By name; NULL: there is none of that name, "auto" for instance. */
 const struct pl_algorithm *pl_coll_named(enum pl_coll_kind kind, const char *name);

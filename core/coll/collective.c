@@ -15,8 +15,8 @@ int pl_coll_check(const struct pl_comm *comm)
 {
     if (pl_coll_can(comm))
         return MPI_SUCCESS;
-    if (comm->lost)
-        return pl_lost_fail(comm);
+    if (comm->failed)
+        return pl_failure_record(comm);
     return pl_fail(MPI_ERR_OTHER,
                    "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
                    "must be the same on all",
@@ -27,7 +27,7 @@ int pl_coll_run(const struct pl_coll *coll)
 {
     struct pl_schedule schedule;
     int rc = pl_coll_check(coll->comm);
-    if (rc || pl_coll_by_board(coll, &rc) || pl_coll_by_nodes(coll, &rc))
+    if (rc || pl_coll_try_area(coll, &rc) || pl_coll_try_hierarchy(coll, &rc))
         return rc;
     pl_schedule_init(&schedule, coll->comm, pl_comm_next_tag(coll->comm));
     pl_coll_select(coll)->append(&schedule, coll);

@@ -66,16 +66,16 @@ int pl_coll_start(const struct pl_coll *coll, struct pl_request **request);
 int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
 
 /* The short way of a blocking collective whose arguments are right, of a kind in comm->by_board, with at most
- * PL_BOARD_SHORT bytes: as struct pl_board_call has them. What this kind does not use need not be set in *coll. MPI
+ * PL_AREA_SHORT bytes: as struct pl_area_call has them. What this kind does not use need not be set in *coll. MPI
  * error class. */
-int pl_coll_on_board(const struct pl_coll *coll, size_t bytes);
+int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes);
 
 /* Can there be collectives? MPI_ERR_OTHER when a member of the communicator is known to have other settings for them
  * than this process; MPI_ERR_PROC_ABORTED when one has died, so that others may have given up in the middle. */
 int pl_coll_check(const struct pl_comm *comm);
 static inline bool pl_coll_can(const struct pl_comm *comm) /* the same without a word */
 {
-    return __builtin_expect(!comm->unlike && !comm->lost, 1);
+    return __builtin_expect(!comm->unlike && !comm->failed, 1);
 }
 
 /* For the library itself, on intracommunicators; pl_allgather() between the groups of an intercommunicator too. */

@@ -24,7 +24,7 @@ enum {
 };
 
 static int run_hook(struct pl_hook *hook);
-static void run_chore(struct pl_chore *chore);
+static void run_deferred(struct pl_deferred *deferred);
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
 
@@ -42,7 +42,7 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
     schedule->request = NULL;
     pl_list_init(&schedule->hook.link);
     schedule->hook.run = run_hook;
-    schedule->chore.run = run_chore;
+    schedule->deferred.run = run_deferred;
 }
 
 /* The objects that a step uses, NULL where it uses none. */
@@ -226,7 +226,7 @@ static inline bool is_message(const struct pl_step *step)
 static int send(struct pl_schedule *schedule, struct pl_step *step)
 {
     const struct pl_block *data = &step->data;
-    if (pl_coll_send_short(schedule->comm, data->buf, data->count, data->type, step->peer, schedule->tag))
+    if (pl_coll_send_fast(schedule->comm, data->buf, data->count, data->type, step->peer, schedule->tag))
         return MPI_SUCCESS;
     return pl_coll_isend(schedule->comm, data->buf, data->count, data->type, step->peer, schedule->tag, &step->request);
 }
@@ -248,7 +248,7 @@ static int post(struct pl_schedule *schedule, int end)
 static int take(struct pl_schedule *schedule, const struct pl_step *step)
 {
     bool blocking = !schedule->request;
-    if (!pl_coll_recv_short(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
+    if (!pl_coll_recv_fast(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
                             schedule->tag, blocking))
         return post(schedule, schedule->next);
     schedule->begun = schedule->settled + 1;
@@ -391,9 +391,9 @@ static void drive(struct pl_schedule *schedule)
     } while (again);
 }
 
-static void run_chore(struct pl_chore *chore)
+static void run_deferred(struct pl_deferred *deferred)
 {
-    drive(PL_CONTAINER(chore, struct pl_schedule, chore));
+    drive(PL_CONTAINER(deferred, struct pl_schedule, deferred));
 }
 
 static int run_hook(struct pl_hook *hook)
@@ -402,7 +402,7 @@ static int run_hook(struct pl_hook *hook)
     if (schedule->busy || !can_advance(schedule))
         return 0;
     schedule->busy = true;
-    pl_list_append(&engine_of(schedule)->chores, &schedule->chore.link);
+    pl_list_append(&engine_of(schedule)->deferred, &schedule->deferred.link);
     return 1;
 }
 

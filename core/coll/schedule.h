@@ -99,7 +99,7 @@ struct pl_schedule {
     struct pl_request *request; /* completed at the end; owns the schedule */
     bool busy;                  /* a thread executes it, or is about to: engine's lock */
     struct pl_hook hook;        /* in engine->hooks */
-    struct pl_chore chore;      /* in engine->chores */
+    struct pl_deferred deferred;      /* in engine->chores */
 
     struct pl_step few[PL_SCHEDULE_STEPS];
     alignas(16) unsigned char scratch[PL_SCHEDULE_SCRATCH];

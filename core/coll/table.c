@@ -189,11 +189,11 @@ static const struct pl_algorithm *forced_outside(enum pl_coll_kind kind)
 static uint32_t number_of_settings(void)
 {
     uint64_t sum = 0xcbf29ce484222325u;
-    bool board = pl_config_bool("coll_board"), usual = board;
-    sum = mix(sum, &board, sizeof board);
+    bool area = pl_config_bool("coll_shm"), fast = area;
+    sum = mix(sum, &area, sizeof area);
     for (int kind = 0; kind < PL_COLL_KINDS; kind++) {
         const struct pl_algorithm *forced = forced_outside((enum pl_coll_kind)kind);
-        usual &= !forced && tables[kind].count == 0;
+        fast &= !forced && tables[kind].count == 0;
         sum = mix(sum, &kind, sizeof kind);
         if (forced)
             sum = mix(sum, forced->name, strlen(forced->name));
@@ -205,7 +205,7 @@ static uint32_t number_of_settings(void)
         }
     }
     uint32_t folded = (uint32_t)(sum ^ sum >> 32);
-    return usual ? 0 : folded ? folded : 1;
+    return fast ? 0 : folded ? folded : 1;
 }
 
 uint32_t pl_coll_settings(void)

@@ -77,14 +77,14 @@ static unsigned char *put(unsigned char *at, const void *data, size_t bytes)
 }
 
 /* `cards` NULL: without. */
-static int write_roster(const struct pl_group *group, const struct card *cards, unsigned char **roster, size_t *length)
+static int write_group(const struct pl_group *group, const struct card *cards, unsigned char **wire, size_t *length)
 {
     struct jobs jobs;
     int rc = find_jobs(group, &jobs);
     if (rc)
         return rc;
     *length = size_of(group, &jobs, cards);
-    unsigned char *at = *roster = pl_malloc(*length);
+    unsigned char *at = *wire = pl_malloc(*length);
     if (!at) {
         free(jobs.number);
         return pl_fail_memory("the members of a group");
@@ -105,21 +105,21 @@ static int write_roster(const struct pl_group *group, const struct card *cards, 
     return MPI_SUCCESS;
 }
 
-int pl_roster_write(const struct pl_comm *comm, unsigned char **roster, size_t *length)
+int pl_group_wire_write(const struct pl_comm *comm, unsigned char **wire, size_t *length)
 {
-    return write_roster(comm->group, NULL, roster, length);
+    return write_group(comm->group, NULL, wire, length);
 }
 
-int pl_roster_gather(struct pl_comm *comm, int root, unsigned char **roster, size_t *length)
+int pl_group_wire_gather(struct pl_comm *comm, int root, unsigned char **wire, size_t *length)
 {
     struct card own = { .length = 0 }, *cards = NULL;
-    *roster = NULL;
+    *wire = NULL;
     own.length = (uint16_t)pl_engine_card(&comm->instance->engine, own.data);
     if (comm->rank == root && !(cards = pl_malloc((size_t)comm->size * sizeof *cards)))
         return pl_fail_memory("the addresses of a group");
     int rc = pl_gather(comm, &own, sizeof own, PL_TYPE_BYTE, cards, sizeof own, PL_TYPE_BYTE, root);
     if (rc == MPI_SUCCESS && comm->rank == root)
-        rc = write_roster(comm->group, cards, roster, length);
+        rc = write_group(comm->group, cards, wire, length);
     free(cards);
     return rc;
 }
@@ -181,9 +181,9 @@ static int read_members(struct reader *from, const struct head *head, const int 
     return from->at == from->end ? MPI_SUCCESS : damaged();
 }
 
-bool pl_roster_is_networked(const unsigned char *roster, size_t length)
+bool pl_group_wire_is_networked(const unsigned char *wire, size_t length)
 {
-    struct reader from = { roster, roster + length };
+    struct reader from = { wire, wire + length };
     struct head head;
     struct job job;
     struct member member;
@@ -198,28 +198,28 @@ bool pl_roster_is_networked(const unsigned char *roster, size_t length)
 }
 
 /* Of each member: its card; who it is has been read. */
-static int read_book(struct reader from, struct pl_group *group, struct pl_book **book)
+static int read_av(struct reader from, struct pl_group *group, struct pl_av **av)
 {
     struct reader again = from;
     struct member member;
     size_t bytes = 0;
-    *book = pl_book_create(group);
-    if (!*book)
+    *av = pl_av_create(group);
+    if (!*av)
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < group->size && get(&again, &member, sizeof member) && take(&again, member.length); i++)
         bytes += member.length;
-    int rc = pl_book_open(*book, bytes);
+    int rc = pl_av_open(*av, bytes);
     for (int i = 0; rc == MPI_SUCCESS && i < group->size && get(&from, &member, sizeof member); i++)
-        pl_book_add(*book, i, take(&from, member.length), member.length);
+        pl_av_add(*av, i, take(&from, member.length), member.length);
     if (rc)
-        pl_book_release(*book);
+        pl_av_release(*av);
     return rc;
 }
 
-int pl_roster_read(struct pl_instance *instance, const unsigned char *roster, size_t length, struct pl_group **group,
-                   struct pl_book **book)
+int pl_group_wire_read(struct pl_instance *instance, const unsigned char *wire, size_t length, struct pl_group **group,
+                   struct pl_av **av)
 {
-    struct reader from = { roster, roster + length };
+    struct reader from = { wire, wire + length };
     struct head head;
     if (!get(&from, &head, sizeof head) || head.members == 0 || head.members > length / sizeof(struct member) ||
         head.jobs > length / sizeof(struct job))
@@ -234,8 +234,8 @@ int pl_roster_read(struct pl_instance *instance, const unsigned char *roster, si
         rc = MPI_ERR_NO_MEM;
     free(procs);
     free(jobs);
-    if (rc == MPI_SUCCESS && book) {
-        rc = read_book(members, *group, book);
+    if (rc == MPI_SUCCESS && av) {
+        rc = read_av(members, *group, av);
         if (rc)
             pl_handle_drop(*group);
     }

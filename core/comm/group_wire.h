@@ -13,14 +13,14 @@
 #include "core/engine/comm.h"
 
 /* That of a communicator's local group, malloc'ed. With cards: collective over the group; NULL but for `root`. */
-int pl_roster_gather(struct pl_comm *comm, int root, unsigned char **roster, size_t *length);
-int pl_roster_write(const struct pl_comm *comm, unsigned char **roster, size_t *length); /* without; local */
+int pl_group_wire_gather(struct pl_comm *comm, int root, unsigned char **wire, size_t *length);
+int pl_group_wire_write(const struct pl_comm *comm, unsigned char **wire, size_t *length); /* without; local */
 
 /* Has every member an address for other nodes? */
-bool pl_roster_is_networked(const unsigned char *roster, size_t length);
+bool pl_group_wire_is_networked(const unsigned char *wire, size_t length);
 
 /* The group, with one handle, and its addresses; `book` NULL: they are not wanted. MPI_ERR_OTHER: it is damaged. */
-int pl_roster_read(struct pl_instance *instance, const unsigned char *roster, size_t length, struct pl_group **group,
-                   struct pl_book **book);
+int pl_group_wire_read(struct pl_instance *instance, const unsigned char *wire, size_t length, struct pl_group **group,
+                   struct pl_av **av);
 
 #endif

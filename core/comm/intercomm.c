@@ -31,7 +31,7 @@ struct offer {
 };
 
 /* The list of the remote group's members (core/comm/group_wire.h), malloc'ed. */
-struct roster {
+struct wire {
     uint64_t length;
     unsigned char *data;
 };
@@ -55,8 +55,8 @@ static int swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t
 }
 
 /* The leaders' part: gets the other's roster for the own one. */
-static int swap_rosters(struct pl_comm *peer, int remote_leader, int tag, const struct roster *own,
-                        struct roster *theirs)
+static int swap_groups(struct pl_comm *peer, int remote_leader, int tag, const struct wire *own,
+                        struct wire *theirs)
 {
     int rc = swap(peer, remote_leader, tag, &own->length, sizeof own->length, &theirs->length, sizeof theirs->length);
     if (rc == MPI_SUCCESS && (own->length == 0 || theirs->length == 0))
@@ -67,20 +67,20 @@ static int swap_rosters(struct pl_comm *peer, int remote_leader, int tag, const 
 }
 
 /* All of the local group get what its leader has. */
-static int share_roster(struct pl_comm *local, int local_leader, int failed, struct roster *roster)
+static int share_group(struct pl_comm *local, int local_leader, int failed, struct wire *wire)
 {
     bool leads = local->rank == local_leader;
-    int64_t word[2] = { failed, (int64_t)roster->length };
+    int64_t word[2] = { failed, (int64_t)wire->length };
     int rc = pl_bcast(local, word, sizeof word, PL_TYPE_BYTE, local_leader);
     if (rc == MPI_SUCCESS && word[0])
         rc = leads ? failed
                    : pl_fail((int)word[0], "the leader, rank %d, could not meet the remote leader", local_leader);
     if (rc)
         return rc;
-    roster->length = (uint64_t)word[1];
-    if (!leads && !(roster->data = pl_malloc(roster->length)))
+    wire->length = (uint64_t)word[1];
+    if (!leads && !(wire->data = pl_malloc(wire->length)))
         return pl_fail_memory("the remote group");
-    return pl_bcast(local, roster->data, (MPI_Count)roster->length, PL_TYPE_BYTE, local_leader);
+    return pl_bcast(local, wire->data, (MPI_Count)wire->length, PL_TYPE_BYTE, local_leader);
 }
 
 static bool is_networked(struct pl_comm *comm)
@@ -94,12 +94,12 @@ static bool is_networked(struct pl_comm *comm)
 
 /* The leaders meet; then all of the local group know what the other side offers. */
 static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
-                    struct offer offers[2], struct roster *remote)
+                    struct offer offers[2], struct wire *remote)
 {
     bool leads = local->rank == local_leader;
-    struct roster own = { 0, NULL };
+    struct wire own = { 0, NULL };
     size_t length = 0;
-    offers[0] = (struct offer){ .id = pl_comm_new_id(), .far = leads && (local->book || peer->book),
+    offers[0] = (struct offer){ .id = pl_comm_new_id(), .far = leads && (local->av || peer->av),
                                 .networked = is_networked(local) };
     offers[1] = (struct offer){ .error = MPI_ERR_OTHER };
     tag = pl_comm_user_tag(tag);
@@ -116,23 +116,23 @@ static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *pee
     if ((offers[0].far || offers[1].far) && (offers[0].networked || offers[1].networked))
         pl_engine_add_network(&local->instance->engine); /* else who is far is out of reach when it is tried */
     if (offers[0].far || offers[1].far)
-        rc = pl_roster_gather(local, local_leader, &own.data, &length);
+        rc = pl_group_wire_gather(local, local_leader, &own.data, &length);
     else if (leads)
-        rc = pl_roster_write(local, &own.data, &length);
+        rc = pl_group_wire_write(local, &own.data, &length);
     if (leads) {
         own.length = rc ? 0 : length;
-        int swapped = swap_rosters(peer, remote_leader, tag, &own, remote);
+        int swapped = swap_groups(peer, remote_leader, tag, &own, remote);
         rc = rc ? rc : swapped;
         free(own.data);
     }
-    return share_roster(local, local_leader, rc, remote);
+    return share_group(local, local_leader, rc, remote);
 }
 
 /* The communicator of the local group, that the user does not see. */
-static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_book *book,
+static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_av *av,
                         struct pl_group *group, struct pl_comm_id id, struct pl_comm **made)
 {
-    int rc = pl_comm_create_by_book(instance, parent, book, group, NULL, id, made);
+    int rc = pl_comm_create_with_av(instance, parent, av, group, NULL, id, made);
     if (rc == MPI_SUCCESS) {
         (*made)->serves = "";
         pl_handle_drop(pl_object_retain(*made)); /* a reference without a handle */
@@ -161,10 +161,10 @@ static int take_local(struct pl_comm *made, int rc, struct pl_comm **comm)
 
 void pl_intercomm_share_loss(struct pl_comm *comm)
 {
-    int lost = atomic_load(&comm->local->lost);
-    if (lost) {
+    int failed = atomic_load(&comm->local->failed);
+    if (failed) {
         comm->starved = comm->local->starved;
-        atomic_store(&comm->lost, lost);
+        atomic_store(&comm->failed, failed);
     }
 }
 
@@ -178,17 +178,17 @@ static int disjoint(const struct pl_group *a, const struct pl_group *b)
 }
 
 /* The new communicator: of the remote group, with its addresses where the World's do not do. */
-static int make(struct pl_comm *local, struct pl_group *remote, struct pl_book **book, const struct offer offers[2],
+static int make(struct pl_comm *local, struct pl_group *remote, struct pl_av **av, const struct offer offers[2],
                 struct pl_comm **comm)
 {
     struct pl_comm *made;
     bool first = less(offers[0].id, offers[1].id);
     int rc = disjoint(local->group, remote);
     if (rc == MPI_SUCCESS)
-        rc = pl_comm_create_by_book(local->instance, local, *book, local->group, remote, offers[!first].id, &made);
+        rc = pl_comm_create_with_av(local->instance, local, *av, local->group, remote, offers[!first].id, &made);
     if (rc)
         return rc;
-    *book = NULL;
+    *av = NULL;
     made->first_group = first;
     return take_local(made, shadow(local, &made->local), comm);
 }
@@ -197,20 +197,20 @@ int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm 
                         struct pl_comm **comm)
 {
     struct offer offers[2];
-    struct roster roster = { 0, NULL };
+    struct wire wire = { 0, NULL };
     struct pl_group *remote = NULL;
-    struct pl_book *book = NULL;
-    int rc = exchange(local, local_leader, peer, remote_leader, tag, offers, &roster);
+    struct pl_av *av = NULL;
+    int rc = exchange(local, local_leader, peer, remote_leader, tag, offers, &wire);
     if (rc == MPI_SUCCESS) {
         bool far = offers[0].far || offers[1].far;
-        rc = pl_roster_read(local->instance, roster.data, roster.length, &remote, far ? &book : NULL);
+        rc = pl_group_wire_read(local->instance, wire.data, wire.length, &remote, far ? &av : NULL);
     }
     if (rc == MPI_SUCCESS) {
-        rc = make(local, remote, &book, offers, comm);
+        rc = make(local, remote, &av, offers, comm);
         pl_handle_drop(remote);
     }
-    pl_book_release(book);
-    free(roster.data);
+    pl_av_release(av);
+    free(wire.data);
     return rc;
 }
 
@@ -248,15 +248,15 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
 int pl_intercomm_assemble(struct pl_instance *instance, struct pl_intercomm_parts *parts, struct pl_comm **comm)
 {
     struct pl_comm *made;
-    int rc = pl_comm_create_by_book(instance, parts->parent, parts->remote_book, parts->local, parts->remote, parts->id,
+    int rc = pl_comm_create_with_av(instance, parts->parent, parts->remote_av, parts->local, parts->remote, parts->id,
                                     &made);
     if (rc)
         return rc;
-    parts->remote_book = NULL;
+    parts->remote_av = NULL;
     made->first_group = parts->first;
-    rc = hidden_local(instance, parts->parent, parts->local_book, parts->local, parts->local_id, &made->local);
+    rc = hidden_local(instance, parts->parent, parts->local_av, parts->local, parts->local_id, &made->local);
     if (rc == MPI_SUCCESS)
-        parts->local_book = NULL;
+        parts->local_av = NULL;
     return take_local(made, rc, comm);
 }
 
@@ -341,33 +341,33 @@ static struct pl_group *joined(struct pl_comm *comm, const struct pl_group *low,
  * World's: of length 0. */
 static const void *card_of(const struct pl_comm *comm, uint64_t proc, size_t *length)
 {
-    const struct pl_book *books[] = { comm->book, comm->local->book };
+    const struct pl_av *books[] = { comm->av, comm->local->av };
     *length = 0;
     for (int b = 0; b < 2; b++) {
         int at = books[b] ? pl_group_find(books[b]->group, proc) : MPI_UNDEFINED;
         if (at != MPI_UNDEFINED)
-            return pl_book_card(books[b], at, length);
+            return pl_av_card(books[b], at, length);
     }
     return "";
 }
 
-static int joined_book(struct pl_comm *comm, struct pl_group *group, struct pl_book **book)
+static int joined_av(struct pl_comm *comm, struct pl_group *group, struct pl_av **av)
 {
-    *book = NULL;
-    if (!comm->book)
+    *av = NULL;
+    if (!comm->av)
         return MPI_SUCCESS;
-    *book = pl_book_create(group);
-    if (!*book)
+    *av = pl_av_create(group);
+    if (!*av)
         return MPI_ERR_NO_MEM;
     size_t length, bytes = 0;
     for (int i = 0; i < group->size; i++) {
         card_of(comm, pl_group_proc(group, i), &length);
         bytes += length;
     }
-    int rc = pl_book_open(*book, bytes);
+    int rc = pl_av_open(*av, bytes);
     for (int i = 0; rc == MPI_SUCCESS && i < group->size; i++) {
         const void *card = card_of(comm, pl_group_proc(group, i), &length);
-        pl_book_add(*book, i, card, length);
+        pl_av_add(*av, i, card, length);
     }
     return rc;
 }
@@ -376,7 +376,7 @@ int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged)
 {
     int remote_high;
     struct pl_comm_id id;
-    struct pl_book *book = NULL;
+    struct pl_av *av = NULL;
     int rc = pl_intercomm_agree(comm, high != 0, MPI_SUCCESS, &remote_high, &id);
     if (rc)
         return rc;
@@ -384,11 +384,11 @@ int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged)
     struct pl_group *group = low ? joined(comm, comm->group, comm->remote) : joined(comm, comm->remote, comm->group);
     if (!group)
         return MPI_ERR_NO_MEM;
-    rc = joined_book(comm, group, &book);
+    rc = joined_av(comm, group, &av);
     if (rc == MPI_SUCCESS)
-        rc = pl_comm_create_by_book(comm->instance, comm->local, book, group, NULL, id, merged);
+        rc = pl_comm_create_with_av(comm->instance, comm->local, av, group, NULL, id, merged);
     if (rc)
-        pl_book_release(book);
+        pl_av_release(av);
     pl_handle_drop(group);
     return rc;
 }

@@ -23,7 +23,7 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
 struct pl_intercomm_parts {
     struct pl_comm *parent;
     struct pl_group *local, *remote;
-    struct pl_book *local_book, *remote_book;
+    struct pl_av *local_av, *remote_av;
     struct pl_comm_id id, local_id;
     bool first;
 };

@@ -38,13 +38,13 @@ static long long cost(int nnodes, const int index[], const int edges[], const st
 struct state {
     bool taken;
     int neighbors; /* in the place that is being filled */
-    int reached;   /* when it became a neighbor of that place */
+    int by_cma;   /* when it became a neighbor of that place */
     int met;       /* when it became a neighbor of any node that is taken */
 };
 
 static bool earlier(const struct state *a, const struct state *b)
 {
-    return a->reached != b->reached ? a->reached < b->reached : a->met < b->met;
+    return a->by_cma != b->by_cma ? a->by_cma < b->by_cma : a->met < b->met;
 }
 
 static int next_node(int nnodes, const struct state state[], bool blocks)
@@ -68,7 +68,7 @@ static void grow(int nnodes, const int index[], const int edges[], const struct 
         bool first = i == 0 || distance(where[order[i]], where[order[i - 1]]) > 0;
         for (int k = 0; first && k < nnodes; k++) {
             state[k].neighbors = 0;
-            state[k].reached = INT32_MAX;
+            state[k].by_cma = INT32_MAX;
         }
         int node = next_node(nnodes, state, blocks);
         process[node] = order[i];
@@ -76,7 +76,7 @@ static void grow(int nnodes, const int index[], const int edges[], const struct 
         for (int e = pl_graph_first(index, node); e < index[node]; e++) {
             struct state *neighbor = &state[edges[e]];
             if (neighbor->neighbors++ == 0)
-                neighbor->reached = i;
+                neighbor->by_cma = i;
             if (neighbor->met > i)
                 neighbor->met = i;
         }

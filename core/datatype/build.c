@@ -27,10 +27,10 @@ static int multiply(MPI_Count a, MPI_Count b, MPI_Count *product)
 /* The same places `count` (> 0) times, `stride` apart. */
 static int repeat_places(struct places *places, MPI_Count count, MPI_Count stride)
 {
-    MPI_Count reach;
-    if (__builtin_mul_overflow(count - 1, stride, &reach) ||
-        __builtin_add_overflow(*(reach < 0 ? &places->low : &places->high), reach,
-                               reach < 0 ? &places->low : &places->high))
+    MPI_Count cma;
+    if (__builtin_mul_overflow(count - 1, stride, &cma) ||
+        __builtin_add_overflow(*(cma < 0 ? &places->low : &places->high), cma,
+                               cma < 0 ? &places->low : &places->high))
         return too_large();
     return MPI_SUCCESS;
 }

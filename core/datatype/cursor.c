@@ -355,11 +355,11 @@ size_t pl_type_span(const struct pl_type *type, MPI_Count count, MPI_Aint *lowes
     *lowest = 0;
     if (count == 0 || type->size == 0)
         return 0;
-    MPI_Count reach, span; /* from the first element to the last */
-    bool fits = !__builtin_mul_overflow(count - 1, type->extent, &reach) && reach != INT64_MIN &&
-                !__builtin_add_overflow(type->true_extent, reach < 0 ? -reach : reach, &span);
+    MPI_Count cma, span; /* from the first element to the last */
+    bool fits = !__builtin_mul_overflow(count - 1, type->extent, &cma) && cma != INT64_MIN &&
+                !__builtin_add_overflow(type->true_extent, cma < 0 ? -cma : cma, &span);
     if (!fits)
         return SIZE_MAX; /* no address space holds it: the caller's allocation fails */
-    *lowest = (MPI_Aint)(type->true_lb + (reach < 0 ? reach : 0));
+    *lowest = (MPI_Aint)(type->true_lb + (cma < 0 ? cma : 0));
     return (size_t)span;
 }

@@ -90,11 +90,11 @@ int pl_shape_repeat(const struct pl_shape *shape, MPI_Count count, MPI_Aint stri
         *result = whole;
         return MPI_SUCCESS;
     }
-    MPI_Aint reach; /* from the first piece to the last */
-    if (__builtin_mul_overflow(shape->size, count, &whole.size) || __builtin_mul_overflow(count - 1, stride, &reach) ||
-        reach == INTPTR_MIN || __builtin_add_overflow(shape->span, reach < 0 ? -reach : reach, &whole.span) ||
-        __builtin_add_overflow(shape->low, reach < 0 ? reach : 0, &whole.low) ||
-        __builtin_add_overflow(whole.low, whole.span, &reach))
+    MPI_Aint cma; /* from the first piece to the last */
+    if (__builtin_mul_overflow(shape->size, count, &whole.size) || __builtin_mul_overflow(count - 1, stride, &cma) ||
+        cma == INTPTR_MIN || __builtin_add_overflow(shape->span, cma < 0 ? -cma : cma, &whole.span) ||
+        __builtin_add_overflow(shape->low, cma < 0 ? cma : 0, &whole.low) ||
+        __builtin_add_overflow(whole.low, whole.span, &cma))
         return too_large();
     int err = make_loop(shape->layout, (size_t)shape->size, (size_t)count, stride, &whole.layout);
     if (!err)

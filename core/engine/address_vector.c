@@ -7,81 +7,81 @@
 #include "core/job/segment.h"
 #include "core/base/memory.h"
 
-struct pl_book *pl_book_create(struct pl_group *group)
+struct pl_av *pl_av_create(struct pl_group *group)
 {
-    struct pl_book *book = pl_calloc(1, sizeof *book);
-    if (!book) {
+    struct pl_av *av = pl_calloc(1, sizeof *av);
+    if (!av) {
         pl_fail_memory("the addresses of a communicator's members");
         return NULL;
     }
-    atomic_init(&book->refs, 1);
-    book->group = pl_object_retain(group);
-    return book;
+    atomic_init(&av->refs, 1);
+    av->group = pl_object_retain(group);
+    return av;
 }
 
-struct pl_book *pl_book_retain(struct pl_book *book)
+struct pl_av *pl_av_retain(struct pl_av *av)
 {
-    if (book)
-        atomic_fetch_add(&book->refs, 1);
-    return book;
+    if (av)
+        atomic_fetch_add(&av->refs, 1);
+    return av;
 }
 
-void pl_book_release(struct pl_book *book)
+void pl_av_release(struct pl_av *av)
 {
-    if (!book || atomic_fetch_sub(&book->refs, 1) != 1)
+    if (!av || atomic_fetch_sub(&av->refs, 1) != 1)
         return;
-    pl_object_release(book->group);
-    free(book->begin);
-    free(book);
+    pl_object_release(av->group);
+    free(av->begin);
+    free(av);
 }
 
-static size_t table_size(const struct pl_book *book)
+static size_t table_size(const struct pl_av *av)
 {
-    return ((size_t)book->group->size + 1) * sizeof book->begin[0];
+    return ((size_t)av->group->size + 1) * sizeof av->begin[0];
 }
 
-static unsigned char *cards_of(const struct pl_book *book)
+static unsigned char *cards_of(const struct pl_av *av)
 {
-    return (unsigned char *)book->begin + table_size(book);
+    return (unsigned char *)av->begin + table_size(av);
 }
 
-int pl_book_open(struct pl_book *book, size_t bytes)
+int pl_av_open(struct pl_av *av, size_t bytes)
 {
-    book->begin = bytes <= UINT32_MAX ? pl_malloc(table_size(book) + bytes) : NULL;
-    if (!book->begin)
+    av->begin = bytes <= UINT32_MAX ? pl_malloc(table_size(av) + bytes) : NULL;
+    if (!av->begin)
         return pl_fail_memory("the addresses of a communicator's members");
-    book->begin[0] = 0;
+    av->begin[0] = 0;
     return MPI_SUCCESS;
 }
 
-void pl_book_add(struct pl_book *book, int member, const void *card, size_t length)
+void pl_av_add(struct pl_av *av, int member, const void *card, size_t length)
 {
-    memcpy(cards_of(book) + book->begin[member], card, length);
-    book->begin[member + 1] = book->begin[member] + (uint32_t)length;
+    memcpy(cards_of(av) + av->begin[member], card, length);
+    av->begin[member + 1] = av->begin[member] + (uint32_t)length;
 }
 
-const void *pl_book_card(const struct pl_book *book, int member, size_t *length)
+const void *pl_av_card(const struct pl_av *av, int member, size_t *length)
 {
-    *length = book->begin[member + 1] - book->begin[member];
-    return cards_of(book) + book->begin[member];
+    *length = av->begin[member + 1] - av->begin[member];
+    return cards_of(av) + av->begin[member];
 }
 
-size_t pl_book_size(const struct pl_book *book)
+size_t pl_av_size(const struct pl_av *av)
 {
-    return table_size(book) + book->begin[book->group->size];
+    return table_size(av) + av->begin[av->group->size];
 }
 
-unsigned char *pl_book_write(const struct pl_book *book, unsigned char *at)
+unsigned char *pl_av_write(const struct pl_av *av, unsigned char *at)
 {
-    memcpy(at, book->begin, pl_book_size(book));
-    return at + pl_book_size(book);
+    memcpy(at, av->begin, pl_av_size(av));
+    return at + pl_av_size(av);
 }
 
-int pl_book_read(struct pl_book *book, const unsigned char **at, const unsigned char *end)
+int pl_av_read(struct pl_av *av, const unsigned char **at, const unsigned char *end)
 {
-    int size = book->group->size;
+    int size = av->group->size;
     uint32_t previous = 0, next = 0;
-    size_t table = table_size(book), left = (size_t)(end - *at);
+    size_t table = table_size(av), left = (size_t)(end - *at);
     for (int i = 0; left >= table && i <= size; i++, previous = next) {
         memcpy(&next, *at + (size_t)i * sizeof next, sizeof next);
         if (next < previous || next - previous > (i > 0 ? PL_CARD_MAX : 0))
@@ -89,10 +89,10 @@ int pl_book_read(struct pl_book *book, const unsigned char **at, const unsigned 
     }
     if (left < table || left - table < next)
         return pl_fail(MPI_ERR_OTHER, "the addresses of the %d members of a group are damaged", size);
-    int rc = pl_book_open(book, next);
+    int rc = pl_av_open(av, next);
     if (rc)
         return rc;
-    memcpy(book->begin, *at, table + next);
+    memcpy(av->begin, *at, table + next);
     *at += table + next;
     return MPI_SUCCESS;
 }

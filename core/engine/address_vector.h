@@ -15,28 +15,28 @@
 
 struct pl_group;
 
-struct pl_book {
+struct pl_av {
     _Atomic int refs;
     struct pl_group *group;  /* retained */
     uint32_t *begin;         /* [group size + 1] bytes behind the table; then the cards. NULL: there are none yet */
 };
 
 /* Without cards. NULL: out of memory (recorded). */
-struct pl_book *pl_book_create(struct pl_group *group);
-struct pl_book *pl_book_retain(struct pl_book *book); /* NULL is fine */
-void pl_book_release(struct pl_book *book);           /* the same */
+struct pl_av *pl_av_create(struct pl_group *group);
+struct pl_av *pl_av_retain(struct pl_av *av); /* NULL is fine */
+void pl_av_release(struct pl_av *av);           /* the same */
 
 /* Makes room for cards of so many bytes altogether; then they are added, for all members in order. */
-int pl_book_open(struct pl_book *book, size_t bytes);
-void pl_book_add(struct pl_book *book, int member, const void *card, size_t length);
+int pl_av_open(struct pl_av *av, size_t bytes);
+void pl_av_add(struct pl_av *av, int member, const void *card, size_t length);
 
 /* A member's card; borrowed. */
-const void *pl_book_card(const struct pl_book *book, int member, size_t *length);
+const void *pl_av_card(const struct pl_av *av, int member, size_t *length);
 
 /* A full book on its way: its bytes; writes them and returns the end; reads them, from `*at` to at most `end`, and
  * moves `*at` behind them. MPI_ERR_OTHER: they are damaged. */
-size_t pl_book_size(const struct pl_book *book);
-unsigned char *pl_book_write(const struct pl_book *book, unsigned char *at);
-int pl_book_read(struct pl_book *book, const unsigned char **at, const unsigned char *end);
+size_t pl_av_size(const struct pl_av *av);
+unsigned char *pl_av_write(const struct pl_av *av, unsigned char *at);
+int pl_av_read(struct pl_av *av, const unsigned char **at, const unsigned char *end);
 
 #endif

@@ -196,7 +196,7 @@ static void free_segment(struct segment *segment)
 static void segment_sent(struct pl_request *request)
 {
     free_segment(request->owner);
-    pl_list_append(&request->engine->graveyard, &request->link);
+    pl_list_append(&request->engine->deferred_frees, &request->link);
 }
 
 /* The buffer that a message on this communicator takes; the caller releases it. */

@@ -19,7 +19,7 @@
 #include "core/base/memory.h"
 #include "core/coll/hierarchy/hierarchy.h"
 #include "core/job/process.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 #include "core/engine/request.h"
 #include "core/comm/topology.h"
 #include "core/rma/window.h"
@@ -49,7 +49,7 @@ static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_
         pl_lock_take(&parent->lock);
         made->errhandler = pl_object_retain(parent->errhandler);
         pl_lock_drop(&parent->lock);
-        made->book = pl_book_retain(parent->book);
+        made->av = pl_av_retain(parent->av);
     } else {
         made->errhandler = pl_errhandler_of(PL_SESSION, instance);
         if (made->errhandler->target) { /* a function for sessions cannot be called with a communicator */
@@ -86,16 +86,16 @@ int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct p
     return rc;
 }
 
-int pl_comm_create_by_book(struct pl_instance *instance, struct pl_comm *parent, struct pl_book *book,
+int pl_comm_create_with_av(struct pl_instance *instance, struct pl_comm *parent, struct pl_av *av,
                            struct pl_group *group, struct pl_group *remote, struct pl_comm_id id,
                            struct pl_comm **comm)
 {
     int rc = pl_comm_build(instance, parent, group, remote, comm);
     if (rc)
         return rc;
-    if (book) {
-        pl_book_release((*comm)->book);
-        (*comm)->book = book;
+    if (av) {
+        pl_av_release((*comm)->av);
+        (*comm)->av = av;
     }
     enroll(*comm, id);
     return MPI_SUCCESS;
@@ -104,7 +104,7 @@ int pl_comm_create_by_book(struct pl_instance *instance, struct pl_comm *parent,
 int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
                    struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm)
 {
-    return pl_comm_create_by_book(instance, parent, NULL, group, remote, id, comm);
+    return pl_comm_create_with_av(instance, parent, NULL, group, remote, id, comm);
 }
 
 int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *group, struct pl_comm_id id,
@@ -131,15 +131,15 @@ void pl_comm_destroy(void *object)
         pl_list_remove(&comm->siblings);
         pl_lock_drop(&instance->lock);
     }
-    pl_nodes_release(comm);
-    pl_board_release(comm);
+    pl_hierarchy_release(comm);
+    pl_area_release(comm);
     pl_object_release(comm->local);
     pl_topology_release(comm);
     pl_object_release(comm->info);
     pl_object_release(comm->errhandler);
     pl_object_release(comm->group);
     pl_object_release(comm->remote);
-    pl_book_release(comm->book);
+    pl_av_release(comm->av);
     free(comm->peers);
     pl_lock_fini(&comm->lock);
     pl_object_release(instance);
@@ -170,8 +170,8 @@ void pl_comm_orphan(struct pl_comm *comm)
     while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
         pl_handle_drop(comm);
     pl_request_free_spares(comm);
-    pl_nodes_release(comm);
-    pl_board_release(comm);
+    pl_hierarchy_release(comm);
+    pl_area_release(comm);
 }
 
 int pl_comm_free(struct pl_comm *comm)
@@ -232,7 +232,7 @@ void pl_comm_abort(struct pl_comm *comm, int code, const char *message)
     bool all = !comm->remote && comm->size == pl_process.place.size;
     for (int g = 0; g < 2 && !all; g++)
         for (int i = 0; groups[g] && i < groups[g]->size; i++)
-            pl_process_condemn(pl_group_proc(groups[g], i));
+            pl_process_abort_also(pl_group_proc(groups[g], i));
     pl_process_abort(code, pl_comm_label(comm), message);
 }
 

@@ -18,7 +18,7 @@ struct pl_attrs;
 struct pl_errhandler;
 struct pl_info;
 struct pl_instance;
-struct pl_nodes;
+struct pl_hierarchy;
 struct pl_type;
 struct pl_op;
 struct pl_win;
@@ -57,7 +57,7 @@ struct pl_comm {
     bool first_group;          /* of an intercommunicator: breaks ties between the groups */
     struct pl_peer_slot *peers; /* [peer_mask + 1]: those that were sent to (comm_peers.c) */
     unsigned peer_mask, peer_count;
-    struct pl_book *book;      /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
+    struct pl_av *av;      /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
     struct pl_queues queues[PL_QUEUES]; /* by PL_MSG_P2P, PL_MSG_COLL, PL_MSG_PARTITIONED */
     struct pl_match_index *index; /* of long queues (match_index.h); NULL: none */
     bool no_index;             /* there will be none */
@@ -66,18 +66,18 @@ struct pl_comm {
     int spare_count;           /* of both */
     struct pl_comm *next;      /* in the engine's bucket */
     struct pl_list siblings;   /* in the instance's list of communicators */
-    struct pl_board *board;    /* for blocking collectives; NULL: none, or not yet */
-    uint32_t by_board;         /* which kinds of them go by it: a bit each (core/coll/area/collectives.c) */
-    bool boardless;            /* there will be none */
-    int board_waited;          /* collectives that would have used it so far */
-    unsigned boarded;          /* collectives that went by the board, or by nodes */
-    struct pl_nodes *nodes;    /* for blocking collectives of several nodes (nodes.h); NULL: none, or not yet */
-    bool nodeless;             /* there will be none */
+    struct pl_area *area;    /* for blocking collectives; NULL: none, or not yet */
+    uint32_t area_kinds;         /* which kinds of them go by it: a bit each (core/coll/area/collectives.c) */
+    bool no_area;            /* there will be none */
+    int area_wanted;          /* collectives that would have used it so far */
+    unsigned area_count;          /* collectives that went by the board, or by nodes */
+    struct pl_hierarchy *hierarchy;    /* for blocking collectives of several nodes (nodes.h); NULL: none, or not yet */
+    bool no_hierarchy;             /* there will be none */
     struct pl_comm *whole;     /* of which this is the part of a node, or of the leaders; borrowed. NULL: it is none */
     uint32_t collective;       /* number of blocking collectives started: their tag */
     uint32_t nonblocking;      /* the same for nonblocking and persistent ones */
     _Atomic int unlike; /* a rank, plus 1, that would do collectives otherwise (core/coll/table.h); 0: none */
-    _Atomic int lost;          /* a rank, plus 1, whose process has died: broken (peer_failure.h) ... */
+    _Atomic int failed;          /* a rank, plus 1, whose process has died: broken (peer_failure.h) ... */
     bool starved;              /* ... or a message from which found no memory */
     struct pl_list channels;   /* of pl_channel.link: partitioned receives that expect pieces */
     uint32_t partitioned;      /* tags of partitioned sends used so far: engine's lock */
@@ -116,7 +116,7 @@ int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct p
 
 /* The same with its id, and puts it into the engine (pl_engine_add_comm()): messages find it. With a book of its own,
  * which it takes when it succeeds; NULL: the parent's. */
-int pl_comm_create_by_book(struct pl_instance *instance, struct pl_comm *parent, struct pl_book *book,
+int pl_comm_create_with_av(struct pl_instance *instance, struct pl_comm *parent, struct pl_av *av,
                            struct pl_group *group, struct pl_group *remote, struct pl_comm_id id,
                            struct pl_comm **comm);
 

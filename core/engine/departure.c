@@ -10,7 +10,7 @@
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
 #include "core/job/process.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 #include "core/engine/request.h"
 
 /* One of another job that cannot be reached at all has left, too: it cannot reach this process either. One of the own
@@ -41,7 +41,7 @@ static bool all_have(struct pl_comm *comm)
     return true;
 }
 
-bool pl_left_has(struct pl_comm *comm, int rank)
+bool pl_departure_has(struct pl_comm *comm, int rank)
 {
     if (rank == MPI_ANY_SOURCE)
         return all_have(comm);
@@ -55,7 +55,7 @@ bool pl_left_has(struct pl_comm *comm, int rank)
 static struct pl_request *vain_part(struct pl_comm *comm, int context)
 {
     PL_LIST_EACH (request, &comm->queues[context].posted, struct pl_request, link)
-        if (pl_left_has(comm, request->peer_rank))
+        if (pl_departure_has(comm, request->peer_rank))
             return request;
     return NULL;
 }
@@ -65,9 +65,9 @@ static struct pl_request *vain(struct pl_request *request)
 {
     switch ((enum pl_request_kind)request->kind) {
     case PL_REQ_RECV:
-        return request->state == PL_STATE_POSTED && pl_left_has(request->comm, request->peer_rank) ? request : NULL;
+        return request->state == PL_STATE_POSTED && pl_departure_has(request->comm, request->peer_rank) ? request : NULL;
     case PL_REQ_SEND: /* sent, and not acknowledged */
-        return request->state == PL_STATE_AWAITING && pl_left_has(request->comm, request->peer_rank) ? request : NULL;
+        return request->state == PL_STATE_AWAITING && pl_departure_has(request->comm, request->peer_rank) ? request : NULL;
     case PL_REQ_PAIR:
         return vain((struct pl_request *)pl_sendrecv_part(request));
     case PL_REQ_COLL:
@@ -111,7 +111,7 @@ static void look_at_all(const struct pl_engine *engine, const struct pl_waiting 
             end(what->requests[i]);
 }
 
-void pl_left_look(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
+void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
 {
     pl_engine_enter(engine);
     if (request)
@@ -121,7 +121,7 @@ void pl_left_look(struct pl_engine *engine, struct pl_request *request, const st
     pl_engine_leave(engine);
 }
 
-int pl_left_fail(const struct pl_comm *comm)
+int pl_departure_record(const struct pl_comm *comm)
 {
-    return pl_lost_fail_about(comm, comm->left - 1, "has finalized: nothing comes from there any more");
+    return pl_failure_record_about(comm, comm->left - 1, "has finalized: nothing comes from there any more");
 }

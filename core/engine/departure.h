@@ -21,13 +21,13 @@ struct pl_waiting;
 
 /* A wait for this request takes long; or for one of those in `what`, when `request` is NULL. Completes it, or them all,
  * if all that is waited for has left. Lock not held. */
-void pl_left_look(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
+void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what);
 
 /* Has this rank left, or for MPI_ANY_SOURCE have all others (false where another thread of this process may send to
  * itself)? What it has sent has arrived. Notes it in comm->left. Engine lock held. */
-bool pl_left_has(struct pl_comm *comm, int rank);
+bool pl_departure_has(struct pl_comm *comm, int rank);
 
 /* "rank 1 of ocean has finalized": MPI_ERR_PROC_ABORTED, recorded. Somebody in comm->left. */
-int pl_left_fail(const struct pl_comm *comm) __attribute__((cold));
+int pl_departure_record(const struct pl_comm *comm) __attribute__((cold));
 
 #endif

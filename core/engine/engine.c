@@ -39,7 +39,7 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
             request->state = PL_STATE_AWAITING;
         else if (!sync)
             pl_list_append(&engine->moving, &request->link);
-        if (request->comm && __builtin_expect(atomic_load(&request->comm->lost), 0))
+        if (request->comm && __builtin_expect(atomic_load(&request->comm->failed), 0))
             pl_send_ask_back(request); /* the receiver may have given up the communicator, and never look for it */
         return MPI_SUCCESS;
     }
@@ -119,8 +119,8 @@ static bool held_back(const struct pl_list *waiting, const struct pl_request *re
 
 static int resolve(struct pl_comm *comm, int rank, const struct pl_request *request, struct pl_peer **peer)
 {
-    if (atomic_load(&comm->lost))
-        return pl_lost_class(comm);
+    if (atomic_load(&comm->failed))
+        return pl_failure_class(comm);
     int rc = pl_engine_resolve(comm, rank, peer);
     return rc == MPI_SUCCESS && request->out.header.kind == PL_MSG_COLL ? pl_coll_check(comm) : rc;
 }
@@ -173,8 +173,8 @@ int pl_engine_progress(struct pl_engine *engine)
 {
     assert(pl_lock_held(&engine->lock));
     int events = 0;
-    unsigned turn = atomic_load_explicit(&engine->turns, memory_order_relaxed) + 1;
-    atomic_store_explicit(&engine->turns, turn, memory_order_relaxed);
+    unsigned turn = atomic_load_explicit(&engine->rounds, memory_order_relaxed) + 1;
+    atomic_store_explicit(&engine->rounds, turn, memory_order_relaxed);
     for (int i = 0; i < engine->transports; i++)
         events += engine->transport[i].ops->progress(engine->transport[i].self);
     if (!pl_list_empty(&engine->busy))
@@ -183,29 +183,29 @@ int pl_engine_progress(struct pl_engine *engine)
         events += send_unresolved(engine);
     PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
         events += hook->run(hook);
-    PL_LIST_EACH(watch, &engine->watches, struct pl_hook, link)
+    PL_LIST_EACH(watch, &engine->slow_hooks, struct pl_hook, link)
         events += watch->run(watch);
     return events;
 }
 
-void pl_engine_do(struct pl_list *chores)
+void pl_engine_do(struct pl_list *deferred)
 {
     struct pl_list *node;
-    while ((node = pl_list_pop(chores)) != NULL) {
-        struct pl_chore *chore = PL_CONTAINER(node, struct pl_chore, link);
-        chore->run(chore);
+    while ((node = pl_list_pop(deferred)) != NULL) {
+        struct pl_deferred *work = PL_CONTAINER(node, struct pl_deferred, link);
+        work->run(work);
     }
 }
 
 void pl_engine_leave_busy(struct pl_engine *engine)
 {
-    struct pl_list dead, chores, *node;
-    pl_list_move(&dead, &engine->graveyard);
-    pl_list_move(&chores, &engine->chores);
+    struct pl_list dead, deferred, *node;
+    pl_list_move(&dead, &engine->deferred_frees);
+    pl_list_move(&deferred, &engine->deferred);
     pl_lock_drop(&engine->lock);
     while ((node = pl_list_pop(&dead)) != NULL)
         pl_object_release(PL_CONTAINER(node, struct pl_request, link));
-    pl_engine_do(&chores);
+    pl_engine_do(&deferred);
 }
 
 /* A control message that finds no room travels in a request of its own, with a copy of its data behind it. */
@@ -227,7 +227,7 @@ int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const stru
         return pl_fail_memory("a control message");
     struct pl_request *request = &control->request;
     request->engine = engine;
-    request->on_stack = true;
+    request->caller_owned = true;
     request->completed = control_sent;
     request->out.header = *header;
     request->out.header.size = bytes;
@@ -244,7 +244,7 @@ static void host_sent(struct pl_engine *engine, struct pl_outgoing *message, int
 {
     (void)engine;
     struct pl_request *request = PL_CONTAINER(message, struct pl_request, out);
-    if (!error && (message->header.flags & PL_FLAG_SYNC) && !message->bulk && !request->acked &&
+    if (!error && (message->header.flags & PL_FLAG_SYNC) && !message->rndv && !request->acked &&
         !request->outcome.cancelled) {
         request->state = PL_STATE_AWAITING;
         return;
@@ -280,7 +280,7 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
         pl_request_complete(PL_CONTAINER(node, struct pl_request, link), peer->error);
     pl_list_remove(&peer->link);
     if (peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) != 0) /* no launcher ends this job for that one's sake */
-        pl_lost_break(engine, peer->proc);
+        pl_failure_break(engine, peer->proc);
 }
 
 /* The peer that sends from there, NULL: nothing was sent to it. */
@@ -331,7 +331,7 @@ const struct pl_host pl_engine_host = {
     .arrived = pl_match_arrived,
     .sent = host_sent,
     .fetched = host_fetched,
-    .lost = host_lost,
+    .failed = host_lost,
     .closed = host_closed,
     .engine_id = host_engine_id,
     .engine_card = host_engine_card,

@@ -19,7 +19,7 @@ struct pl_request;
 
 enum {
     PL_TRANSPORTS_MAX = 4,
-    PL_DOOR_MAX = 1 << 28, /* bytes of the longest message between front doors that is believed */
+    PL_LISTENER_MAX = 1 << 28, /* bytes of the longest message between front doors that is believed */
     PL_AHEAD_MOST = 128,   /* messages of collectives to one peer before it has asked for them, as many as on a board */
 };
 
@@ -45,8 +45,8 @@ struct pl_hook {
 
 /* Something to do once the lock is dropped, by the thread that drops it: local steps of a collective, which may call
  * the user's operations. Appended to engine->chores under the lock; taken out before it runs. */
-struct pl_chore {
-    void (*run)(struct pl_chore *chore);
+struct pl_deferred {
+    void (*run)(struct pl_deferred *deferred);
     struct pl_list link;
 };
 
@@ -72,32 +72,32 @@ struct pl_engine {
     struct pl_list busy;           /* of pl_peer.link */
     struct pl_list awaiting;       /* of pl_request.link: synchronous or cancelled sends that expect an answer */
     struct pl_list moving;         /* of pl_request.link: other sends that a transport is not done with */
-    struct pl_list graveyard;      /* of pl_request.link: detached requests to free once the lock is dropped */
-    struct pl_list chores;         /* of pl_chore.link: run once, when the lock is dropped */
+    struct pl_list deferred_frees;      /* of pl_request.link: detached requests to free once the lock is dropped */
+    struct pl_list deferred;         /* of pl_deferred.link: run once, when the lock is dropped */
     struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
     struct pl_list hooks;
-    struct pl_list watches;        /* of pl_hook.link, too: for what may wait some microseconds, behind short receives */
-    struct pl_list boards;         /* of struct pl_board: given up here, perhaps not yet elsewhere */
+    struct pl_list slow_hooks;        /* of pl_hook.link, too: for what may wait some microseconds, behind short receives */
+    struct pl_list areas;         /* of struct pl_area: given up here, perhaps not yet elsewhere */
     struct pl_list
-        orphans; /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
-    /* handles PL_MSG_DOOR; NULL elsewhere */
-    void (*door_arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+        early; /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
+    /* handles PL_MSG_LISTENER; NULL elsewhere */
+    void (*listener_arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                          const void *data);
 
     struct pl_list siblings;       /* in the process's list of engines */
-    _Atomic unsigned turns;        /* rounds of progress */
-    unsigned turns_seen;           /* when another engine's thread looked last; with `siblings` */
+    _Atomic unsigned rounds;        /* rounds of progress */
+    unsigned rounds_seen;           /* when another engine's thread looked last; with `siblings` */
     pthread_t thread;              /* the one that opened it: below MPI_THREAD_SERIALIZED the only one that may enter */
     _Atomic int sleepers;      /* threads that sleep in wait.c: whoever completes something for them wakes the engine */
     _Atomic unsigned activity; /* how often it was woken: the futex word of sleepers beside the one in the transports */
     bool asleep;                   /* one sleeps in the transports */
-    _Atomic int crowd;             /* above 0: the peer, below 0: strangers ran when a waiting thread yielded lately */
-    _Atomic long parted;           /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
-    struct pl_lost *lost;          /* looks who lives (peer_failure.h); NULL: nobody does */
-    unsigned long lost_messages;   /* thrown away: out of memory, or of an unknown kind */
+    _Atomic int contention;             /* above 0: the peer, below 0: strangers ran when a waiting thread yielded lately */
+    _Atomic long moved_apart;           /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
+    struct pl_failure *failed;          /* looks who lives (peer_failure.h); NULL: nobody does */
+    unsigned long dropped_messages;   /* thrown away: out of memory, or of an unknown kind */
     struct pl_header starved;      /* was for a communicator that is not made yet and found no memory; serial 0: none */
     bool all_starved;              /* several did: all communicators that are made from now on are broken */
-    bool patient;                  /* more runnable ranks than cores: yield early */
+    bool oversubscribed;                  /* more runnable ranks than cores: yield early */
     bool closing;                  /* no communicator will be made any more */
     bool closed;                   /* nothing is left but the lock */
 };
@@ -129,14 +129,14 @@ void pl_engine_leave_busy(struct pl_engine *engine);
 
 static inline void pl_engine_leave(struct pl_engine *engine)
 {
-    if (__builtin_expect(pl_list_empty(&engine->graveyard) && pl_list_empty(&engine->chores), 1))
+    if (__builtin_expect(pl_list_empty(&engine->deferred_frees) && pl_list_empty(&engine->deferred), 1))
         pl_lock_drop(&engine->lock);
     else
         pl_engine_leave_busy(engine);
 }
 
 /* Does chores that were taken out of their engine's list. No lock held. */
-void pl_engine_do(struct pl_list *chores);
+void pl_engine_do(struct pl_list *deferred);
 
 /* One round of progress in the process's other engines that nobody has moved since the last time: a thread that waits
  * in one instance must not stop the others' messages, and must not come between them and a thread that is at work. Lock
@@ -163,7 +163,7 @@ struct pl_wait {
     bool yielded;                  /* just now, to somebody who computes */
     long spinning;                 /* nanoseconds of CLOCK_MONOTONIC, some rounds after it began to spin */
     long since;                    /* nanoseconds of CLOCK_MONOTONIC when it began to yield; 0: not yet */
-    const struct pl_waiting *what; /* what it is for, in reports (core/engine/wait_report.h); NULL: not said */
+    const struct pl_waiting *what; /* what it is for, in reports (core/engine/wait_record.h); NULL: not said */
 };
 
 /* For waiting on anything: call between unsuccessful rounds with the same record, from 0; it spins, yields, sleeps.
@@ -175,9 +175,9 @@ void pl_engine_idle(struct pl_engine *engine, struct pl_wait *wait);
 bool pl_engine_yield(struct pl_engine *engine);
 
 /* Is there somebody who may need the processor? Then there is little sense in spinning. */
-static inline bool pl_engine_is_patient(const struct pl_engine *engine)
+static inline bool pl_engine_should_yield(const struct pl_engine *engine)
 {
-    return engine->patient || atomic_load_explicit(&engine->crowd, memory_order_relaxed) > 0;
+    return engine->oversubscribed || atomic_load_explicit(&engine->contention, memory_order_relaxed) > 0;
 }
 
 /* After a test or probe in vain. A program that polls in a loop waits too: now and then it lets others run. */

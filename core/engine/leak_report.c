@@ -122,7 +122,7 @@ static bool describe(struct pl_comm *comm, struct line *line)
     return true;
 }
 
-int pl_leftovers(struct pl_instance *instance, char *text, size_t room)
+int pl_leak_report(struct pl_instance *instance, char *text, size_t room)
 {
     int found = 0;
     size_t used = 0;

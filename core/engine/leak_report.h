@@ -13,6 +13,6 @@ struct pl_instance;
  * (PLENUM_LOG=session:warning), by name. `text` gets as many as fit, for an error; the number of all is returned.
  * The instance is open, and no other thread uses it.
  */
-int pl_leftovers(struct pl_instance *instance, char *text, size_t room);
+int pl_leak_report(struct pl_instance *instance, char *text, size_t room);
 
 #endif

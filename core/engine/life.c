@@ -23,7 +23,7 @@
 #include "core/base/memory.h"
 #include "core/object/plugin.h"
 #include "core/job/process.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 #include "core/engine/request.h"
 
 extern const struct pl_transport_ops pl_transport_self, pl_transport_shm;
@@ -61,7 +61,7 @@ static int open_loaded(struct pl_engine *engine, const char *name)
 static int open_ways_out(struct pl_engine *engine)
 {
     const char *wanted = pl_config_text("transport");
-    const struct pl_place *place = &pl_process.place;
+    const struct pl_identity *place = &pl_process.place;
     bool automatic = strcmp(wanted, "auto") == 0;
     bool shm = automatic || strstr(wanted, "shm") != NULL;
     bool ucx = automatic ? place->local_size < place->size : strstr(wanted, "ucx") != NULL;
@@ -162,17 +162,17 @@ static int draw_id(struct pl_engine *engine)
 
 int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int thread_level)
 {
-    const struct pl_place *place = &pl_process.place;
+    const struct pl_identity *place = &pl_process.place;
     memset(engine, 0, sizeof *engine);
-    pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_DOOR, thread_level > MPI_THREAD_FUNNELED);
+    pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_LISTENER, thread_level > MPI_THREAD_FUNNELED);
     engine->instance = instance;
     engine->thread = pthread_self();
-    struct pl_list *lists[] = { &engine->busy,   &engine->awaiting,   &engine->moving, &engine->graveyard,
-                                &engine->chores, &engine->unresolved, &engine->hooks,  &engine->watches,
-                                &engine->boards, &engine->orphans,    &engine->siblings };
+    struct pl_list *lists[] = { &engine->busy,   &engine->awaiting,   &engine->moving, &engine->deferred_frees,
+                                &engine->deferred, &engine->unresolved, &engine->hooks,  &engine->slow_hooks,
+                                &engine->areas, &engine->early,    &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
-    engine->patient = place->slots > 0 && place->local_size > place->slots;
+    engine->oversubscribed = place->slots > 0 && place->local_size > place->slots;
     int rc = draw_id(engine);
     if (rc == MPI_SUCCESS)
         rc = make_tables(engine);
@@ -183,7 +183,7 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
         goto transports;
     rc = write_card(engine);
     if (rc == MPI_SUCCESS)
-        rc = pl_lost_open(engine);
+        rc = pl_failure_open(engine);
     if (rc)
         goto transports;
     pl_lock_take(&engines_lock);
@@ -287,9 +287,9 @@ static void flush(struct pl_engine *engine)
     }
 }
 
-static void drop_orphans(struct pl_engine *engine)
+static void drop_early(struct pl_engine *engine)
 {
-    PL_LIST_EACH(unexpected, &engine->orphans, struct pl_unexpected, link) {
+    PL_LIST_EACH(unexpected, &engine->early, struct pl_unexpected, link) {
         pl_list_remove(&unexpected->link);
         pl_match_drop(engine, unexpected, false);
     }
@@ -301,10 +301,10 @@ void pl_engine_close(struct pl_engine *engine)
 {
     pl_engine_enter(engine);
     engine->closing = true;
-    drop_orphans(engine);
+    drop_early(engine);
     pl_engine_leave(engine);
     flush(engine);
-    pl_lost_close(engine);
+    pl_failure_close(engine);
     pl_lock_take(&engines_lock);
     pl_list_remove(&engine->siblings);
     pl_lock_drop(&engines_lock);
@@ -321,7 +321,7 @@ void pl_engine_close(struct pl_engine *engine)
                 peer->endpoint->ops->disconnect(peer->endpoint);
             free(peer);
         }
-    pl_board_forget(engine);
+    pl_area_forget(engine);
     close_transports(engine);
     free(engine->peers);
     free(engine->comms);
@@ -334,19 +334,19 @@ void pl_engine_close(struct pl_engine *engine)
 /* Has somebody made progress in it since it was looked at last? */
 static bool is_moved(struct pl_engine *engine)
 {
-    unsigned turns = atomic_load_explicit(&engine->turns, memory_order_relaxed);
-    bool moved = turns != engine->turns_seen;
-    engine->turns_seen = turns;
+    unsigned rounds = atomic_load_explicit(&engine->rounds, memory_order_relaxed);
+    bool moved = rounds != engine->rounds_seen;
+    engine->rounds_seen = rounds;
     return moved;
 }
 
 int pl_engine_nudge_others(struct pl_engine *engine)
 {
     int events = 0;
-    struct pl_list chores, *node;
+    struct pl_list deferred, *node;
     if (!pl_lock_try(&engines_lock))
         return 0;
-    pl_list_init(&chores);
+    pl_list_init(&deferred);
     PL_LIST_EACH(other, &engines, struct pl_engine, siblings) {
         if (other == engine || (!other->lock.real && !pthread_equal(other->thread, pthread_self())))
             continue;
@@ -354,11 +354,11 @@ int pl_engine_nudge_others(struct pl_engine *engine)
             continue;
         events += pl_engine_progress(other);
         is_moved(other); /* that was not somebody */
-        while ((node = pl_list_pop(&other->chores)) != NULL)
-            pl_list_append(&chores, node);
+        while ((node = pl_list_pop(&other->deferred)) != NULL)
+            pl_list_append(&deferred, node);
         pl_lock_drop(&other->lock); /* what lies in its graveyard is for whoever leaves it next */
     }
     pl_lock_drop(&engines_lock);
-    pl_engine_do(&chores);
+    pl_engine_do(&deferred);
     return events;
 }

@@ -68,52 +68,52 @@ static inline void take(struct pl_request *request, const struct pl_origin *from
 }
 
 /* It is at the sender. */
-void pl_match_fetch(struct pl_request *request, const struct pl_header *header, struct pl_bulk *bulk)
+void pl_match_fetch(struct pl_request *request, const struct pl_header *header, struct pl_rndv *rndv)
 {
     int error = matched(request, header);
-    int rc = bulk->ops->fetch(transport_self(request->engine, bulk->ops), bulk, &request->in);
+    int rc = rndv->ops->fetch(transport_self(request->engine, rndv->ops), rndv, &request->in);
     if (rc != PL_PENDING)
         pl_request_complete(request, rc ? rc : error);
 }
 
 static inline void deliver(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
-                           const void *data, struct pl_bulk *bulk)
+                           const void *data, struct pl_rndv *rndv)
 {
-    if (__builtin_expect(bulk != NULL, 0))
-        pl_match_fetch(request, header, bulk);
+    if (__builtin_expect(rndv != NULL, 0))
+        pl_match_fetch(request, header, rndv);
     else
         take(request, from, header, data);
 }
 
 void pl_match_deliver(struct pl_request *request, struct pl_unexpected *unexpected)
 {
-    deliver(request, unexpected->from, &unexpected->header, unexpected->data, unexpected->bulk);
+    deliver(request, unexpected->from, &unexpected->header, unexpected->data, unexpected->rndv);
     free(unexpected);
 }
 
-void pl_match_refuse(struct pl_engine *engine, struct pl_bulk *bulk)
+void pl_match_refuse(struct pl_engine *engine, struct pl_rndv *rndv)
 {
-    bulk->ops->drop(transport_self(engine, bulk->ops), bulk, false);
+    rndv->ops->drop(transport_self(engine, rndv->ops), rndv, false);
 }
 
 void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, bool cancelled)
 {
-    if (unexpected->bulk)
-        unexpected->bulk->ops->drop(transport_self(engine, unexpected->bulk->ops), unexpected->bulk, cancelled);
+    if (unexpected->rndv)
+        unexpected->rndv->ops->drop(transport_self(engine, unexpected->rndv->ops), unexpected->rndv, cancelled);
     free(unexpected);
 }
 
 static struct pl_unexpected *keep(const struct pl_origin *from, const struct pl_header *header, const void *data,
-                                  struct pl_bulk *bulk)
+                                  struct pl_rndv *rndv)
 {
-    size_t bytes = bulk ? 0 : header->size;
+    size_t bytes = rndv ? 0 : header->size;
     struct pl_unexpected *unexpected = pl_malloc(sizeof *unexpected + bytes);
     if (!unexpected)
         return NULL;
     pl_list_init(&unexpected->index);
     unexpected->header = *header;
     unexpected->from = from;
-    unexpected->bulk = bulk;
+    unexpected->rndv = rndv;
     if (bytes)
         memcpy(unexpected->data, data, bytes);
     return unexpected;
@@ -133,30 +133,30 @@ static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_heade
 /* There is no memory to keep it. Its sender must not wait for ever; who would have received it is told. */
 static __attribute__((cold, noinline)) void throw_away(struct pl_engine *engine, struct pl_comm *comm,
                                                        const struct pl_origin *from, const struct pl_header *header,
-                                                       struct pl_bulk *bulk)
+                                                       struct pl_rndv *rndv)
 {
-    if (bulk)
-        pl_match_refuse(engine, bulk);
+    if (rndv)
+        pl_match_refuse(engine, rndv);
     else if (header->flags & PL_FLAG_SYNC)
         answer(engine, from, header, PL_MSG_ACK, 0);
-    pl_lost_starve(engine, comm, header);
+    pl_failure_starve(engine, comm, header);
 }
 
 /* Nobody waits for it yet. `comm` NULL: it is not made yet. */
 static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const struct pl_origin *from,
-                          const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+                          const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     if (__builtin_expect(!comm && engine->closing, 0)) {
-        if (bulk)
-            pl_match_refuse(engine, bulk);
+        if (rndv)
+            pl_match_refuse(engine, rndv);
         return;
     }
-    struct pl_unexpected *unexpected = keep(from, header, data, bulk);
+    struct pl_unexpected *unexpected = keep(from, header, data, rndv);
     if (!unexpected) {
-        throw_away(engine, comm, from, header, bulk);
+        throw_away(engine, comm, from, header, rndv);
         return;
     }
-    pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->orphans, &unexpected->link);
+    pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->early, &unexpected->link);
     if (comm && comm->index && header->kind == PL_MSG_P2P)
         pl_match_index_add_unexpected(comm, unexpected);
     if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
@@ -181,45 +181,45 @@ static struct pl_request *find_posted(struct pl_comm *comm, const struct pl_head
 }
 
 static inline void arrived_message(struct pl_engine *engine, const struct pl_origin *from,
-                                   const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+                                   const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     struct pl_comm *comm = find_comm(engine, header);
     if (__builtin_expect(comm != NULL, 1)) {
         struct pl_request *request = find_posted(comm, header);
         if (request) {
             pl_match_unpost(request);
-            deliver(request, from, header, data, bulk);
+            deliver(request, from, header, data, rndv);
             return;
         }
     }
-    arrived_early(engine, comm, from, header, data, bulk);
+    arrived_early(engine, comm, from, header, data, rndv);
 }
 
 /* Announcements are matched by tag; pieces, whose tags are negative, are found by their number. */
 static void arrived_partitioned(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                                const void *data, struct pl_bulk *bulk)
+                                const void *data, struct pl_rndv *rndv)
 {
     if (header->tag >= 0) {
-        arrived_message(engine, from, header, data, bulk);
+        arrived_message(engine, from, header, data, rndv);
         return;
     }
     struct pl_comm *comm = find_comm(engine, header);
     struct pl_request *piece = comm ? pl_partitioned_take(comm, header) : NULL;
     if (piece)
-        deliver(piece, from, header, data, bulk);
+        deliver(piece, from, header, data, rndv);
     else
-        arrived_early(engine, comm, from, header, data, bulk);
+        arrived_early(engine, comm, from, header, data, rndv);
 }
 
 void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
 {
-    PL_LIST_EACH(unexpected, &engine->orphans, struct pl_unexpected, link)
+    PL_LIST_EACH(unexpected, &engine->early, struct pl_unexpected, link)
         if (unexpected->header.home == comm->id.home && unexpected->header.serial == comm->id.serial) {
             pl_list_remove(&unexpected->link);
             pl_list_append(&comm->queues[unexpected->header.kind].unexpected, &unexpected->link);
         }
     if (__builtin_expect(engine->starved.serial, 0))
-        pl_lost_adopt(engine, comm);
+        pl_failure_adopt(engine, comm);
 }
 
 struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag)
@@ -262,8 +262,8 @@ void pl_match_post(struct pl_request *request)
         pl_match_deliver(request, unexpected);
         return;
     }
-    if (__builtin_expect(comm->lost, 0)) {
-        pl_request_complete(request, pl_lost_class(comm));
+    if (__builtin_expect(comm->failed, 0)) {
+        pl_request_complete(request, pl_failure_class(comm));
         return;
     }
     request->state = PL_STATE_POSTED;
@@ -278,7 +278,7 @@ static struct pl_unexpected *find_token(struct pl_engine *engine, const struct p
 {
     struct pl_comm *comm = find_comm(engine, header);
     for (int i = -1; i < (comm ? PL_QUEUES : 0); i++)
-        PL_LIST_EACH(unexpected, i < 0 ? &engine->orphans : &comm->queues[i].unexpected, struct pl_unexpected, link)
+        PL_LIST_EACH(unexpected, i < 0 ? &engine->early : &comm->queues[i].unexpected, struct pl_unexpected, link)
             if (unexpected->header.token == header->token && unexpected->from->engine == from->engine)
                 return unexpected;
     return NULL;
@@ -323,76 +323,76 @@ static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *
     request->cancelling = false;
     if (header->tag != 1)
         return; /* matched: it completes in the usual way */
-    int lost = atomic_load(&request->comm->lost) ? pl_lost_class(request->comm) : MPI_SUCCESS; /* asked back then */
+    int failed = atomic_load(&request->comm->failed) ? pl_failure_class(request->comm) : MPI_SUCCESS; /* asked back then */
     pl_list_remove(&request->link);
-    request->outcome.cancelled = !lost;
+    request->outcome.cancelled = !failed;
     struct pl_endpoint *endpoint = request->peer->endpoint;
     if (request->state == PL_STATE_AWAITING || endpoint->ops->withdraw(endpoint, &request->out))
-        pl_request_complete(request, lost);
+        pl_request_complete(request, failed);
 }
 
 /* A front door's message may be too long to go eagerly: fetched into memory of its own first. */
-struct door_fetch {
+struct listener_fetch {
     struct pl_request request;
     const struct pl_origin *from;
     struct pl_header header;
     unsigned char data[];
 };
 
-static void door_fetched(struct pl_request *request)
+static void listener_fetched(struct pl_request *request)
 {
-    struct door_fetch *fetch = PL_CONTAINER(request, struct door_fetch, request);
+    struct listener_fetch *fetch = PL_CONTAINER(request, struct listener_fetch, request);
     if (request->outcome.error == MPI_SUCCESS)
-        request->engine->door_arrived(request->engine, fetch->from, &fetch->header, fetch->data);
+        request->engine->listener_arrived(request->engine, fetch->from, &fetch->header, fetch->data);
     free(fetch);
 }
 
-static void arrived_door(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                         const void *data, struct pl_bulk *bulk)
+static void arrived_listener(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                         const void *data, struct pl_rndv *rndv)
 {
-    if (!bulk) {
-        if (engine->door_arrived)
-            engine->door_arrived(engine, from, header, data);
+    if (!rndv) {
+        if (engine->listener_arrived)
+            engine->listener_arrived(engine, from, header, data);
         return;
     }
-    struct door_fetch *fetched =
-        engine->door_arrived && header->size < PL_DOOR_MAX ? calloc(1, sizeof *fetched + header->size) : NULL;
+    struct listener_fetch *fetched =
+        engine->listener_arrived && header->size < PL_LISTENER_MAX ? calloc(1, sizeof *fetched + header->size) : NULL;
     if (!fetched) {
-        pl_match_refuse(engine, bulk);
+        pl_match_refuse(engine, rndv);
         return;
     }
     fetched->from = from;
     fetched->header = *header;
     fetched->request.engine = engine;
-    fetched->request.on_stack = true;
-    fetched->request.completed = door_fetched;
+    fetched->request.caller_owned = true;
+    fetched->request.completed = listener_fetched;
     pl_list_init(&fetched->request.link);
     pl_cursor_init(&fetched->request.in.data, fetched->data, (MPI_Count)header->size, PL_TYPE_BYTE);
-    pl_match_fetch(&fetched->request, header, bulk);
+    pl_match_fetch(&fetched->request, header, rndv);
 }
 
 static __attribute__((noinline)) void arrived_other(struct pl_engine *engine, const struct pl_origin *from,
                                                     const struct pl_header *header, const void *data,
-                                                    struct pl_bulk *bulk)
+                                                    struct pl_rndv *rndv)
 {
     switch (header->kind) {
-    case PL_MSG_PARTITIONED: arrived_partitioned(engine, from, header, data, bulk); break;
+    case PL_MSG_PARTITIONED: arrived_partitioned(engine, from, header, data, rndv); break;
     case PL_MSG_ACK:       arrived_ack(engine, header); break;
     case PL_MSG_CANCEL:    arrived_cancel(engine, from, header); break;
     case PL_MSG_CANCELLED: arrived_cancelled(engine, header); break;
-    case PL_MSG_DOOR:      arrived_door(engine, from, header, data, bulk); break;
-    case PL_MSG_RMA:       pl_rma_arrived(engine, find_comm(engine, header), header, data, bulk); break;
-    default:               engine->lost_messages++; break;
+    case PL_MSG_LISTENER:      arrived_listener(engine, from, header, data, rndv); break;
+    case PL_MSG_RMA:       pl_rma_arrived(engine, find_comm(engine, header), header, data, rndv); break;
+    default:               engine->dropped_messages++; break;
     }
 }
 
 void pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                      const void *data, struct pl_bulk *bulk)
+                      const void *data, struct pl_rndv *rndv)
 {
     if (__builtin_expect(header->kind == PL_MSG_P2P || header->kind == PL_MSG_COLL, 1))
-        arrived_message(engine, from, header, data, bulk);
+        arrived_message(engine, from, header, data, rndv);
     else
-        arrived_other(engine, from, header, data, bulk);
+        arrived_other(engine, from, header, data, rndv);
 }
 
 void pl_message_destroy(void *object)

@@ -20,7 +20,7 @@ struct pl_unexpected {
     struct pl_list index;      /* in the index of its communicator, if there is one (match_index.h) */
     struct pl_header header;
     const struct pl_origin *from;
-    struct pl_bulk *bulk;      /* the data waits at the sender; NULL: it is in `data` */
+    struct pl_rndv *rndv;      /* the data waits at the sender; NULL: it is in `data` */
     unsigned char data[];
 };
 
@@ -34,7 +34,7 @@ void pl_message_destroy(void *message);
 
 /* host->arrived(): hands a message to its receive, keeps it, or handles a control message. */
 void pl_match_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                      const void *data, struct pl_bulk *bulk);
+                      const void *data, struct pl_rndv *rndv);
 
 /* Posts a receive, or satisfies it at once. */
 void pl_match_post(struct pl_request *request);
@@ -50,10 +50,10 @@ void pl_match_unpost(struct pl_request *request);
 void pl_match_deliver(struct pl_request *request, struct pl_unexpected *unexpected);
 
 /* Gets the data of a bulk message into request->in.data; the request completes with what fits. */
-void pl_match_fetch(struct pl_request *request, const struct pl_header *header, struct pl_bulk *bulk);
+void pl_match_fetch(struct pl_request *request, const struct pl_header *header, struct pl_rndv *rndv);
 
 /* Throws the data of one away. */
-void pl_match_refuse(struct pl_engine *engine, struct pl_bulk *bulk);
+void pl_match_refuse(struct pl_engine *engine, struct pl_rndv *rndv);
 
 /* Throws an unexpected message away. */
 void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, bool cancelled);

@@ -11,7 +11,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/departure.h"
 #include "core/engine/peer_failure.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 #include "core/object/status.h"
 
 /* --- the two halves, with the engine's lock held --------------------------------------------------------------- */
@@ -27,7 +27,7 @@ static inline void start_send(struct pl_comm *comm, struct pl_request *request, 
         .flags = request->mode == PL_SEND_SYNC ? PL_FLAG_SYNC : 0,
         .token = ++request->engine->tokens,
     };
-    request->out.bulk = false;
+    request->out.rndv = false;
     request->acked = false;
     pl_cursor_init(&request->out.data, request->buf, request->count, type);
     request->out.header.size = request->out.data.total;
@@ -276,13 +276,13 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
                 made->unexpected = unexpected;
             }
         }
-        left = !unexpected && wait && idling.rounds > LOOKS && pl_left_has(comm, source);
+        left = !unexpected && wait && idling.rounds > LOOKS && pl_departure_has(comm, source);
         pl_engine_leave(engine);
         *found = unexpected != NULL;
-        if (unexpected || comm->lost || left)
+        if (unexpected || comm->failed || left)
             break;
         if (!wait && tried) {
-            pl_report_poll(engine, NULL, &idling);
+            pl_wait_record_poll(engine, NULL, &idling);
             pl_engine_polled(engine);
             break;
         }
@@ -299,7 +299,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         *message = made;
     if (*found)
         return MPI_SUCCESS;
-    return comm->lost ? pl_lost_fail(comm) : left ? pl_left_fail(comm) : MPI_SUCCESS;
+    return comm->failed ? pl_failure_record(comm) : left ? pl_departure_record(comm) : MPI_SUCCESS;
 }
 
 int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type,

@@ -20,12 +20,12 @@ enum {
 };
 
 /* A request on the stack of a blocking call: only what is read is set. */
-static inline void on_stack(struct pl_request *request, int kind, struct pl_comm *comm, const void *buf,
+static inline void caller_owned(struct pl_request *request, int kind, struct pl_comm *comm, const void *buf,
                             MPI_Count count, struct pl_type *type, int rank, int tag)
 {
     pl_request_begin(request, kind);
     pl_request_ask(request, buf, count, type, rank, tag);
-    request->on_stack = true;
+    request->caller_owned = true;
     request->engine = &comm->instance->engine;
     request->comm = comm;
     request->type = NULL;
@@ -45,7 +45,7 @@ static inline bool may_run_ahead(struct pl_peer *peer, int kind)
     return may;
 }
 
-static inline bool send_short(struct pl_comm *comm, int kind, const void *buf, MPI_Count count,
+static inline bool send_fast(struct pl_comm *comm, int kind, const void *buf, MPI_Count count,
                               const struct pl_type *type, int dest, int tag)
 {
     struct pl_engine *engine = &comm->instance->engine;
@@ -62,23 +62,23 @@ static inline bool send_short(struct pl_comm *comm, int kind, const void *buf, M
     return sent;
 }
 
-bool pl_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
+bool pl_send_fast(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
                    int tag)
 {
-    return send_short(comm, PL_MSG_P2P, buf, count, type, dest, tag);
+    return send_fast(comm, PL_MSG_P2P, buf, count, type, dest, tag);
 }
 
-bool pl_coll_send_short(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
+bool pl_coll_send_fast(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
                         int tag)
 {
-    return !comm->orphan && send_short(comm, PL_MSG_COLL, buf, count, type, dest, tag);
+    return !comm->orphan && send_fast(comm, PL_MSG_COLL, buf, count, type, dest, tag);
 }
 
 static __attribute__((noinline)) int send_by_request(struct pl_comm *comm, const void *buf, MPI_Count count,
                                                      struct pl_type *type, int dest, int tag, int mode)
 {
     struct pl_request request;
-    on_stack(&request, PL_REQ_SEND, comm, buf, count, type, dest, tag);
+    caller_owned(&request, PL_REQ_SEND, comm, buf, count, type, dest, tag);
     request.mode = (uint8_t)mode;
     pl_engine_enter(request.engine);
     pl_send_locked(&request);
@@ -88,7 +88,7 @@ static __attribute__((noinline)) int send_by_request(struct pl_comm *comm, const
 
 int pl_send_standard(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag)
 {
-    return send_short(comm, PL_MSG_P2P, buf, count, type, dest, tag)
+    return send_fast(comm, PL_MSG_P2P, buf, count, type, dest, tag)
                ? MPI_SUCCESS
                : send_by_request(comm, buf, count, type, dest, tag, PL_SEND_STANDARD);
 }
@@ -122,18 +122,18 @@ static inline bool is_alone(const struct pl_engine *engine, const struct pl_comm
 /* Counts as a round of progress, and every so often it has to be one. */
 static inline bool may_be_short(struct pl_engine *engine, const struct pl_type *type, int source, int tag)
 {
-    unsigned turn = atomic_load_explicit(&engine->turns, memory_order_relaxed) + 1;
-    atomic_store_explicit(&engine->turns, turn, memory_order_relaxed);
+    unsigned turn = atomic_load_explicit(&engine->rounds, memory_order_relaxed) + 1;
+    atomic_store_explicit(&engine->rounds, turn, memory_order_relaxed);
     return (source | tag) >= 0 && type->dense && turn % TURNS != 0;
 }
 
 static inline ptrdiff_t take_next(struct pl_engine *engine, const struct pl_comm *comm, void *buf, MPI_Count count,
-                                  const struct pl_type *type, int source, int tag, int looks)
+                                  const struct pl_type *type, int source, int tag, int polls)
 {
     const struct pl_peer *peer = pl_comm_peer(comm, source);
     if (!peer || !peer->endpoint->ops->take_next || !is_alone(engine, comm))
         return PL_PENDING;
-    return peer->endpoint->ops->take_next(peer->endpoint, &comm->envelopes[PL_MSG_P2P], source, tag, looks,
+    return peer->endpoint->ops->take_next(peer->endpoint, &comm->envelopes[PL_MSG_P2P], source, tag, polls,
                                           pl_address(buf, type->true_lb), (size_t)count * (size_t)type->size);
 }
 
@@ -143,17 +143,17 @@ static __attribute__((noinline)) ptrdiff_t take_next_shared(struct pl_engine *en
                                                             int source, int tag)
 {
     ptrdiff_t bytes;
-    int looks = pl_engine_is_patient(engine) ? 1 : LOOKS;
+    int polls = pl_engine_should_yield(engine) ? 1 : LOOKS;
     do {
         pl_lock_take(&engine->lock);
         bytes = take_next(engine, comm, buf, count, type, source, tag, 1);
         pl_lock_drop(&engine->lock);
-    } while (bytes == PL_AGAIN && --looks > 0);
+    } while (bytes == PL_AGAIN && --polls > 0);
     return bytes;
 }
 
 /* Waits for some microseconds at most. */
-static inline bool recv_short(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
+static inline bool recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
                               int tag, MPI_Status *status)
 {
     struct pl_engine *engine = &comm->instance->engine;
@@ -163,7 +163,7 @@ static inline bool recv_short(struct pl_comm *comm, void *buf, MPI_Count count, 
     if (engine->lock.real)
         bytes = take_next_shared(engine, comm, buf, count, type, source, tag);
     else
-        bytes = take_next(engine, comm, buf, count, type, source, tag, pl_engine_is_patient(engine) ? 1 : LOOKS);
+        bytes = take_next(engine, comm, buf, count, type, source, tag, pl_engine_should_yield(engine) ? 1 : LOOKS);
     if (bytes >= 0)
         pl_status_set(status, &(struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes });
     return bytes >= 0;
@@ -171,35 +171,35 @@ static inline bool recv_short(struct pl_comm *comm, void *buf, MPI_Count count, 
 
 /* The tag is one collective's, so that only what has come before can be in front of what comes next. */
 static inline ptrdiff_t take_next_coll(struct pl_engine *engine, struct pl_comm *comm, void *buf, MPI_Count count,
-                                       const struct pl_type *type, int source, int tag, int looks)
+                                       const struct pl_type *type, int source, int tag, int polls)
 {
     const struct pl_peer *peer = pl_comm_peer(comm, source);
     if (!peer || !peer->endpoint->ops->take_next ||
         (!pl_list_empty(&comm->queues[PL_MSG_COLL].unexpected) && pl_match_find(comm, PL_MSG_COLL, source, tag)))
         return PL_PENDING;
     return peer->endpoint->ops->take_next(peer->endpoint, &comm->envelopes[PL_MSG_COLL], source, tag,
-                                          is_idle(engine) ? looks : 1, pl_address(buf, type->true_lb),
+                                          is_idle(engine) ? polls : 1, pl_address(buf, type->true_lb),
                                           (size_t)count * (size_t)type->size);
 }
 
-bool pl_coll_recv_short(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
+bool pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
                         int tag, bool wait)
 {
     struct pl_engine *engine = &comm->instance->engine;
     ptrdiff_t bytes;
-    int looks = wait && !pl_engine_is_patient(engine) ? LOOKS : 1;
+    int polls = wait && !pl_engine_should_yield(engine) ? LOOKS : 1;
     if (comm->orphan || !may_be_short(engine, type, source, tag))
         return false;
     do {
         pl_lock_take(&engine->lock);
-        bytes = take_next_coll(engine, comm, buf, count, type, source, tag, engine->lock.real ? 1 : looks);
+        bytes = take_next_coll(engine, comm, buf, count, type, source, tag, engine->lock.real ? 1 : polls);
         pl_lock_drop(&engine->lock);
-    } while (bytes == PL_AGAIN && engine->lock.real && --looks > 0);
+    } while (bytes == PL_AGAIN && engine->lock.real && --polls > 0);
     return bytes >= 0;
 }
 
 /* Into a used request, of which there is nothing to be retained: where it has not come, it is awaited. */
-bool pl_irecv_short(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
+bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
                     struct pl_request **made)
 {
     struct pl_engine *engine = &comm->instance->engine;
@@ -228,7 +228,7 @@ static __attribute__((noinline)) int recv_by_request(struct pl_comm *comm, void 
                                                      struct pl_type *type, int source, int tag, MPI_Status *status)
 {
     struct pl_request request;
-    on_stack(&request, PL_REQ_RECV, comm, buf, count, type, source, tag);
+    caller_owned(&request, PL_REQ_RECV, comm, buf, count, type, source, tag);
     pl_engine_enter(request.engine);
     pl_recv_locked(&request);
     pl_engine_leave(request.engine);
@@ -244,7 +244,7 @@ int pl_recv(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *ty
         pl_status_set(status, &(struct pl_outcome)PL_OUTCOME_OF_NOBODY);
         return MPI_SUCCESS;
     }
-    if (recv_short(comm, buf, count, type, source, tag, status))
+    if (recv_fast(comm, buf, count, type, source, tag, status))
         return MPI_SUCCESS;
     return recv_by_request(comm, buf, count, type, source, tag, status);
 }

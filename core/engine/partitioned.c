@@ -118,7 +118,7 @@ static void announced(struct pl_request *message)
             pl_channel_receive(channel);
         }
     }
-    pl_list_append(&message->engine->graveyard, &message->link); /* released without the lock */
+    pl_list_append(&message->engine->deferred_frees, &message->link); /* released without the lock */
 }
 
 static int expect(struct pl_channel *channel)

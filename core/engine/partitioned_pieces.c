@@ -88,7 +88,7 @@ int pl_channel_make_pieces(struct pl_channel *channel)
         struct pl_request *piece = &channel->pieces[i];
         piece->kind = channel->send ? PL_REQ_SEND : PL_REQ_RECV;
         piece->mode = PL_SEND_STANDARD;
-        piece->on_stack = true;
+        piece->caller_owned = true;
         piece->context = PL_MSG_PARTITIONED;
         piece->engine = request->engine;
         piece->comm = request->comm;
@@ -143,8 +143,8 @@ static int piece_of(const struct pl_channel *channel, const struct pl_header *he
 static void await(struct pl_request *piece)
 {
     struct pl_comm *comm = piece->comm;
-    if (atomic_load(&comm->lost)) {
-        pl_request_complete(piece, pl_lost_class(comm));
+    if (atomic_load(&comm->failed)) {
+        pl_request_complete(piece, pl_failure_class(comm));
         return;
     }
     piece->state = PL_STATE_POSTED;

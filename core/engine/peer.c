@@ -18,7 +18,7 @@
 #include "core/engine/match_index.h"
 #include "core/base/memory.h"
 #include "core/job/process.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 #include "core/engine/request.h"
 
 /* The address of one transport in a card; NULL: it has none, or the card is damaged. */
@@ -173,11 +173,11 @@ static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *le
         *length = engine->card_length;
         return MPI_SUCCESS;
     }
-    int member = comm->book ? pl_group_find(comm->book->group, proc) : MPI_UNDEFINED;
+    int member = comm->av ? pl_group_find(comm->av->group, proc) : MPI_UNDEFINED;
     const void *from = NULL;
     *length = 0;
     if (member != MPI_UNDEFINED)
-        from = pl_book_card(comm->book, member, length);
+        from = pl_av_card(comm->av, member, length);
     if (*length > 0) {
         memcpy(card, from, *length);
         return MPI_SUCCESS;
@@ -198,7 +198,7 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
     if (rc == MPI_SUCCESS)
         rc = pl_engine_peer(&comm->instance->engine, card, length, proc, peer);
     if (rc && rc != PL_AGAIN)
-        return pl_lost_explain(comm, rc);
+        return pl_failure_explain(comm, rc);
     if (rc == MPI_SUCCESS)
         pl_comm_peer_keep(comm, rank, *peer);
     if (rc == MPI_SUCCESS && (*peer)->settings != pl_coll_settings())
@@ -258,8 +258,8 @@ void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
     size_t bucket = comm_bucket(engine, comm);
     comm->next = engine->comms[bucket];
     engine->comms[bucket] = comm;
-    if (__builtin_expect(engine->lost != NULL, 0))
-        pl_lost_admit(engine, comm);
+    if (__builtin_expect(engine->failed != NULL, 0))
+        pl_failure_admit(engine, comm);
     pl_match_adopt(engine, comm);
 }
 

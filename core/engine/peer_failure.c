@@ -24,7 +24,7 @@ enum {
     DYING_MS = 20, /* from the first of what a process loses when it ends to the last */
 };
 
-struct pl_lost {
+struct pl_failure {
     struct pl_hook hook;
     struct pl_engine *engine;
     long look_at;       /* milliseconds */
@@ -53,7 +53,7 @@ static void end_receives(struct pl_comm *comm)
     pl_match_index_drop(comm);
     for (int i = 0; i < PL_QUEUES; i++)
         while ((node = pl_list_pop(&comm->queues[i].posted)) != NULL)
-            pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_lost_class(comm));
+            pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_failure_class(comm));
 }
 
 /* To those who live: they may have given up the communicator, and then never look for it. */
@@ -68,7 +68,7 @@ static void end_sends(struct pl_engine *engine, const struct pl_comm *comm)
 
 static void break_one(struct pl_engine *engine, struct pl_comm *comm, int rank)
 {
-    atomic_store(&comm->lost, rank + 1);
+    atomic_store(&comm->failed, rank + 1);
     end_receives(comm);
     end_sends(engine, comm);
     if (comm->win)
@@ -77,7 +77,7 @@ static void break_one(struct pl_engine *engine, struct pl_comm *comm, int rank)
         pl_engine_wake(engine);
 }
 
-void pl_lost_break(struct pl_engine *engine, uint64_t proc)
+void pl_failure_break(struct pl_engine *engine, uint64_t proc)
 {
     for (size_t i = 0; i < engine->comm_buckets; i++)
         for (struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next) {
@@ -85,35 +85,35 @@ void pl_lost_break(struct pl_engine *engine, uint64_t proc)
             int rank = pl_group_find(whole->group, proc);
             if (rank < 0 && comm->remote)
                 rank = pl_group_find(comm->remote, proc);
-            if (rank < 0 || atomic_load(&comm->lost))
+            if (rank < 0 || atomic_load(&comm->failed))
                 continue;
             break_one(engine, comm, rank);
         }
 }
 
-int pl_lost_class(const struct pl_comm *comm)
+int pl_failure_class(const struct pl_comm *comm)
 {
     return comm->starved ? MPI_ERR_NO_MEM : MPI_ERR_PROC_ABORTED;
 }
 
-void pl_lost_starve(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header)
+void pl_failure_starve(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header)
 {
     struct pl_header *first = &engine->starved;
-    engine->lost_messages++;
+    engine->dropped_messages++;
     if (!comm) {
         engine->all_starved |= first->serial && (first->serial != header->serial || first->home != header->home);
         *first = *header;
-    } else if (!atomic_load(&comm->lost)) {
+    } else if (!atomic_load(&comm->failed)) {
         comm->starved = true;
         break_one(engine, comm, header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0);
     }
 }
 
-void pl_lost_adopt(struct pl_engine *engine, struct pl_comm *comm)
+void pl_failure_adopt(struct pl_engine *engine, struct pl_comm *comm)
 {
     const struct pl_header *first = &engine->starved;
     if (engine->all_starved || (first->serial == comm->id.serial && first->home == comm->id.home))
-        pl_lost_starve(engine, comm, first);
+        pl_failure_starve(engine, comm, first);
 }
 
 /* Does a front door already know the one that has taken the place of the dead? Its engine's id, 0: no. */
@@ -123,7 +123,7 @@ static uint64_t successor(const struct pl_engine *engine, int dead)
     size_t length = 0;
     uint64_t id = 0, proc = PL_PROC(0, dead);
     if (!engine->instance && pl_process_alive(proc) == MPI_SUCCESS &&
-        pl_process_lookup(proc, PL_CARD_DOOR, card, &length) == MPI_SUCCESS && length >= sizeof id)
+        pl_process_lookup(proc, PL_CARD_LISTENER, card, &length) == MPI_SUCCESS && length >= sizeof id)
         memcpy(&id, card, sizeof id);
     return id;
 }
@@ -143,37 +143,37 @@ static void lose_peers(struct pl_engine *engine, int dead)
 
 static void look(struct pl_engine *engine)
 {
-    struct pl_lost *lost = engine->lost;
-    for (int r = 0; lost && r < pl_process.place.size; r++) {
-        uint32_t now = r == pl_process.place.rank ? lost->counted[r] : deaths(r);
-        if ((int32_t)(now - lost->counted[r]) <= 0) /* less when it is replaced between the two questions */
+    struct pl_failure *failed = engine->failed;
+    for (int r = 0; failed && r < pl_process.place.size; r++) {
+        uint32_t now = r == pl_process.place.rank ? failed->counted[r] : deaths(r);
+        if ((int32_t)(now - failed->counted[r]) <= 0) /* less when it is replaced between the two questions */
             continue;
-        lost->counted[r] = now;
+        failed->counted[r] = now;
         lose_peers(engine, r);
-        pl_lost_break(engine, PL_PROC(0, r));
+        pl_failure_break(engine, PL_PROC(0, r));
         pl_engine_wake(engine);
     }
 }
 
 /* Is the member not the one with that rank that lives? Without a card it is one of the World, who were there first. */
-static bool is_outdated(const struct pl_lost *lost, const struct pl_comm *comm, uint64_t proc)
+static bool is_outdated(const struct pl_failure *failed, const struct pl_comm *comm, uint64_t proc)
 {
-    const struct pl_book *books[] = { comm->book, comm->local ? comm->local->book : NULL };
+    const struct pl_av *books[] = { comm->av, comm->local ? comm->local->av : NULL };
     int member = PL_PROC_RANK(proc);
     for (int b = 0; b < 2; b++) {
         int at = books[b] ? pl_group_find(books[b]->group, proc) : -1;
         size_t length = 0;
-        const void *card = at < 0 ? NULL : pl_book_card(books[b], at, &length);
+        const void *card = at < 0 ? NULL : pl_av_card(books[b], at, &length);
         uint64_t id;
         if (length < sizeof id)
             continue;
         memcpy(&id, card, sizeof id);
-        return (id & 0xff) != (lost->counted[member] & 0xff);
+        return (id & 0xff) != (failed->counted[member] & 0xff);
     }
-    return comm->instance->world && lost->counted[member] != lost->first[member];
+    return comm->instance->world && failed->counted[member] != failed->first[member];
 }
 
-void pl_lost_admit(struct pl_engine *engine, struct pl_comm *comm)
+void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm)
 {
     const struct pl_group *groups[] = { comm->group, comm->remote };
     int found = 0;
@@ -181,71 +181,71 @@ void pl_lost_admit(struct pl_engine *engine, struct pl_comm *comm)
     for (int g = 0; g < 2 && groups[g]; g++)
         for (int i = 0; i < groups[g]->size && !found; i++) {
             uint64_t proc = pl_group_proc(groups[g], i);
-            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && is_outdated(engine->lost, comm, proc))
+            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && is_outdated(engine->failed, comm, proc))
                 found = i + 1;
         }
-    atomic_store(&comm->lost, found);
+    atomic_store(&comm->failed, found);
 }
 
 static int look_sometimes(struct pl_hook *hook)
 {
-    struct pl_lost *lost = PL_CONTAINER(hook, struct pl_lost, hook);
+    struct pl_failure *failed = PL_CONTAINER(hook, struct pl_failure, hook);
     long now = now_ms();
-    if (now >= lost->look_at) {
-        lost->look_at = now + LOOK_MS;
-        look(lost->engine);
+    if (now >= failed->look_at) {
+        failed->look_at = now + LOOK_MS;
+        look(failed->engine);
     }
     return 0;
 }
 
-int pl_lost_open(struct pl_engine *engine)
+int pl_failure_open(struct pl_engine *engine)
 {
     if (!pl_process.place.watched)
         return MPI_SUCCESS;
-    struct pl_lost *lost = pl_calloc(1, sizeof *lost + 2 * (size_t)pl_process.place.size * sizeof *lost->counted);
-    if (!lost)
+    struct pl_failure *failed = pl_calloc(1, sizeof *failed + 2 * (size_t)pl_process.place.size * sizeof *failed->counted);
+    if (!failed)
         return pl_fail_memory("the watch over the processes of a pool");
-    lost->engine = engine;
-    lost->hook.run = look_sometimes;
-    lost->first = lost->counted + pl_process.place.size;
+    failed->engine = engine;
+    failed->hook.run = look_sometimes;
+    failed->first = failed->counted + pl_process.place.size;
     for (int r = 0; r < pl_process.place.size; r++)
-        lost->first[r] = lost->counted[r] = deaths(r);
+        failed->first[r] = failed->counted[r] = deaths(r);
     pl_engine_enter(engine);
-    engine->lost = lost;
-    pl_list_append(&engine->hooks, &lost->hook.link);
+    engine->failed = failed;
+    pl_list_append(&engine->hooks, &failed->hook.link);
     pl_engine_leave(engine);
     return MPI_SUCCESS;
 }
 
-void pl_lost_close(struct pl_engine *engine)
+void pl_failure_close(struct pl_engine *engine)
 {
-    struct pl_lost *lost = engine->lost;
-    if (!lost)
+    struct pl_failure *failed = engine->failed;
+    if (!failed)
         return;
     pl_engine_enter(engine);
-    engine->lost = NULL;
-    pl_list_remove(&lost->hook.link);
+    engine->failed = NULL;
+    pl_list_remove(&failed->hook.link);
     pl_engine_leave(engine);
-    free(lost);
+    free(failed);
 }
 
-bool pl_lost_outlived(uint64_t engine, uint64_t proc)
+bool pl_failure_outlived(uint64_t engine, uint64_t proc)
 {
     return pl_process.place.watched && (engine & 0xff) != (deaths(PL_PROC_RANK(proc)) & 0xff);
 }
 
-int pl_lost_explain(const struct pl_comm *comm, int rc)
+int pl_failure_explain(const struct pl_comm *comm, int rc)
 {
     struct pl_engine *engine = &comm->instance->engine;
     look(engine);
-    for (int waited = 0; engine->lost && !atomic_load(&comm->lost) && waited < DYING_MS; waited++) {
+    for (int waited = 0; engine->failed && !atomic_load(&comm->failed) && waited < DYING_MS; waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
         look(engine);
     }
-    return atomic_load(&comm->lost) ? pl_lost_fail(comm) : rc;
+    return atomic_load(&comm->failed) ? pl_failure_record(comm) : rc;
 }
 
-int pl_lost_fail_about(const struct pl_comm *comm, int rank, const char *what)
+int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *what)
 {
     const struct pl_group *group = comm->remote && rank < comm->remote->size ? comm->remote : comm->group;
     uint64_t proc = rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
@@ -257,11 +257,11 @@ int pl_lost_fail_about(const struct pl_comm *comm, int rank, const char *what)
                    pl_comm_label(comm), what);
 }
 
-int pl_lost_fail(const struct pl_comm *comm)
+int pl_failure_record(const struct pl_comm *comm)
 {
-    int rank = atomic_load(&comm->lost) - 1;
+    int rank = atomic_load(&comm->failed) - 1;
     if (comm->starved)
         return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank,
                        pl_comm_label(comm));
-    return pl_lost_fail_about(comm->whole ? comm->whole : comm, rank, "has died");
+    return pl_failure_record_about(comm->whole ? comm->whole : comm, rank, "has died");
 }

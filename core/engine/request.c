@@ -200,7 +200,7 @@ void pl_request_complete(struct pl_request *request, int error)
     struct pl_engine *engine = request->engine;
     bool detached = request->detached;
     if (detached)
-        pl_list_append(&engine->graveyard, &request->link);
+        pl_list_append(&engine->deferred_frees, &request->link);
     /* From here on the request belongs to the thread that waits for it. */
     atomic_store_explicit(&request->done, 1, memory_order_release);
     if (engine && atomic_load_explicit(&engine->sleepers, memory_order_seq_cst) > 0)
@@ -264,10 +264,10 @@ int pl_request_report(const struct pl_request *request)
             error, "the message of %llu bytes from rank %d with tag %d is longer than the receive buffer of %zu bytes",
             (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag,
             request->in.data.total);
-    if (error == MPI_ERR_PROC_ABORTED && request->comm->lost)
-        return pl_lost_fail(request->comm);
+    if (error == MPI_ERR_PROC_ABORTED && request->comm->failed)
+        return pl_failure_record(request->comm);
     if (error == MPI_ERR_PROC_ABORTED && request->comm->left)
-        return pl_left_fail(request->comm);
+        return pl_departure_record(request->comm);
     if (error == MPI_ERR_PROC_ABORTED)
         return pl_fail(error, "the process of rank %d in %s is gone", request->peer_rank, pl_comm_label(request->comm));
     if (request->kind == PL_REQ_PARTITIONED)

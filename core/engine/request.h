@@ -60,7 +60,7 @@ struct pl_request {
     bool persistent;
     bool active;              /* a persistent one: started and not yet waited for */
     bool cancelling;
-    bool on_stack;            /* belongs to a blocking call: not an object, never freed */
+    bool caller_owned;            /* belongs to a blocking call: not an object, never freed */
     bool detached;            /* the user freed it while it was active: completion frees it */
     bool shared;              /* that of pl_request_sent(): many handles, none of them the user's to free */
     bool acked;               /* a synchronous send whose acknowledgement came before its completion */

@@ -49,7 +49,7 @@ enum pl_message_kind {
     PL_MSG_ACK = PL_QUEUES,        /* the receiver has matched an eager synchronous send: token */
     PL_MSG_CANCEL,     /* withdraw the unmatched message with this token */
     PL_MSG_CANCELLED,  /* answer: it was withdrawn (tag 1) or had been matched (tag 0) */
-    PL_MSG_DOOR,       /* between front doors */
+    PL_MSG_LISTENER,       /* between front doors */
     PL_MSG_RMA,        /* of a window (rma.h) */
     PL_MSG_KINDS
 };
@@ -79,9 +79,9 @@ struct pl_shared {
     void *memory;
 };
 
-/* Memory here and in the peer, piece by piece; both have as many bytes, at most PL_REACH_BYTES. */
-enum { PL_REACH_BYTES = 1 << 30 };
-struct pl_reach {
+/* Memory here and in the peer, piece by piece; both have as many bytes, at most PL_CMA_BYTES. */
+enum { PL_CMA_BYTES = 1 << 30 };
+struct pl_cma {
     struct iovec *here, *there;
     int here_count, there_count; /* at most IOV_MAX */
     size_t bytes;
@@ -91,7 +91,7 @@ struct pl_reach {
 
 /* Bulk data that waits at the sender. A transport's own begins with this. Made by the transport, given to the engine
  * in host->arrived(), given back in fetch() or drop(). */
-struct pl_bulk {
+struct pl_rndv {
     const struct pl_transport_ops *ops;
 };
 
@@ -100,7 +100,7 @@ struct pl_bulk {
 struct pl_outgoing {
     struct pl_header header;
     struct pl_cursor data;
-    bool bulk;                  /* set by the transport: went as bulk, so that completion means that it was matched */
+    bool rndv;                  /* set by the transport: went as bulk, so that completion means that it was matched */
     uint64_t transport[6];      /* the transport's own notes while it is pending */
 };
 
@@ -118,7 +118,7 @@ struct pl_host {
     /* A message has arrived. Either `bulk` is NULL and `data` are header->size bytes; or the data is waiting behind
      * `bulk`. Header and data are valid during the call only; the header is aligned, and nobody changes it. */
     void (*arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                    const void *data, struct pl_bulk *bulk);
+                    const void *data, struct pl_rndv *rndv);
 
     /* A message for which send() said PL_PENDING is done: the buffer may be reused. `error`: MPI error class. */
     void (*sent)(struct pl_engine *engine, struct pl_outgoing *message, int error);
@@ -128,7 +128,7 @@ struct pl_host {
 
     /* The peer behind an endpoint or an origin is gone; what was under way to or from it has been reported with an
      * error. Either may be NULL. */
-    void (*lost)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from);
+    void (*failed)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from);
 
     /* The peer has closed, as everybody may: what is sent to it vanishes. Either may be NULL. */
     void (*closed)(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from);
@@ -183,16 +183,16 @@ struct pl_transport_ops {
      * and nothing has come. PL_PENDING: something else has, or has to be done: progress(). */
     bool (*send_now)(struct pl_endpoint *endpoint, const struct pl_header *header, int tag, size_t size,
                      const void *data);
-    ptrdiff_t (*take_next)(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int looks,
+    ptrdiff_t (*take_next)(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int polls,
                            void *buffer, size_t room);
 
     /* Gets the data of a matched bulk message. MPI_SUCCESS: all there. PL_PENDING: host->fetched() will be called.
      * Consumes `bulk`. */
-    int (*fetch)(void *self, struct pl_bulk *bulk, struct pl_incoming *message);
+    int (*fetch)(void *self, struct pl_rndv *rndv, struct pl_incoming *message);
 
     /* Throws a bulk message away: for a send that is cancelled (`cancelled`: the sender gets no completion from the
      * transport for it) or a communicator that is gone (the sender's send completes). Consumes `bulk`. */
-    void (*drop)(void *self, struct pl_bulk *bulk, bool cancelled);
+    void (*drop)(void *self, struct pl_rndv *rndv, bool cancelled);
 
     /* Withdraws a pending send: true: given up, host->sent() will not be called. */
     bool (*withdraw)(struct pl_endpoint *endpoint, struct pl_outgoing *message);
@@ -213,7 +213,7 @@ struct pl_transport_ops {
      * MPI_ERR_PROC_ABORTED: the peer is gone. MPI_ERR_RMA_RANGE: behind `moved` bytes there is no memory, here or
      * there. MPI_ERR_NO_MEM. PL_UNREACHABLE: it is not allowed. None of them is recorded. NULL: the transport
      * cannot. */
-    int (*reach)(struct pl_endpoint *peer, struct pl_reach *reach);
+    int (*cma)(struct pl_endpoint *peer, struct pl_cma *cma);
 
     /* True when all that was sent has been taken by its receivers, or they are gone: nothing is lost by close(). */
     bool (*flushed)(void *self);

@@ -31,27 +31,27 @@
 #include "core/engine/engine.h"
 #include "core/engine/departure.h"
 #include "core/base/cpu.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 #include "core/engine/request.h"
 
 enum {
     SPINS = 2000,            /* rounds of progress, each some tens of nanoseconds */
-    SPINS_CROWDED = 50,      /* long enough for a peer that runs to answer */
-    SPINS_STRANGERS = 20000, /* most of the time for which the scheduler lets a stranger run instead of the peer */
+    SPINS_CONTENDED = 50,      /* long enough for a peer that runs to answer */
+    SPINS_UNRELATED = 20000, /* most of the time for which the scheduler lets a stranger run instead of the peer */
     YIELDS = 500,            /* each a microsecond, or as long as the others want to run */
-    YIELDS_PATIENT = 100,
+    YIELDS_OVERSUBSCRIBED = 100,
     SPIN_NS = 100000,        /* where a round asks the kernel, as over TCP, not so many but for so long */
-    SPIN_CROWDED_NS = 4000,
-    SPIN_STRANGERS_NS = 600000,
+    SPIN_CONTENDED_NS = 4000,
+    SPIN_UNRELATED_NS = 600000,
     SPINS_CLOCK = 8, /* rounds between looks at the clock */
-    CROWDED_NS = 5000,    /* a yield that takes longer has let somebody run */
+    CONTENDED_NS = 5000,    /* a yield that takes longer has let somebody run */
     STARVED_NS = 1000000, /* one that takes longer has let somebody run who computes: better to sleep, and be woken */
-    CROWD_MEMORY = 32,    /* short yields before it is forgotten */
+    CONTENTION_MEMORY = 32,    /* short yields before it is forgotten */
     PART_NS = 4000000,    /* between two sleeps for another core's sake: there may be none that is free */
     NUDGE_SPINS = 64,     /* rounds between looks at the other engines */
     NUDGE_YIELDS = 8,
     POLLS = 2046, /* polls in vain between yields, as a mask of turns; some calls make two */
-    POLLS_PATIENT = 14,
+    POLLS_OVERSUBSCRIBED = 14,
     NAP_FIRST = 100,   /* microseconds; every further nap is twice as long ... */
     NAP_DOUBLINGS = 7, /* ... until here: 12.8 ms */
     NAP_BLIND = 500,   /* at most, when events may come where nobody listens */
@@ -168,11 +168,11 @@ static long yield(struct pl_engine *engine)
     long before = nanoseconds();
     sched_yield();
     long took = nanoseconds() - before;
-    int crowd = atomic_load_explicit(&engine->crowd, memory_order_relaxed);
-    if (took > CROWDED_NS)
-        atomic_store_explicit(&engine->crowd, CROWD_MEMORY, memory_order_relaxed);
-    else if (crowd != 0)
-        atomic_store_explicit(&engine->crowd, crowd > 0 ? crowd - 1 : crowd + 1, memory_order_relaxed);
+    int contention = atomic_load_explicit(&engine->contention, memory_order_relaxed);
+    if (took > CONTENDED_NS)
+        atomic_store_explicit(&engine->contention, CONTENTION_MEMORY, memory_order_relaxed);
+    else if (contention != 0)
+        atomic_store_explicit(&engine->contention, contention > 0 ? contention - 1 : contention + 1, memory_order_relaxed);
     return took;
 }
 
@@ -183,8 +183,8 @@ bool pl_engine_yield(struct pl_engine *engine)
 
 void pl_engine_polled(struct pl_engine *engine)
 {
-    unsigned turn = atomic_load_explicit(&engine->turns, memory_order_relaxed);
-    if ((turn & (pl_engine_is_patient(engine) ? POLLS_PATIENT : POLLS)) == 0)
+    unsigned turn = atomic_load_explicit(&engine->rounds, memory_order_relaxed);
+    if ((turn & (pl_engine_should_yield(engine) ? POLLS_OVERSUBSCRIBED : POLLS)) == 0)
         yield(engine);
 }
 
@@ -193,26 +193,26 @@ static void be_asked(struct pl_engine *engine, const struct pl_request *request,
 {
     if (!wait->since)
         wait->since = nanoseconds();
-    pl_report_look(engine, request, wait);
+    pl_wait_record_check(engine, request, wait);
 }
 
 /* Shares a processor with the peer, although there are enough. */
-static bool should_part(struct pl_engine *engine, int crowd)
+static bool should_part(struct pl_engine *engine, int contention)
 {
-    if (engine->patient || crowd <= 0)
+    if (engine->oversubscribed || contention <= 0)
         return false;
     long now = nanoseconds();
-    if (now - atomic_load_explicit(&engine->parted, memory_order_relaxed) < PART_NS)
+    if (now - atomic_load_explicit(&engine->moved_apart, memory_order_relaxed) < PART_NS)
         return false;
-    atomic_store_explicit(&engine->parted, now, memory_order_relaxed);
+    atomic_store_explicit(&engine->moved_apart, now, memory_order_relaxed);
     return true;
 }
 
-static bool has_spun_long(struct pl_wait *wait, unsigned round, int crowd)
+static bool has_spun_long(struct pl_wait *wait, unsigned round, int contention)
 {
     if (round == 0 || round % SPINS_CLOCK != 0)
         return false;
-    long now = nanoseconds(), most = crowd > 0 ? SPIN_CROWDED_NS : crowd < 0 ? SPIN_STRANGERS_NS : SPIN_NS;
+    long now = nanoseconds(), most = contention > 0 ? SPIN_CONTENDED_NS : contention < 0 ? SPIN_UNRELATED_NS : SPIN_NS;
     if (round == SPINS_CLOCK)
         wait->spinning = now;
     return now - wait->spinning > most;
@@ -222,27 +222,27 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, str
                  struct pl_wait *wait)
 {
     if (wait->yielded) /* for long, and it has brought nothing */
-        atomic_store_explicit(&engine->crowd, -CROWD_MEMORY, memory_order_relaxed);
+        atomic_store_explicit(&engine->contention, -CONTENTION_MEMORY, memory_order_relaxed);
     wait->yielded = false;
-    int crowd = atomic_load_explicit(&engine->crowd, memory_order_relaxed);
-    unsigned round = wait->rounds, spins = engine->patient ? 0
-                                           : crowd > 0     ? SPINS_CROWDED
-                                           : crowd < 0     ? SPINS_STRANGERS
+    int contention = atomic_load_explicit(&engine->contention, memory_order_relaxed);
+    unsigned round = wait->rounds, spins = engine->oversubscribed ? 0
+                                           : contention > 0     ? SPINS_CONTENDED
+                                           : contention < 0     ? SPINS_UNRELATED
                                                            : SPINS;
-    unsigned yields = engine->patient || crowd > 0 ? YIELDS_PATIENT : YIELDS;
+    unsigned yields = engine->oversubscribed || contention > 0 ? YIELDS_OVERSUBSCRIBED : YIELDS;
     if (round < UINT_MAX)
         wait->rounds++;
     if (round < spins) {
         if (round % NUDGE_SPINS == NUDGE_SPINS - 1)
             pl_engine_nudge_others(engine);
-        if (has_spun_long(wait, round, crowd))
+        if (has_spun_long(wait, round, contention))
             wait->rounds = spins;
         pl_relax();
         return;
     }
     round -= spins;
     be_asked(engine, request, wait);
-    if (should_part(engine, crowd)) {
+    if (should_part(engine, contention)) {
         take_nap(engine, awaited, 0);
         return;
     }
@@ -256,7 +256,7 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, str
         return;
     }
     if (round - yields >= NAPS_SURE)
-        pl_left_look(engine, request, wait->what);
+        pl_departure_check(engine, request, wait->what);
     if (pl_engine_nudge_others(engine) == 0)
         take_nap(engine, awaited, round - yields);
 }

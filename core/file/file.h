@@ -125,7 +125,7 @@ int pl_file_tell(struct pl_comm *comm, int error); /* the first process's error,
 
 /* How the others find the memory of the first process. */
 struct pl_file_notice {
-    struct pl_whereabouts where;
+    struct pl_locator where;
     uint64_t dev, ino;
     int32_t fd;                                 /* -1: there is none */
 };

@@ -33,7 +33,7 @@ static bool map(struct pl_file_pointer *pointer, int fd)
 void pl_pointer_offer(struct pl_file_pointer *pointer, struct pl_file_notice *notice)
 {
     struct stat st;
-    *notice = (struct pl_file_notice){ .where = pl_whereabouts_own(), .fd = -1 };
+    *notice = (struct pl_file_notice){ .where = pl_locator_self(), .fd = -1 };
     int fd = memfd_create("plenum-file-pointer", MFD_CLOEXEC);
     if (fd < 0)
         return;
@@ -52,7 +52,7 @@ bool pl_pointer_attach(struct pl_file_pointer *pointer, const struct pl_file_not
 {
     char path[64];
     struct stat st;
-    if (notice->fd < 0 || notice->where.node != pl_whereabouts_own().node)
+    if (notice->fd < 0 || notice->where.node != pl_locator_self().node)
         return false;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)notice->where.pid, (int)notice->fd);
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);

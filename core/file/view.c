@@ -184,7 +184,7 @@ static int beyond(MPI_Offset offset, MPI_Offset etypes)
 }
 
 /* Does the file have a place for so many bytes of the stream? */
-static bool reaches(const struct pl_view *view, MPI_Count stream)
+static bool all_by_cma(const struct pl_view *view, MPI_Count stream)
 {
     const struct pl_type *type = view->file_filetype;
     MPI_Count tiles = stream / type->size + 1, end, extent = type->extent;
@@ -203,7 +203,7 @@ int pl_view_span(const struct pl_view *view, MPI_Offset offset, MPI_Offset etype
         return pl_fail(MPI_ERR_ARG, "the view's filetype has no data, so %lld etypes have no place",
                        (long long)etypes);
     if (__builtin_mul_overflow(offset, size, &at) || __builtin_mul_overflow(etypes, size, &bytes) ||
-        __builtin_add_overflow(at, bytes, &end) || !reaches(view, end))
+        __builtin_add_overflow(at, bytes, &end) || !all_by_cma(view, end))
         return beyond(offset, etypes);
     span->at = (size_t)at;
     span->bytes = (size_t)bytes;
@@ -220,7 +220,7 @@ int pl_view_byte(const struct pl_view *view, MPI_Offset offset, MPI_Offset *byte
     *byte = view->disp;
     if (view->file_filetype->size == 0)
         return MPI_SUCCESS;
-    if (__builtin_mul_overflow(offset, view->file_etype->size, &at) || !reaches(view, at))
+    if (__builtin_mul_overflow(offset, view->file_etype->size, &at) || !all_by_cma(view, at))
         return beyond(offset, 1);
     *byte = place_of(view, (size_t)at);
     return MPI_SUCCESS;
@@ -238,7 +238,7 @@ MPI_Offset pl_view_etype_from(const struct pl_view *view, MPI_Offset byte)
     MPI_Offset low = 0;
     while (low < high) {
         MPI_Offset middle = low + (high - low) / 2, at = INT64_MAX;
-        if (reaches(view, middle * view->file_etype->size))
+        if (all_by_cma(view, middle * view->file_etype->size))
             at = place_of(view, (size_t)(middle * view->file_etype->size));
         if (at < byte)
             low = middle + 1;

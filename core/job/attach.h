@@ -29,7 +29,7 @@ enum { PL_ATTACH_MAX = 4096 }; /* processes in a pool */
 /* A rank in a pool, held by this process. Holding needs the descriptor: closing it, or another one of the file, lets
  * go. */
 struct pl_seat {
-    struct pl_job *job;
+    struct pl_job_segment *job;
     size_t bytes;
     int fd;
     int rank;

@@ -63,7 +63,7 @@ static int become_maker(int fd, const char *path)
 
 static size_t table_offset(int size)
 {
-    return (sizeof(struct pl_job) + (size_t)size * sizeof(struct pl_job_rank) + 63) / 64 * 64;
+    return (sizeof(struct pl_job_segment) + (size_t)size * sizeof(struct pl_job_rank) + 63) / 64 * 64;
 }
 
 static uint32_t table_room(int size)
@@ -75,7 +75,7 @@ static uint32_t table_room(int size)
 static int write_pool(int fd, int size, uint64_t cookie)
 {
     struct pl_job_table table = { .room = table_room(size), .size = (uint32_t)size };
-    struct pl_job head = {
+    struct pl_job_segment head = {
         .magic = PL_JOB_MAGIC,
         .version = PL_JOB_VERSION,
         .size = (uint32_t)size,
@@ -100,7 +100,7 @@ static int map_pool(int fd, struct pl_seat *seat, const char **why)
     if (fstat(fd, &st) != 0)
         return pl_fail_errno(MPI_ERR_OTHER, "cannot look at the file of a pool");
     *why = "it is shorter than its header";
-    if ((size_t)st.st_size < sizeof(struct pl_job))
+    if ((size_t)st.st_size < sizeof(struct pl_job_segment))
         return MPI_ERR_OTHER;
     *why = NULL;
     void *at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -108,7 +108,7 @@ static int map_pool(int fd, struct pl_seat *seat, const char **why)
         return pl_fail_errno(MPI_ERR_OTHER, "cannot map the file of a pool");
     seat->job = at;
     seat->bytes = (size_t)st.st_size;
-    *why = pl_job_check(seat->job, seat->bytes, seat->job->cookie, 0);
+    *why = pl_job_segment_check(seat->job, seat->bytes, seat->job->cookie, 0);
     if (!*why && strncmp(seat->job->nspace, "pool-", 5) != 0)
         *why = "it is the segment of a job";
     if (!*why)
@@ -152,7 +152,7 @@ int pl_seat_claim(struct pl_seat *seat, int rank)
         atomic_fetch_add(&own->gone, 1); /* who had it died with it */
     for (int i = 0; i < PL_CARD_SLOTS; i++)
         pl_job_card_withdraw(&own->card[i]);
-    atomic_store(&own->state, PL_JOB_STARTED);
+    atomic_store(&own->state, PL_PROC_STARTED);
     atomic_fetch_add(&own->claims, 1);
     atomic_store(&own->owner, (int32_t)getpid());
     seat->rank = rank;

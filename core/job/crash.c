@@ -14,7 +14,7 @@
 
 #include "core/base/config.h"
 #include "core/job/process.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 
 enum { STACK = 64 << 10, PATIENCE_MS = 500 };
 
@@ -103,7 +103,7 @@ static void crashed(int signo, siginfo_t *info, void *context)
 
 void pl_crash_watch(void)
 {
-    const struct pl_job *job = pl_process.place.job;
+    const struct pl_job_segment *job = pl_process.place.job;
     struct pl_job_page *to = job && pl_config_bool("crash_report") ? pl_job_page(job, pl_process.place.rank) : NULL;
     struct sigaction now, mine = { .sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK };
     stack_t before, alternate = { .ss_sp = stack, .ss_size = sizeof stack };

@@ -28,7 +28,7 @@ static struct job *buckets[BUCKETS];
 
 static bool is_own(uint64_t key, const char *name, size_t length)
 {
-    const struct pl_place *place = &pl_process.place;
+    const struct pl_identity *place = &pl_process.place;
     return key == place->key && strlen(place->nspace) == length && memcmp(place->nspace, name, length) == 0;
 }
 

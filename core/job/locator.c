@@ -56,15 +56,15 @@ static bool look(int32_t pid, char *state, uint64_t *started)
     return true;
 }
 
-struct pl_whereabouts pl_whereabouts_own(void)
+struct pl_locator pl_locator_self(void)
 {
-    struct pl_whereabouts own = { .node = node(), .pid = (int32_t)getpid() };
+    struct pl_locator own = { .node = node(), .pid = (int32_t)getpid() };
     char state;
     look(own.pid, &state, &own.started);
     return own;
 }
 
-bool pl_whereabouts_ended(const struct pl_whereabouts *there)
+bool pl_locator_has_ended(const struct pl_locator *there)
 {
     char state = 'R';
     uint64_t started = there->started;

@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pl_whereabouts {
+struct pl_locator {
     uint64_t node;    /* the kernel and the pid namespace */
     uint64_t started; /* when it was, in ticks of this node; 0: not known */
     int32_t pid;
 };
 
 /* This process's. */
-struct pl_whereabouts pl_whereabouts_own(void);
+struct pl_locator pl_locator_self(void);
 
 /* Has it ended? False also when that cannot be told from here. */
-bool pl_whereabouts_ended(const struct pl_whereabouts *whereabouts);
+bool pl_locator_has_ended(const struct pl_locator *locator);
 
 #endif

@@ -10,19 +10,19 @@
 #include "core/job/segment.h"
 
 /* The descriptor may stand for something else when the runtime has gone: only its pipe is written to. */
-static bool is_the_bell(const struct stat *st, const struct pl_job *job)
+static bool is_notes_pipe(const struct stat *st, const struct pl_job_segment *job)
 {
-    return S_ISFIFO(st->st_mode) && st->st_ino == job->bell_inode;
+    return S_ISFIFO(st->st_mode) && st->st_ino == job->notes_inode;
 }
 
-bool pl_job_note_send(const struct pl_job *job, struct pl_job_note *note)
+bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note)
 {
     char path[48];
     struct stat st;
-    if (!job || !job->bell_inode)
+    if (!job || !job->notes_inode)
         return false;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)job->runtime_pid, (int)job->bell);
-    if (stat(path, &st) != 0 || !is_the_bell(&st, job))
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)job->runtime_pid, (int)job->notes_fd);
+    if (stat(path, &st) != 0 || !is_notes_pipe(&st, job))
         return false;
     /* For reading too: if the runtime goes now, the pipe still has a reader, and writing raises no SIGPIPE. */
     int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -30,7 +30,7 @@ bool pl_job_note_send(const struct pl_job *job, struct pl_job_note *note)
         return false;
     note->magic = PL_NOTE_MAGIC;
     note->cookie = job->cookie;
-    bool sent = fstat(fd, &st) == 0 && is_the_bell(&st, job) && write(fd, note, sizeof *note) == (ssize_t)sizeof *note;
+    bool sent = fstat(fd, &st) == 0 && is_notes_pipe(&st, job) && write(fd, note, sizeof *note) == (ssize_t)sizeof *note;
     close(fd);
     return sent;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Notes: what a process of a job tells the runtime while it runs. They are written whole, into a pipe of the runtime's
- * that the process opens by its name in /proc (struct pl_job says which): no descriptor more in any process, and
+ * that the process opens by its name in /proc (struct pl_job_segment says which): no descriptor more in any process, and
  * nothing to do for jobs that have nothing to tell. A reader believes nothing.
  */
 #ifndef PLENUM_CORE_JOB_NOTE_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pl_job;
+struct pl_job_segment;
 
 #define PL_NOTE_MAGIC 0x31544f4eu /* "NOT1" */
 
@@ -32,6 +32,6 @@ struct pl_job_note {
 _Static_assert(sizeof(struct pl_job_note) <= PIPE_BUF, "a note is written in one piece or not at all");
 
 /* Fills in what says whose note it is, and sends it. False: nobody listens, or has read what came before. */
-bool pl_job_note_send(const struct pl_job *job, struct pl_job_note *note);
+bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note);
 
 #endif

@@ -36,7 +36,7 @@ static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
  * The PMIx client is loaded only where a PMIx server has announced itself, or a launcher that should have had one; and
  * not below our own launcher, whose job segment alone decides.
  */
-static int open_pmix(struct pl_place *place, const struct pl_bootstrap_ops **ops)
+static int open_pmix(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
 {
     static const struct pl_bootstrap_host host = { .fail = pl_fail, .log = pl_log };
     if (getenv(PL_JOB_ENV) || (!getenv("PMIX_NAMESPACE") && !getenv("SLURM_STEP_NUM_TASKS")))
@@ -48,19 +48,19 @@ static int open_pmix(struct pl_place *place, const struct pl_bootstrap_ops **ops
     return (*ops)->open(place);
 }
 
-static int open_attached(struct pl_place *place, const struct pl_bootstrap_ops **ops)
+static int open_attached(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
 {
     *ops = &pl_bootstrap_attached;
     return (*ops)->open(place);
 }
 
-static int open_inherited(struct pl_place *place, const struct pl_bootstrap_ops **ops)
+static int open_inherited(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
 {
     *ops = &pl_bootstrap_inherited;
     return (*ops)->open(place);
 }
 
-static int open_singleton(struct pl_place *place, const struct pl_bootstrap_ops **ops)
+static int open_singleton(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
 {
     *ops = &pl_bootstrap_singleton;
     return (*ops)->open(place);
@@ -68,12 +68,12 @@ static int open_singleton(struct pl_place *place, const struct pl_bootstrap_ops 
 
 static int find_place(void)
 {
-    static int (*const openers[])(struct pl_place *, const struct pl_bootstrap_ops **) = {
+    static int (*const openers[])(struct pl_identity *, const struct pl_bootstrap_ops **) = {
         open_attached, open_inherited, open_pmix, open_singleton,
     };
     int rc = PL_UNREACHABLE;
     for (size_t i = 0; rc == PL_UNREACHABLE && i < sizeof openers / sizeof *openers; i++) {
-        pl_process.place = (struct pl_place){ .appnum = -1, .size = 1, .local_size = 1 };
+        pl_process.place = (struct pl_identity){ .appnum = -1, .size = 1, .local_size = 1 };
         rc = openers[i](&pl_process.place, &pl_process.bootstrap);
     }
     if (rc)
@@ -214,11 +214,11 @@ int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length)
     return rc;
 }
 
-void pl_process_condemn(uint64_t proc)
+void pl_process_abort_also(uint64_t proc)
 {
     const struct pl_bootstrap_ops *ops = pl_process.bootstrap;
-    if (ops && ops->condemn && !forked() && PL_PROC_JOB(proc) == 0)
-        ops->condemn(PL_PROC_RANK(proc));
+    if (ops && ops->abort_also && !forked() && PL_PROC_JOB(proc) == 0)
+        ops->abort_also(PL_PROC_RANK(proc));
 }
 
 void pl_process_abort(int code, const char *object, const char *message)

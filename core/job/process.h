@@ -18,7 +18,7 @@
 #include "core/base/lock.h"
 
 /* What a bootstrap tells about the process. Filled in by open(). */
-struct pl_place {
+struct pl_identity {
     char nspace[256];
     uint64_t key;             /* with nspace, tells the job from all others, wherever they run; 0: nspace does */
     int rank, size;           /* in the job */
@@ -28,7 +28,7 @@ struct pl_place {
     int slots;                /* cores for the job on this node; 0: not known */
     uint32_t generation;      /* how often this rank was claimed: peers of one World have the same */
     const char *local_ranks;  /* of this node, "0,1,4", when they are not all of the job; NULL: not known */
-    const struct pl_job *job; /* the job segment when inherited, the pool's when attached, else NULL */
+    const struct pl_job_segment *job; /* the job segment when inherited, the pool's when attached, else NULL */
     bool attached;            /* to a pool */
     bool watched; /* nobody ends this process when another of the job dies: the engines look (core/engine/peer_failure.h) */
 };
@@ -47,7 +47,7 @@ struct pl_bootstrap_ops {
     uint32_t abi;             /* PL_BOOTSTRAP_ABI */
     const char *name;
     /* PL_UNREACHABLE: not launched this way, try the next. Any other error is the user's to see. */
-    int (*open)(struct pl_place *place);
+    int (*open)(struct pl_identity *place);
     void (*close)(void);
     /* Makes this process's card known; withdraws it (length 0). */
     int (*publish)(enum pl_card_slot slot, const void *card, size_t length);
@@ -56,11 +56,11 @@ struct pl_bootstrap_ops {
     int (*lookup)(int rank, enum pl_card_slot slot, void *card, size_t *length);
     /* Tells the launcher why the job ends; returns, if at all, to a caller that then exits with `code`. */
     void (*abort)(int code, const char *object, const char *message);
-    /* The World was initialized (PL_JOB_INITIALIZED) or finalized: launchers report a process that ends in between. */
-    void (*state)(enum pl_job_state state);
+    /* The World was initialized (PL_PROC_INITIALIZED) or finalized: launchers report a process that ends in between. */
+    void (*state)(enum pl_proc_state state);
     /* Names a rank that is to end with this process in the abort() that follows: then it and no other, if the launcher
      * can do that. NULL: it cannot. */
-    void (*condemn)(int rank);
+    void (*abort_also)(int rank);
     /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
     void (*attach)(const struct pl_bootstrap_host *host);
     /* Does a rank's process live? MPI_ERR_PROC_ABORTED: it has ended and will not come. PL_AGAIN: that is not known.
@@ -95,7 +95,7 @@ struct pl_process {
     pid_t pid;                /* who opened it: a forked child has all of this too, and none of it is its own */
     uint64_t id;              /* random, for communicator ids: different for every process and every opening */
     _Atomic uint32_t serial;  /* communicator ids made so far */
-    struct pl_place place;
+    struct pl_identity place;
     const struct pl_bootstrap_ops *bootstrap;
     void (*closing)(void);    /* called before the bootstrap closes: the front door, when it is open */
 };
@@ -132,7 +132,7 @@ uint32_t pl_process_deaths(uint64_t proc);
 
 /* Names a process that is to end in the pl_process_abort() that follows, and no other but this one and those named too,
  * as far as the launcher can. */
-void pl_process_condemn(uint64_t proc);
+void pl_process_abort_also(uint64_t proc);
 
 /* Ends this process, and as much of the job as the launcher can, with one line of reason. Does not return. */
 _Noreturn void pl_process_abort(int code, const char *object, const char *message);

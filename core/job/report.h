@@ -3,7 +3,7 @@
  * What the processes of a job say about themselves when the runtime asks: a page for each rank in the job segment,
  * whose memory is taken when it is first written.
  *
- * The runtime counts `report` of struct pl_job up and wakes nobody. A thread that waits in MPI sees that when it is
+ * The runtime counts `report` of struct pl_job_segment up and wakes nobody. A thread that waits in MPI sees that when it is
  * about to yield or to sleep, writes what it waits for into the page of its rank, and stores the count in `answered`.
  * Who does not answer is not waiting in MPI. A process that crashes writes the same page, from its signal handler.
  *
@@ -43,7 +43,7 @@ enum pl_item_what {
     PL_WHAT_PROBE,
     PL_WHAT_COLLECTIVE,
     PL_WHAT_ANY,     /* some of several operations, which are pending */
-    PL_WHAT_MEETING, /* for processes that are to come together, by the tag in `object` */
+    PL_WHAT_EXCHANGE, /* for processes that are to come together, by the tag in `object` */
     PL_WHAT_CLOSE,   /* for what was sent to be taken, at the end of a World or session */
     PL_WHAT_ADDRESS, /* for another process to be initialized */
     PL_WHAT_ACCEPT,  /* for somebody to connect to a port */
@@ -102,7 +102,7 @@ struct pl_job_page {
 enum { PL_PAGE_BYTES = (sizeof(struct pl_job_page) + 4095) / 4096 * 4096 };
 
 /* The page of a rank; NULL: this job has none. */
-static inline struct pl_job_page *pl_job_page(const struct pl_job *job, int rank)
+static inline struct pl_job_page *pl_job_page(const struct pl_job_segment *job, int rank)
 {
     return job->pages ? (struct pl_job_page *)((char *)job + job->pages + (size_t)rank * PL_PAGE_BYTES) : NULL;
 }

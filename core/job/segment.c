@@ -15,12 +15,12 @@ static bool inside(size_t bytes, uint32_t offset, uint64_t count, size_t each, s
 }
 
 /* Is there a text at this offset that ends inside the segment? 0 stands for no text. */
-static bool is_text(const struct pl_job *job, size_t bytes, uint32_t offset)
+static bool is_text(const struct pl_job_segment *job, size_t bytes, uint32_t offset)
 {
     return offset == 0 || (offset < bytes && memchr((const char *)job + offset, '\0', bytes - offset));
 }
 
-static const char *check_psets(const struct pl_job *job, size_t bytes)
+static const char *check_psets(const struct pl_job_segment *job, size_t bytes)
 {
     if (!inside(bytes, job->psets, job->pset_count, sizeof(struct pl_job_pset), _Alignof(struct pl_job_pset)))
         return "its process sets lie outside";
@@ -38,7 +38,7 @@ static const char *check_psets(const struct pl_job *job, size_t bytes)
     return NULL;
 }
 
-static const char *check_apps(const struct pl_job *job, size_t bytes)
+static const char *check_apps(const struct pl_job_segment *job, size_t bytes)
 {
     if (!inside(bytes, job->appnum, job->size, sizeof(int32_t), _Alignof(int32_t)))
         return "its program numbers lie outside";
@@ -56,7 +56,7 @@ static const char *check_apps(const struct pl_job *job, size_t bytes)
 }
 
 /* The words of the table that do not change; what is in its buffers is looked at by who reads them. */
-static const char *check_table(const struct pl_job *job, size_t bytes)
+static const char *check_table(const struct pl_job_segment *job, size_t bytes)
 {
     if (!job->table)
         return NULL;
@@ -70,7 +70,7 @@ static const char *check_table(const struct pl_job *job, size_t bytes)
     return NULL;
 }
 
-static const char *check_cpus(const struct pl_job *job, size_t bytes)
+static const char *check_cpus(const struct pl_job_segment *job, size_t bytes)
 {
     if (job->cpu_words == 0)
         return NULL;
@@ -78,14 +78,14 @@ static const char *check_cpus(const struct pl_job *job, size_t bytes)
     return whole ? NULL : "the processors of its ranks lie outside";
 }
 
-static const char *check_pages(const struct pl_job *job, size_t bytes)
+static const char *check_pages(const struct pl_job_segment *job, size_t bytes)
 {
     bool whole = !job->pages ||
                  (job->pages % 64 == 0 && job->pages <= bytes && job->size <= (bytes - job->pages) / PL_PAGE_BYTES);
     return whole ? NULL : "the pages of its ranks lie outside";
 }
 
-const char *pl_job_check(const struct pl_job *job, size_t bytes, uint64_t cookie, long rank)
+const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes, uint64_t cookie, long rank)
 {
     if (bytes < sizeof(*job))
         return "it is shorter than its header";

@@ -9,7 +9,7 @@
  *
  * There is nothing with a name to leave behind. The part before `ranks` is written before the first process
  * starts and never changes afterwards; what the processes write is in `ranks` and `abort`, and atomic.
- * A reader trusts nothing: pl_job_check() is the one place that decides whether a segment is whole.
+ * A reader trusts nothing: pl_job_segment_check() is the one place that decides whether a segment is whole.
  */
 #ifndef PLENUM_CORE_JOB_SEGMENT_H
 #define PLENUM_CORE_JOB_SEGMENT_H
@@ -24,7 +24,7 @@
 #define PL_JOB_VERSION 7u
 #define PL_CARD_MAX    472u                  /* bytes of one address card */
 
-enum pl_card_slot { PL_CARD_DOOR, PL_CARD_WORLD, PL_CARD_SLOTS };
+enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };
 
 /* An address card: how to reach an engine of a process. Written by the owner and read as core/job/card.h does it;
  * `generation` 0 means that there is no card (not yet, or no more). */
@@ -39,20 +39,20 @@ struct pl_job_card {
 struct pl_job_rank {
     _Atomic int32_t owner;    /* pid, as the owner sees itself; negated: it has let go; 0: nobody */
     _Atomic uint32_t claims;  /* how often the rank was claimed: 1 while its first program runs */
-    _Atomic uint32_t state;   /* enum pl_job_state */
+    _Atomic uint32_t state;   /* enum pl_proc_state */
     _Atomic int32_t gone;     /* set by the runtime: 1 when the process that it started has exited */
-    _Atomic uint32_t condemned; /* 1: a process of its communicator aborts it */
+    _Atomic uint32_t aborting; /* 1: a process of its communicator aborts it */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
 
-enum pl_job_state {
-    PL_JOB_STARTED,
-    PL_JOB_INITIALIZED,
-    PL_JOB_FINALIZED,
-    PL_JOB_ABORTED, /* it ends by its own will, for the reason in `abort`, or its own if another rank was first */
+enum pl_proc_state {
+    PL_PROC_STARTED,
+    PL_PROC_INITIALIZED,
+    PL_PROC_FINALIZED,
+    PL_PROC_ABORTED, /* it ends by its own will, for the reason in `abort`, or its own if another rank was first */
 };
 
-/* A process that aborts stores PL_JOB_ABORTED as its state; the first one wins `claimed`, fills in the rest, then
+/* A process that aborts stores PL_PROC_ABORTED as its state; the first one wins `claimed`, fills in the rest, then
  * stores `set`. The runtime looks when a process with that state has ended. */
 struct pl_job_abort {
     _Atomic uint32_t claimed;
@@ -71,7 +71,7 @@ struct pl_job_pset {
     uint32_t count;
 };
 
-struct pl_job {
+struct pl_job_segment {
     uint64_t magic;
     uint32_t version;
     uint32_t size;            /* ranks in the job */
@@ -88,8 +88,8 @@ struct pl_job {
     uint32_t cpus; /* offset of uint64_t[size][cpu_words], bits of the processors that each rank was given; */
     uint32_t cpu_words;       /* 0: not known */
     uint32_t table; /* offset of the struct pl_job_table (core/job/sets.h) of sets that are published; 0: none */
-    int32_t bell;   /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
-    uint64_t bell_inode;      /* changed; 0: there is none */
+    int32_t notes_fd;   /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
+    uint64_t notes_inode;      /* changed; 0: there is none */
     uint32_t goes_on;         /* 1: when one of its processes fails */
     uint32_t parent;          /* of spawned processes: offset of the name of their parents' port; 0: there are none */
     uint64_t pages;           /* offset of the ranks' pages (core/job/report.h); 0: none */
@@ -110,6 +110,6 @@ struct pl_job_app {
 
 /* Is the mapping of `bytes` bytes a whole job segment with this cookie, and `rank` in it? All offsets are inside and
  * all texts end. Returns NULL, or what is wrong, as one line. */
-const char *pl_job_check(const struct pl_job *job, size_t bytes, uint64_t cookie, long rank);
+const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes, uint64_t cookie, long rank);
 
 #endif

@@ -26,8 +26,8 @@ static uint64_t last_ticket;
 /* A process may have several runtimes; each has a pipe for notes (core/job/note.h). */
 static uint64_t own_runtime(void)
 {
-    const struct pl_job *job = pl_process.place.attached ? NULL : pl_process.place.job;
-    return !job ? 0 : job->bell_inode ? job->bell_inode : (uint64_t)job->runtime_pid << 32;
+    const struct pl_job_segment *job = pl_process.place.attached ? NULL : pl_process.place.job;
+    return !job ? 0 : job->notes_inode ? job->notes_inode : (uint64_t)job->runtime_pid << 32;
 }
 
 static uint64_t now_ns(void)

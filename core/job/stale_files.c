@@ -63,7 +63,7 @@ static void remove_abandoned(int top, const char *name)
         clear(top, name, fd);
 }
 
-void pl_litter_sweep(void)
+void pl_stale_files_sweep(void)
 {
     int top = open(TOP, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (top < 0)
@@ -72,9 +72,9 @@ void pl_litter_sweep(void)
     close(top);
 }
 
-static void write_name(char name[PL_LITTER_NAME], uint64_t number)
+static void write_name(char name[PL_SCRATCH_DIR_NAME], uint64_t number)
 {
-    snprintf(name, PL_LITTER_NAME, TOP "/" FIRST "%0*llx", DIGITS, (unsigned long long)number);
+    snprintf(name, PL_SCRATCH_DIR_NAME, TOP "/" FIRST "%0*llx", DIGITS, (unsigned long long)number);
 }
 
 static bool still_there(int fd)
@@ -83,36 +83,36 @@ static bool still_there(int fd)
     return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
-void pl_litter_open(struct pl_litter *litter)
+void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir)
 {
     for (int tries = 0; tries < TRIES; tries++) {
-        if (getrandom(&litter->number, sizeof litter->number, 0) != sizeof litter->number)
+        if (getrandom(&scratch_dir->number, sizeof scratch_dir->number, 0) != sizeof scratch_dir->number)
             break;
-        write_name(litter->name, litter->number);
-        if (mkdir(litter->name, 0700) != 0)
+        write_name(scratch_dir->name, scratch_dir->number);
+        if (mkdir(scratch_dir->name, 0700) != 0)
             break;
-        litter->fd = take(AT_FDCWD, litter->name);
-        if (litter->fd >= 0 && still_there(litter->fd))
+        scratch_dir->fd = take(AT_FDCWD, scratch_dir->name);
+        if (scratch_dir->fd >= 0 && still_there(scratch_dir->fd))
             return;
-        rmdir(litter->name);
-        if (litter->fd >= 0)
-            close(litter->fd);
+        rmdir(scratch_dir->name);
+        if (scratch_dir->fd >= 0)
+            close(scratch_dir->fd);
     }
-    litter->fd = -1;
-    litter->number = 0;
+    scratch_dir->fd = -1;
+    scratch_dir->number = 0;
 }
 
-void pl_litter_close(struct pl_litter *litter)
+void pl_scratch_dir_close(struct pl_scratch_dir *scratch_dir)
 {
-    if (litter->fd >= 0)
-        clear(AT_FDCWD, litter->name, litter->fd);
-    litter->fd = -1;
-    litter->number = 0;
+    if (scratch_dir->fd >= 0)
+        clear(AT_FDCWD, scratch_dir->name, scratch_dir->fd);
+    scratch_dir->fd = -1;
+    scratch_dir->number = 0;
 }
 
-bool pl_litter_is_held(uint64_t number)
+bool pl_scratch_dir_is_held(uint64_t number)
 {
-    char name[PL_LITTER_NAME];
+    char name[PL_SCRATCH_DIR_NAME];
     write_name(name, number);
     int fd = take(AT_FDCWD, name);
     if (fd < 0)

@@ -17,23 +17,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PL_LITTER_NAME = 40 };
+enum { PL_SCRATCH_DIR_NAME = 40 };
 
-struct pl_litter {
+struct pl_scratch_dir {
     int fd; /* -1: there is none */
     uint64_t number; /* by which others find it; 0: there is none */
-    char name[PL_LITTER_NAME];
+    char name[PL_SCRATCH_DIR_NAME];
 };
 
 /* Makes one and holds it, or there is none: without it files go where UCX puts them. */
-void pl_litter_open(struct pl_litter *litter);
+void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir);
 /* Removes it, with what is in it. */
-void pl_litter_close(struct pl_litter *litter);
+void pl_scratch_dir_close(struct pl_scratch_dir *scratch_dir);
 
 /* Does somebody hold the one with this number? False: it has been closed, or its holder has ended. */
-bool pl_litter_is_held(uint64_t number);
+bool pl_scratch_dir_is_held(uint64_t number);
 
 /* Removes those that nobody holds. Uses system calls only, for the keeper. */
-void pl_litter_sweep(void);
+void pl_stale_files_sweep(void);
 
 #endif

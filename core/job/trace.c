@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 
 struct walk {
     struct pl_job_page *page;

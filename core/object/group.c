@@ -305,8 +305,8 @@ static int measure_range(const struct pl_group *group, int i, const int range[3]
     if (first != last && (first < last) != (stride > 0))
         return pl_fail(MPI_ERR_ARG, "ranges[%d] is %d, %d, %d: the stride does not lead from first to last", i,
                        range[0], range[1], range[2]);
-    int64_t steps = (last - first) / stride, reached = first + steps * stride;
-    if (first < 0 || first >= group->size || reached < 0 || reached >= group->size)
+    int64_t steps = (last - first) / stride, by_cma = first + steps * stride;
+    if (first < 0 || first >= group->size || by_cma < 0 || by_cma >= group->size)
         return pl_fail(MPI_ERR_RANK, "ranges[%d] is %d, %d, %d: the ranks are not all in the group of %d processes", i,
                        range[0], range[1], range[2], group->size);
     *count = (int)steps + 1;

@@ -60,7 +60,7 @@ static int read_command_line(char *line, size_t room, char **words, int most)
     return count;
 }
 
-static int fill_from_job(struct pl_info *info, const struct pl_job *job, int rank)
+static int fill_from_job(struct pl_info *info, const struct pl_job_segment *job, int rank)
 {
     const struct pl_job_app *apps = (const void *)((const char *)job + job->apps);
     int err = MPI_SUCCESS;

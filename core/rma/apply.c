@@ -27,12 +27,12 @@ bool pl_rma_is_dead(const struct pl_win *win, uint32_t rank)
            pl_process_alive(pl_group_proc(win->comm->group, (int)rank)) == MPI_ERR_PROC_ABORTED;
 }
 
-static void __attribute__((noinline, cold)) wait_for_guard(struct pl_win *win, struct pl_win_cell *cell, uint32_t own)
+static void __attribute__((noinline, cold)) wait_for_acc_lock(struct pl_win *win, struct pl_win_ctl *ctl, uint32_t own)
 {
     for (unsigned round = 0;; round++) {
         uint32_t holder = 0;
-        if (atomic_load_explicit(&cell->guard, memory_order_relaxed) == 0 &&
-            atomic_compare_exchange_weak_explicit(&cell->guard, &holder, own, memory_order_acquire,
+        if (atomic_load_explicit(&ctl->acc_lock, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_weak_explicit(&ctl->acc_lock, &holder, own, memory_order_acquire,
                                                   memory_order_relaxed))
             return;
         if (round < SPINS) {
@@ -40,25 +40,25 @@ static void __attribute__((noinline, cold)) wait_for_guard(struct pl_win *win, s
             continue;
         }
         sched_yield();
-        holder = atomic_load_explicit(&cell->guard, memory_order_relaxed);
+        holder = atomic_load_explicit(&ctl->acc_lock, memory_order_relaxed);
         if (round % YIELDS_LOOK == 0 && holder != 0 && pl_rma_is_dead(win, holder - 1) &&
-            atomic_compare_exchange_strong_explicit(&cell->guard, &holder, own, memory_order_acquire,
+            atomic_compare_exchange_strong_explicit(&ctl->acc_lock, &holder, own, memory_order_acquire,
                                                     memory_order_relaxed))
             return;
     }
 }
 
-void pl_rma_take_guard(struct pl_win *win, struct pl_win_cell *cell)
+void pl_rma_take_acc_lock(struct pl_win *win, struct pl_win_ctl *ctl)
 {
     uint32_t nobody = 0, own = (uint32_t)win->comm->rank + 1;
-    if (!atomic_compare_exchange_strong_explicit(&cell->guard, &nobody, own, memory_order_acquire,
+    if (!atomic_compare_exchange_strong_explicit(&ctl->acc_lock, &nobody, own, memory_order_acquire,
                                                  memory_order_relaxed))
-        wait_for_guard(win, cell, own);
+        wait_for_acc_lock(win, ctl, own);
 }
 
-void pl_rma_drop_guard(struct pl_win_cell *cell)
+void pl_rma_drop_acc_lock(struct pl_win_ctl *ctl)
 {
-    atomic_store_explicit(&cell->guard, 0, memory_order_release);
+    atomic_store_explicit(&ctl->acc_lock, 0, memory_order_release);
 }
 
 /* --- what it means -------------------------------------------------------------------------------------------- */
@@ -155,11 +155,11 @@ bool pl_rma_change(const struct pl_rma_change *change)
     return changes;
 }
 
-void pl_rma_apply(struct pl_win *win, struct pl_win_cell *cell, const struct pl_rma_change *change)
+void pl_rma_apply(struct pl_win *win, struct pl_win_ctl *ctl, const struct pl_rma_change *change)
 {
     if (change->count == 0 || change->type->size == 0)
         return;
-    pl_rma_take_guard(win, cell);
+    pl_rma_take_acc_lock(win, ctl);
     pl_rma_change(change);
-    pl_rma_drop_guard(cell);
+    pl_rma_drop_acc_lock(ctl);
 }

@@ -28,29 +28,29 @@ enum {
 };
 
 struct pl_rma_batch {
-    struct pl_reach reach;
+    struct pl_cma cma;
     struct iovec here[RUNS], there[RUNS];
 };
 
 /* --- copies --------------------------------------------------------------------------------------------------- */
 
 /* Where the copy ended: behind `moved` bytes. */
-static uintptr_t place_of(const struct pl_reach *reach)
+static uintptr_t place_of(const struct pl_cma *cma)
 {
-    size_t left = reach->moved;
-    const struct iovec *run = reach->there;
-    for (const struct iovec *last = run + reach->there_count - 1; run < last && left >= run->iov_len; run++)
+    size_t left = cma->moved;
+    const struct iovec *run = cma->there;
+    for (const struct iovec *last = run + cma->there_count - 1; run < last && left >= run->iov_len; run++)
         left -= run->iov_len;
     return (uintptr_t)run->iov_base + left;
 }
 
-static int __attribute__((cold)) fail(const struct pl_win *win, int rank, const struct pl_reach *reach, int rc)
+static int __attribute__((cold)) fail(const struct pl_win *win, int rank, const struct pl_cma *cma, int rc)
 {
     const struct pl_win_target *target = &win->targets[rank];
     bool dynamic = win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
-    uintptr_t place = place_of(reach);
+    uintptr_t place = place_of(cma);
     MPI_Aint disp = dynamic ? (MPI_Aint)place : (MPI_Aint)(place - (uintptr_t)target->memory) / target->disp_unit;
-    const char *what = reach->write ? "written" : "read";
+    const char *what = cma->write ? "written" : "read";
     if (rc == MPI_ERR_PROC_ABORTED)
         return pl_fail(rc, "target_disp %lld cannot be %s: the process of rank %d in %s is gone", (long long)disp, what,
                        rank, pl_win_label(win));
@@ -64,11 +64,11 @@ static int __attribute__((cold)) fail(const struct pl_win *win, int rank, const 
                    (long long)disp, rank, pl_win_label(win), what);
 }
 
-int pl_reach_copy(const struct pl_win *win, int rank, struct pl_reach *reach)
+int pl_cma_copy(const struct pl_win *win, int rank, struct pl_cma *cma)
 {
-    struct pl_endpoint *peer = win->targets[rank].reach;
-    int rc = peer->ops->reach(peer, reach);
-    return __builtin_expect(rc == MPI_SUCCESS, 1) ? rc : fail(win, rank, reach, rc);
+    struct pl_endpoint *peer = win->targets[rank].cma;
+    int rc = peer->ops->cma(peer, cma);
+    return __builtin_expect(rc == MPI_SUCCESS, 1) ? rc : fail(win, rank, cma, rc);
 }
 
 /* A run more; true: there is room for another one. */
@@ -97,21 +97,21 @@ static size_t take_runs(struct pl_cursor *cursor, size_t most, struct iovec *run
 }
 
 /* Copies `bytes` from where the cursors stand. */
-int pl_reach_layouts(const struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
+int pl_cma_layouts(const struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
                      size_t bytes)
 {
     struct iovec near[RUNS], far[RUNS];
-    struct pl_reach reach = { .here = near, .there = far, .write = write };
+    struct pl_cma cma = { .here = near, .there = far, .write = write };
     int rc = MPI_SUCCESS;
-    for (size_t done = 0; done < bytes && rc == MPI_SUCCESS; done += reach.bytes) {
-        size_t start = here->done, most = bytes - done < PL_REACH_BYTES ? bytes - done : PL_REACH_BYTES;
-        most = take_runs(here, most, near, RUNS, &reach.here_count);
-        reach.bytes = take_runs(there, most, far, RUNS, &reach.there_count);
-        if (reach.bytes < most) { /* that side has more runs: as far as these go */
+    for (size_t done = 0; done < bytes && rc == MPI_SUCCESS; done += cma.bytes) {
+        size_t start = here->done, most = bytes - done < PL_CMA_BYTES ? bytes - done : PL_CMA_BYTES;
+        most = take_runs(here, most, near, RUNS, &cma.here_count);
+        cma.bytes = take_runs(there, most, far, RUNS, &cma.there_count);
+        if (cma.bytes < most) { /* that side has more runs: as far as these go */
             pl_cursor_seek(here, start);
-            take_runs(here, reach.bytes, near, RUNS, &reach.here_count);
+            take_runs(here, cma.bytes, near, RUNS, &cma.here_count);
         }
-        rc = pl_reach_copy(win, rank, &reach);
+        rc = pl_cma_copy(win, rank, &cma);
     }
     return rc;
 }
@@ -121,12 +121,12 @@ int pl_reach_layouts(const struct pl_win *win, int rank, bool write, struct pl_c
 static int finish_batch(struct pl_win *win, int rank, bool write)
 {
     struct pl_rma_batch *batch = win->targets[rank].batch[write];
-    if (!batch || batch->reach.bytes == 0)
+    if (!batch || batch->cma.bytes == 0)
         return MPI_SUCCESS;
-    int rc = pl_offer_batch(win, rank, &batch->reach);
-    if (rc == MPI_SUCCESS && batch->reach.bytes > 0)
-        rc = pl_reach_copy(win, rank, &batch->reach);
-    batch->reach = (struct pl_reach){ .here = batch->here, .there = batch->there, .write = write };
+    int rc = pl_delegate_batch(win, rank, &batch->cma);
+    if (rc == MPI_SUCCESS && batch->cma.bytes > 0)
+        rc = pl_cma_copy(win, rank, &batch->cma);
+    batch->cma = (struct pl_cma){ .here = batch->here, .there = batch->there, .write = write };
     return rc;
 }
 
@@ -136,13 +136,13 @@ static int finish_locked(struct pl_win *win, int rank)
     return rc ? rc : failed;
 }
 
-int pl_reach_finish(struct pl_win *win, int rank)
+int pl_cma_finish(struct pl_win *win, int rank)
 {
-    if (!win->targets[rank].reach)
+    if (!win->targets[rank].cma)
         return MPI_SUCCESS;
-    pl_lock_take(&win->reaching);
+    pl_lock_take(&win->cma_lock);
     int rc = finish_locked(win, rank);
-    pl_lock_drop(&win->reaching);
+    pl_lock_drop(&win->cma_lock);
     return rc;
 }
 
@@ -153,13 +153,13 @@ static int put_into_batch(struct pl_win *win, int rank, bool write, void *here, 
         *place = batch = pl_calloc(1, sizeof *batch);
         if (!batch)
             return pl_fail_memory("one-sided operations");
-        batch->reach = (struct pl_reach){ .here = batch->here, .there = batch->there, .write = write };
+        batch->cma = (struct pl_cma){ .here = batch->here, .there = batch->there, .write = write };
     }
-    struct pl_reach *reach = &batch->reach;
-    reach->bytes += bytes;
-    bool room = add(batch->here, RUNS, &reach->here_count, here, bytes);
-    room = add(batch->there, RUNS, &reach->there_count, there, bytes) && room;
-    return room && reach->bytes < SLICE ? MPI_SUCCESS : finish_batch(win, rank, write);
+    struct pl_cma *cma = &batch->cma;
+    cma->bytes += bytes;
+    bool room = add(batch->here, RUNS, &cma->here_count, here, bytes);
+    room = add(batch->there, RUNS, &cma->there_count, there, bytes) && room;
+    return room && cma->bytes < SLICE ? MPI_SUCCESS : finish_batch(win, rank, write);
 }
 
 /* Data that is not one run on both sides does not wait. */
@@ -169,18 +169,18 @@ static int move_layouts(struct pl_win *win, int rank, bool write, struct pl_curs
     bool encoded = pl_type_encode(there->type, &wire) == MPI_SUCCESS;
     int rc = MPI_SUCCESS;
     while (rc == MPI_SUCCESS && there->done < there->total) {
-        if (encoded && wire.length <= PL_OFFER_HEAD)
-            rc = pl_offer_layout(win, rank, write, here, there, &wire);
+        if (encoded && wire.length <= PL_DELEGATED_HEAD)
+            rc = pl_delegate_layout(win, rank, write, here, there, &wire);
         size_t left = there->total - there->done;
         if (rc == MPI_SUCCESS)
-            rc = pl_reach_layouts(win, rank, write, here, there, left < SLICE ? left : SLICE);
+            rc = pl_cma_layouts(win, rank, write, here, there, left < SLICE ? left : SLICE);
     }
     if (encoded)
         pl_type_wire_drop(&wire);
     return rc;
 }
 
-int pl_reach_move(const struct pl_rma *rma, char *memory, bool at_once)
+int pl_cma_move(const struct pl_rma *rma, char *memory, bool at_once)
 {
     struct pl_win *win = rma->win;
     bool write = rma->kind == PL_RMA_PUT;
@@ -192,7 +192,7 @@ int pl_reach_move(const struct pl_rma *rma, char *memory, bool at_once)
     pl_cursor_init(&there, memory, rma->count, rma->type);
     char *near = pl_cursor_direct(&here), *far = pl_cursor_direct(&there);
     int rc = MPI_SUCCESS;
-    pl_lock_take(&win->reaching);
+    pl_lock_take(&win->cma_lock);
     if (!near || !far)
         rc = move_layouts(win, rma->target, write, &here, &there);
     for (size_t done = 0, bytes; near && far && done < here.total && rc == MPI_SUCCESS; done += bytes) {
@@ -201,7 +201,7 @@ int pl_reach_move(const struct pl_rma *rma, char *memory, bool at_once)
     }
     if (at_once && rc == MPI_SUCCESS)
         rc = finish_batch(win, rma->target, write);
-    pl_lock_drop(&win->reaching);
+    pl_lock_drop(&win->cma_lock);
     return rc;
 }
 
@@ -229,67 +229,67 @@ static int change_some(struct pl_win *win, int rank, const struct pl_rma_change 
     size_t first = there->done / size, left = there->total / size - first;
     size_t most = pl_cursor_direct(there) ? CHUNK / extent : FEW;
     struct pl_rma_change part = part_of(change, first, left < most ? left : most);
-    struct pl_win_cell *cell = win->targets[rank].cell;
+    struct pl_win_ctl *ctl = win->targets[rank].ctl;
     struct pl_cursor here, back = *there;
     part.at = image;
     pl_cursor_init(&here, image, part.count, element);
-    pl_rma_take_guard(win, cell);
-    int rc = pl_reach_layouts(win, rank, false, &here, there, here.total);
+    pl_rma_take_acc_lock(win, ctl);
+    int rc = pl_cma_layouts(win, rank, false, &here, there, here.total);
     if (rc == MPI_SUCCESS && pl_rma_change(&part)) {
         pl_cursor_seek(&here, 0);
-        rc = pl_reach_layouts(win, rank, true, &here, &back, here.total);
+        rc = pl_cma_layouts(win, rank, true, &here, &back, here.total);
     }
-    pl_rma_drop_guard(cell);
+    pl_rma_drop_acc_lock(ctl);
     return rc;
 }
 
 /* Offers all of it with its datatype, if that is worth while. PL_AGAIN: it was not taken. */
-static int offer_layout(struct pl_win *win, int rank, const struct pl_rma_change *change)
+static int delegate_layout(struct pl_win *win, int rank, const struct pl_rma_change *change)
 {
     struct pl_type_wire wire;
     MPI_Count bytes = change->count * change->type->size;
-    if (change->type->obj.predefined || bytes > PL_OFFER_RESULT || pl_type_encode(change->type, &wire) != MPI_SUCCESS)
+    if (change->type->obj.predefined || bytes > PL_DELEGATED_RESULT || pl_type_encode(change->type, &wire) != MPI_SUCCESS)
         return PL_AGAIN;
-    int rc = wire.length <= PL_OFFER_HEAD ? pl_offer_change(win, rank, change, NULL, 0, &wire) : PL_AGAIN;
+    int rc = wire.length <= PL_DELEGATED_HEAD ? pl_delegate_change(win, rank, change, NULL, 0, &wire) : PL_AGAIN;
     pl_type_wire_drop(&wire);
     return rc;
 }
 
 /* Offers the next elements, as far as the target is there for them. */
-static int offer_some(struct pl_win *win, int rank, const struct pl_rma_change *change, struct pl_cursor *there)
+static int delegate_some(struct pl_win *win, int rank, const struct pl_rma_change *change, struct pl_cursor *there)
 {
-    size_t size = (size_t)change->type->element->size, most = PL_OFFER_RESULT / size * size;
+    size_t size = (size_t)change->type->element->size, most = PL_DELEGATED_RESULT / size * size;
     int rc = MPI_SUCCESS;
     while (rc == MPI_SUCCESS && there->done < there->total) {
-        struct iovec runs[PL_OFFER_RUNS];
+        struct iovec runs[PL_DELEGATED_RUNS];
         size_t start = there->done;
         int count;
-        size_t bytes = take_runs(there, most, runs, PL_OFFER_RUNS, &count);
+        size_t bytes = take_runs(there, most, runs, PL_DELEGATED_RUNS, &count);
         struct pl_rma_change part = part_of(change, start / size, bytes / size);
-        rc = pl_offer_change(win, rank, &part, runs, count, NULL);
+        rc = pl_delegate_change(win, rank, &part, runs, count, NULL);
         if (rc == PL_AGAIN)
             pl_cursor_seek(there, start);
     }
     return rc == PL_AGAIN ? MPI_SUCCESS : rc;
 }
 
-int pl_reach_apply(struct pl_win *win, int rank, const struct pl_rma_change *change)
+int pl_cma_apply(struct pl_win *win, int rank, const struct pl_rma_change *change)
 {
     struct pl_cursor there;
     int rc = MPI_SUCCESS;
     pl_cursor_init(&there, change->at, change->count, change->type);
     if (!pl_cursor_direct(&there)) {
-        pl_lock_take(&win->reaching);
-        rc = offer_layout(win, rank, change);
-        pl_lock_drop(&win->reaching);
+        pl_lock_take(&win->cma_lock);
+        rc = delegate_layout(win, rank, change);
+        pl_lock_drop(&win->cma_lock);
         if (rc != PL_AGAIN)
             return rc;
         rc = MPI_SUCCESS;
     }
     while (rc == MPI_SUCCESS && there.done < there.total) {
-        pl_lock_take(&win->reaching);
-        rc = change->type->element->dense ? offer_some(win, rank, change, &there) : MPI_SUCCESS;
-        pl_lock_drop(&win->reaching);
+        pl_lock_take(&win->cma_lock);
+        rc = change->type->element->dense ? delegate_some(win, rank, change, &there) : MPI_SUCCESS;
+        pl_lock_drop(&win->cma_lock);
         if (rc == MPI_SUCCESS && there.done < there.total)
             rc = change_some(win, rank, change, &there);
     }
@@ -303,38 +303,38 @@ static int read_regions(struct pl_win *win, int rank, uint32_t version, bool *no
 {
     struct pl_win_target *target = &win->targets[rank];
     struct pl_win_regions *regions = &target->regions;
-    size_t count = atomic_load(&target->cell->region_count);
-    struct iovec far = { (void *)(uintptr_t)atomic_load(&target->cell->regions), count * sizeof *regions->list };
-    *now = atomic_load(&target->cell->version) == version;
+    size_t count = atomic_load(&target->ctl->region_count);
+    struct iovec far = { (void *)(uintptr_t)atomic_load(&target->ctl->regions), count * sizeof *regions->list };
+    *now = atomic_load(&target->ctl->version) == version;
     if (!*now)
         return MPI_SUCCESS;
     if (count > regions->room) {
         struct pl_win_region *more =
-            count < PL_REACH_BYTES / sizeof *more ? pl_realloc(regions->list, count * sizeof *more) : NULL;
+            count < PL_CMA_BYTES / sizeof *more ? pl_realloc(regions->list, count * sizeof *more) : NULL;
         if (!more)
             return pl_fail_memory("what is attached to a window");
         regions->list = more;
         regions->room = count;
     }
     struct iovec near = { regions->list, far.iov_len };
-    struct pl_reach reach = {
+    struct pl_cma cma = {
         .here = &near, .here_count = 1, .there = &far, .there_count = 1, .bytes = far.iov_len
     };
     regions->count = 0;
-    int rc = count > 0 ? target->reach->ops->reach(target->reach, &reach) : MPI_SUCCESS;
-    *now = atomic_load(&target->cell->version) == version;
+    int rc = count > 0 ? target->cma->ops->cma(target->cma, &cma) : MPI_SUCCESS;
+    *now = atomic_load(&target->ctl->version) == version;
     if (*now && rc == MPI_SUCCESS) {
         regions->count = count;
         target->version = version;
     }
-    return *now && rc ? fail(win, rank, &reach, rc) : MPI_SUCCESS;
+    return *now && rc ? fail(win, rank, &cma, rc) : MPI_SUCCESS;
 }
 
 static int know_regions(struct pl_win *win, int rank)
 {
     struct pl_win_target *target = &win->targets[rank];
     for (unsigned round = 1;; round++) {
-        uint32_t version = atomic_load(&target->cell->version);
+        uint32_t version = atomic_load(&target->ctl->version);
         bool now = version == target->version;
         int rc = now || version % 2 ? MPI_SUCCESS : read_regions(win, rank, version, &now);
         if (now || rc)
@@ -345,12 +345,12 @@ static int know_regions(struct pl_win *win, int rank)
     }
 }
 
-int pl_reach_attached(struct pl_win *win, int rank, uintptr_t address, size_t bytes)
+int pl_cma_attached(struct pl_win *win, int rank, uintptr_t address, size_t bytes)
 {
-    pl_lock_take(&win->reaching);
+    pl_lock_take(&win->cma_lock);
     int rc = know_regions(win, rank);
     if (rc == MPI_SUCCESS && !pl_win_is_attached(&win->targets[rank].regions, address, bytes))
         rc = MPI_ERR_RMA_RANGE;
-    pl_lock_drop(&win->reaching);
+    pl_lock_drop(&win->cma_lock);
     return rc;
 }

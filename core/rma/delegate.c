@@ -18,48 +18,48 @@ enum {
     YIELDS_LOOK = 256,
 };
 
-static void make(struct pl_win *win, int rank, struct pl_offer *offer)
+static void make(struct pl_win *win, int rank, struct pl_delegated *delegated)
 {
-    offer->target = rank;
-    atomic_store_explicit(&offer->state, PL_OFFER_MADE, memory_order_release);
-    atomic_fetch_or(&win->targets[rank].cell->offers, pl_win_bit(win->comm->rank));
+    delegated->target = rank;
+    atomic_store_explicit(&delegated->state, PL_DELEGATED_MADE, memory_order_release);
+    atomic_fetch_or(&win->targets[rank].ctl->delegated, pl_win_bit(win->comm->rank));
 }
 
 /* Who waits for others does what they wait for. */
 static void look_at_own(struct pl_win *win)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
-    if (atomic_load_explicit(&pl_rma_own_cell(win)->offers, memory_order_relaxed) == 0)
+    if (atomic_load_explicit(&pl_rma_own_ctl(win)->delegated, memory_order_relaxed) == 0)
         return;
     pl_engine_enter(engine);
-    pl_offer_take(win);
+    pl_delegate_take(win);
     pl_engine_leave(engine);
 }
 
 /* Waits for the end of an offer, so many looks for its begin. PL_AGAIN: it was not taken, and is not to be had any
  * more. */
-static int await(struct pl_win *win, int rank, struct pl_offer *offer, int most)
+static int await(struct pl_win *win, int rank, struct pl_delegated *delegated, int most)
 {
-    uint32_t state = PL_OFFER_MADE;
-    for (int looks = 0; looks < most && state == PL_OFFER_MADE; looks++) {
+    uint32_t state = PL_DELEGATED_MADE;
+    for (int polls = 0; polls < most && state == PL_DELEGATED_MADE; polls++) {
         pl_relax();
-        if (looks % LOOKS_OWN == 0)
+        if (polls % LOOKS_OWN == 0)
             look_at_own(win);
-        state = atomic_load_explicit(&offer->state, memory_order_acquire);
+        state = atomic_load_explicit(&delegated->state, memory_order_acquire);
     }
-    if (state == PL_OFFER_MADE && atomic_compare_exchange_strong(&offer->state, &state, PL_OFFER_FREE))
+    if (state == PL_DELEGATED_MADE && atomic_compare_exchange_strong(&delegated->state, &state, PL_DELEGATED_FREE))
         return PL_AGAIN;
-    for (unsigned looks = 1; (state = atomic_load_explicit(&offer->state, memory_order_acquire)) == PL_OFFER_TAKEN;
-         looks++) {
-        if (looks < LOOKS)
+    for (unsigned polls = 1; (state = atomic_load_explicit(&delegated->state, memory_order_acquire)) == PL_DELEGATED_TAKEN;
+         polls++) {
+        if (polls < LOOKS)
             pl_relax();
         else
             sched_yield();
-        if (looks % YIELDS_LOOK == 0 && pl_rma_is_dead(win, (uint32_t)rank))
+        if (polls % YIELDS_LOOK == 0 && pl_rma_is_dead(win, (uint32_t)rank))
             return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d in %s is gone", rank, pl_win_label(win));
     }
-    atomic_store_explicit(&offer->state, PL_OFFER_FREE, memory_order_relaxed);
-    return state == PL_OFFER_DONE ? MPI_SUCCESS
+    atomic_store_explicit(&delegated->state, PL_DELEGATED_FREE, memory_order_relaxed);
+    return state == PL_DELEGATED_DONE ? MPI_SUCCESS
                                   : pl_fail(MPI_ERR_RMA_RANGE, "rank %d has no such memory in %s any more", rank,
                                             pl_win_label(win));
 }
@@ -69,9 +69,9 @@ static bool is_promising(struct pl_win *win, int rank, int runs, size_t bytes)
 {
     struct pl_win_target *target = &win->targets[rank];
     size_t cost = (size_t)runs + bytes / PAGE;
-    bool shy = target->shy > 0;
-    target->shy = (uint8_t)(target->shy > cost ? target->shy - cost : 0);
-    return !shy && !pl_engine_is_patient(&win->comm->instance->engine);
+    bool backoff = target->backoff > 0;
+    target->backoff = (uint8_t)(target->backoff > cost ? target->backoff - cost : 0);
+    return !backoff && !pl_engine_should_yield(&win->comm->instance->engine);
 }
 
 /* Who sleeps in MPI is woken for the next one. */
@@ -80,48 +80,48 @@ static void learn(struct pl_win *win, int rank, bool taken)
     struct pl_win_target *target = &win->targets[rank];
     if (!taken) {
         pl_engine_enter(&win->comm->instance->engine);
-        target->reach->ops->ring(target->reach);
+        target->cma->ops->ring(target->cma);
         pl_engine_leave(&win->comm->instance->engine);
     }
     target->missed = taken ? 0 : target->missed < SHY_MOST ? (uint8_t)(2 * target->missed + 1) : SHY_MOST;
-    target->shy = target->missed;
+    target->backoff = target->missed;
 }
 
 /* Puts or gets that are offered piece by piece: a batch, or layouts. */
 struct work {
     bool write;
-    struct pl_reach *reach;         /* NULL: */
+    struct pl_cma *cma;         /* NULL: */
     struct pl_cursor *here, *there; /* ... and where what comes next begins there */
     const struct pl_type_wire *wire;
 };
 
 static size_t left_of(const struct work *work)
 {
-    return work->reach ? work->reach->bytes : work->there->total - work->there->done;
+    return work->cma ? work->cma->bytes : work->there->total - work->there->done;
 }
 
 /* What is in an offer, to be done here: by the kernel, from where it lies. */
-static int do_own(struct pl_win *win, int rank, struct pl_offer *offer, const struct work *work)
+static int do_own(struct pl_win *win, int rank, struct pl_delegated *delegated, const struct work *work)
 {
-    struct iovec far[PL_OFFER_RUNS], near = { pl_offer_data(offer), offer->bytes };
-    struct pl_reach reach = { .here = &near, .here_count = 1, .there = far, .there_count = offer->runs,
-                              .bytes = offer->bytes, .write = work->write };
-    if (!work->reach) {
+    struct iovec far[PL_DELEGATED_RUNS], near = { pl_delegate_data(delegated), delegated->bytes };
+    struct pl_cma cma = { .here = &near, .here_count = 1, .there = far, .there_count = delegated->runs,
+                              .bytes = delegated->bytes, .write = work->write };
+    if (!work->cma) {
         struct pl_cursor here, there = *work->there;
         pl_cursor_init(&here, near.iov_base, (MPI_Count)near.iov_len, PL_TYPE_BYTE);
-        pl_cursor_seek(&there, offer->start);
-        return pl_reach_layouts(win, rank, work->write, &here, &there, near.iov_len);
+        pl_cursor_seek(&there, delegated->start);
+        return pl_cma_layouts(win, rank, work->write, &here, &there, near.iov_len);
     }
-    for (int i = 0; i < offer->runs; i++) {
-        struct pl_offer_run run;
-        memcpy(&run, offer->body + (size_t)i * sizeof run, sizeof run);
+    for (int i = 0; i < delegated->runs; i++) {
+        struct pl_delegated_run run;
+        memcpy(&run, delegated->body + (size_t)i * sizeof run, sizeof run);
         far[i] = (struct iovec){ (void *)(uintptr_t)run.at, run.bytes };
     }
-    return pl_reach_copy(win, rank, &reach);
+    return pl_cma_copy(win, rank, &cma);
 }
 
 /* The next bytes of a list of runs, at most `most`, which are taken out of it. */
-static size_t eat(struct iovec **runs, int *count, size_t most, void **at)
+static size_t consume(struct iovec **runs, int *count, size_t most, void **at)
 {
     struct iovec *run = *runs;
     size_t bytes = run->iov_len < most ? run->iov_len : most;
@@ -139,12 +139,12 @@ static size_t eat(struct iovec **runs, int *count, size_t most, void **at)
 static void exchange(const struct work *work, unsigned char *data, size_t bytes)
 {
     void *at;
-    if (!work->reach && work->write)
+    if (!work->cma && work->write)
         pl_cursor_pack(work->here, data, bytes);
-    else if (!work->reach)
+    else if (!work->cma)
         pl_cursor_unpack(work->here, data, bytes);
-    for (size_t run; work->reach && bytes > 0; bytes -= run, data += run) {
-        run = eat(&work->reach->here, &work->reach->here_count, bytes, &at);
+    for (size_t run; work->cma && bytes > 0; bytes -= run, data += run) {
+        run = consume(&work->cma->here, &work->cma->here_count, bytes, &at);
         if (work->write)
             memcpy(data, at, run);
         else
@@ -152,71 +152,71 @@ static void exchange(const struct work *work, unsigned char *data, size_t bytes)
     }
 }
 
-static void add_run(struct pl_offer *offer, void *at, size_t bytes)
+static void add_run(struct pl_delegated *delegated, void *at, size_t bytes)
 {
-    const struct pl_offer_run run = { (uint64_t)(uintptr_t)at, bytes };
-    memcpy(offer->body + offer->runs++ * sizeof run, &run, sizeof run);
+    const struct pl_delegated_run run = { (uint64_t)(uintptr_t)at, bytes };
+    memcpy(delegated->body + delegated->runs++ * sizeof run, &run, sizeof run);
 }
 
-static void set_layout(struct pl_offer *offer, const void *at, MPI_Count count, const struct pl_type_wire *wire)
+static void set_layout(struct pl_delegated *delegated, const void *at, MPI_Count count, const struct pl_type_wire *wire)
 {
-    offer->at = (uint64_t)(uintptr_t)at;
-    offer->count = (uint64_t)count;
-    offer->layout = (uint32_t)wire->length;
-    memcpy(offer->body, wire->bytes, wire->length);
+    delegated->at = (uint64_t)(uintptr_t)at;
+    delegated->count = (uint64_t)count;
+    delegated->layout = (uint32_t)wire->length;
+    memcpy(delegated->body, wire->bytes, wire->length);
 }
 
 /* The next bytes, as an offer. */
-static void fill(struct pl_offer *offer, const struct work *work)
+static void fill(struct pl_delegated *delegated, const struct work *work)
 {
-    struct pl_reach *reach = work->reach;
+    struct pl_cma *cma = work->cma;
     size_t left = left_of(work);
-    offer->kind = work->write ? PL_RMA_PUT : PL_RMA_GET;
-    offer->runs = 0;
-    offer->bytes = 0;
-    if (!reach) {
-        set_layout(offer, work->there->base, work->there->count, work->wire);
-        offer->start = work->there->done;
-        offer->bytes = left < PL_OFFER_BYTES ? left : PL_OFFER_BYTES;
-        work->there->done += offer->bytes;
+    delegated->kind = work->write ? PL_RMA_PUT : PL_RMA_GET;
+    delegated->runs = 0;
+    delegated->bytes = 0;
+    if (!cma) {
+        set_layout(delegated, work->there->base, work->there->count, work->wire);
+        delegated->start = work->there->done;
+        delegated->bytes = left < PL_DELEGATED_BYTES ? left : PL_DELEGATED_BYTES;
+        work->there->done += delegated->bytes;
     }
-    while (reach && reach->there_count > 0 && offer->runs < PL_OFFER_RUNS && offer->bytes < PL_OFFER_BYTES) {
+    while (cma && cma->there_count > 0 && delegated->runs < PL_DELEGATED_RUNS && delegated->bytes < PL_DELEGATED_BYTES) {
         void *at;
-        size_t bytes = eat(&reach->there, &reach->there_count, PL_OFFER_BYTES - offer->bytes, &at);
-        add_run(offer, at, bytes);
-        offer->bytes += bytes;
-        reach->bytes -= bytes;
+        size_t bytes = consume(&cma->there, &cma->there_count, PL_DELEGATED_BYTES - delegated->bytes, &at);
+        add_run(delegated, at, bytes);
+        delegated->bytes += bytes;
+        cma->bytes -= bytes;
     }
     if (work->write)
-        exchange(work, pl_offer_data(offer), offer->bytes);
+        exchange(work, pl_delegate_data(delegated), delegated->bytes);
 }
 
 /* The end of the oldest offer that is out. Data of gets is taken in this order. */
-static int end(struct pl_win *win, int rank, struct pl_offer *offer, const struct work *work, bool *attended)
+static int end(struct pl_win *win, int rank, struct pl_delegated *delegated, const struct work *work, bool *attended)
 {
-    int rc = await(win, rank, offer, *attended ? LOOKS : 1);
+    int rc = await(win, rank, delegated, *attended ? LOOKS : 1);
     if (rc == PL_AGAIN) {
         *attended = false;
-        rc = do_own(win, rank, offer, work);
+        rc = do_own(win, rank, delegated, work);
     }
     if (rc == MPI_SUCCESS && !work->write)
-        exchange(work, pl_offer_data(offer), offer->bytes);
+        exchange(work, pl_delegate_data(delegated), delegated->bytes);
     return rc;
 }
 
-static int offer_work(struct pl_win *win, int rank, const struct work *work)
+static int delegate_work(struct pl_win *win, int rank, const struct work *work)
 {
-    struct pl_offer *places = pl_offer_places(pl_rma_own_cell(win));
+    struct pl_delegated *places = pl_delegate_places(pl_rma_own_ctl(win));
     unsigned made = 0, ended = 0;
     bool attended = true;
     int rc = MPI_SUCCESS;
     for (;;) {
         bool more = left_of(work) > 0 && attended && rc == MPI_SUCCESS;
-        if (more && made - ended < PL_OFFERS) {
-            fill(&places[made % PL_OFFERS], work);
-            make(win, rank, &places[made++ % PL_OFFERS]);
+        if (more && made - ended < PL_DELEGATED_SLOTS) {
+            fill(&places[made % PL_DELEGATED_SLOTS], work);
+            make(win, rank, &places[made++ % PL_DELEGATED_SLOTS]);
         } else if (ended < made) {
-            int failed = end(win, rank, &places[ended++ % PL_OFFERS], work, &attended);
+            int failed = end(win, rank, &places[ended++ % PL_DELEGATED_SLOTS], work, &attended);
             rc = rc ? rc : failed;
         } else {
             break;
@@ -226,46 +226,46 @@ static int offer_work(struct pl_win *win, int rank, const struct work *work)
     return rc;
 }
 
-int pl_offer_batch(struct pl_win *win, int rank, struct pl_reach *reach)
+int pl_delegate_batch(struct pl_win *win, int rank, struct pl_cma *cma)
 {
-    const struct work work = { .write = reach->write, .reach = reach };
-    return is_promising(win, rank, reach->there_count, reach->bytes) ? offer_work(win, rank, &work) : MPI_SUCCESS;
+    const struct work work = { .write = cma->write, .cma = cma };
+    return is_promising(win, rank, cma->there_count, cma->bytes) ? delegate_work(win, rank, &work) : MPI_SUCCESS;
 }
 
-int pl_offer_layout(struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
+int pl_delegate_layout(struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
                     const struct pl_type_wire *wire)
 {
     const struct work work = { .write = write, .here = here, .there = there, .wire = wire };
-    return is_promising(win, rank, SHY_MOST, 0) ? offer_work(win, rank, &work) : MPI_SUCCESS;
+    return is_promising(win, rank, SHY_MOST, 0) ? delegate_work(win, rank, &work) : MPI_SUCCESS;
 }
 
-int pl_offer_change(struct pl_win *win, int rank, const struct pl_rma_change *change, const struct iovec *runs,
+int pl_delegate_change(struct pl_win *win, int rank, const struct pl_rma_change *change, const struct iovec *runs,
                     int count, const struct pl_type_wire *wire)
 {
-    struct pl_offer *offer = pl_offer_places(pl_rma_own_cell(win));
+    struct pl_delegated *delegated = pl_delegate_places(pl_rma_own_ctl(win));
     size_t bytes = (size_t)(change->count * change->type->size);
     if (!is_promising(win, rank, count, bytes))
         return PL_AGAIN;
-    offer->kind = change->compare  ? PL_RMA_COMPARE_AND_SWAP
+    delegated->kind = change->compare  ? PL_RMA_COMPARE_AND_SWAP
                   : change->before ? PL_RMA_GET_ACCUMULATE
                                    : PL_RMA_ACCUMULATE;
-    offer->op = (uint8_t)change->op->obj.abi;
-    offer->type = (uint16_t)change->type->obj.abi;
-    offer->result = change->before != NULL;
-    offer->bytes = (change->data ? bytes : 0) + (change->compare ? bytes : 0);
-    offer->runs = 0;
+    delegated->op = (uint8_t)change->op->obj.abi;
+    delegated->type = (uint16_t)change->type->obj.abi;
+    delegated->result = change->before != NULL;
+    delegated->bytes = (change->data ? bytes : 0) + (change->compare ? bytes : 0);
+    delegated->runs = 0;
     for (int i = 0; i < count; i++)
-        add_run(offer, runs[i].iov_base, runs[i].iov_len);
+        add_run(delegated, runs[i].iov_base, runs[i].iov_len);
     if (wire)
-        set_layout(offer, change->at, change->count, wire);
+        set_layout(delegated, change->at, change->count, wire);
     if (change->data)
-        memcpy(pl_offer_data(offer), change->data, bytes);
+        memcpy(pl_delegate_data(delegated), change->data, bytes);
     if (change->compare)
-        memcpy(pl_offer_data(offer) + bytes, change->compare, bytes);
-    make(win, rank, offer);
-    int rc = await(win, rank, offer, LOOKS);
+        memcpy(pl_delegate_data(delegated) + bytes, change->compare, bytes);
+    make(win, rank, delegated);
+    int rc = await(win, rank, delegated, LOOKS);
     learn(win, rank, rc != PL_AGAIN);
     if (rc == MPI_SUCCESS && change->before)
-        memcpy(change->before, pl_offer_data(offer) + offer->bytes, bytes);
+        memcpy(change->before, pl_delegate_data(delegated) + delegated->bytes, bytes);
     return rc;
 }

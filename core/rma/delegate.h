@@ -5,7 +5,7 @@
  *
  * Each rank has a few places for offers in its own area, which all others map. It leaves one, sets its bit in the
  * target's cell, and waits for a moment. The target takes what it finds in progress; what it has not taken by then the
- * origin takes back and does itself. So whoever changes the state from PL_OFFER_MADE does the operation: exactly one of
+ * origin takes back and does itself. So whoever changes the state from PL_DELEGATED_MADE does the operation: exactly one of
  * the two.
  *
  * win->reaching is held by the origin, the engine's lock by the target.
@@ -16,23 +16,23 @@
 #include "core/datatype/wire.h"
 #include "core/rma/rma.h"
 
-enum pl_offer_state { PL_OFFER_FREE, PL_OFFER_MADE, PL_OFFER_TAKEN, PL_OFFER_DONE, PL_OFFER_REFUSED };
+enum pl_delegated_state { PL_DELEGATED_FREE, PL_DELEGATED_MADE, PL_DELEGATED_TAKEN, PL_DELEGATED_DONE, PL_DELEGATED_REFUSED };
 
 enum {
-    PL_OFFERS = 4,             /* places of a rank */
-    PL_OFFER_BYTES = 16 << 10, /* of data in one */
-    PL_OFFER_RESULT = PL_OFFER_BYTES / 2, /* of elements that are accumulated by one: there are results, too */
-    PL_OFFER_RUNS = 128,       /* pieces of the target's memory in one */
-    PL_OFFER_HEAD = 2 << 10,   /* bytes for them, or for a datatype */
+    PL_DELEGATED_SLOTS = 4,             /* places of a rank */
+    PL_DELEGATED_BYTES = 16 << 10, /* of data in one */
+    PL_DELEGATED_RESULT = PL_DELEGATED_BYTES / 2, /* of elements that are accumulated by one: there are results, too */
+    PL_DELEGATED_RUNS = 128,       /* pieces of the target's memory in one */
+    PL_DELEGATED_HEAD = 2 << 10,   /* bytes for them, or for a datatype */
 };
 
-struct pl_offer_run {
+struct pl_delegated_run {
     uint64_t at;               /* an address there */
     uint64_t bytes;
 };
 
-struct pl_offer {
-    alignas(PL_WIN_LINE) _Atomic uint32_t state; /* enum pl_offer_state */
+struct pl_delegated {
+    alignas(PL_WIN_LINE) _Atomic uint32_t state; /* enum pl_delegated_state */
     int32_t target;
     uint8_t kind;              /* enum pl_rma_kind */
     uint8_t op;                /* of accumulates: the operation's ABI constant, and the datatype's */
@@ -42,44 +42,44 @@ struct pl_offer {
     uint64_t bytes;            /* of data */
     uint64_t at, count, start; /* without runs: the address there, the elements, and the packed bytes before these */
     uint32_t layout;           /* bytes of the datatype (core/datatype/wire.h) */
-    alignas(16) unsigned char body[PL_OFFER_HEAD + PL_OFFER_BYTES]; /* runs or the datatype, then data */
+    alignas(16) unsigned char body[PL_DELEGATED_HEAD + PL_DELEGATED_BYTES]; /* runs or the datatype, then data */
 };
-_Static_assert(PL_OFFER_RUNS * sizeof(struct pl_offer_run) <= PL_OFFER_HEAD, "room for all runs");
+_Static_assert(PL_DELEGATED_RUNS * sizeof(struct pl_delegated_run) <= PL_DELEGATED_HEAD, "room for all runs");
 
 /* Bytes behind the cell in the area of a window that is reached: the places, then the words of trials. */
-static inline size_t pl_offer_area(int ranks)
+static inline size_t pl_delegate_area(int ranks)
 {
-    return PL_OFFERS * sizeof(struct pl_offer) + (size_t)ranks * sizeof(uint64_t);
+    return PL_DELEGATED_SLOTS * sizeof(struct pl_delegated) + (size_t)ranks * sizeof(uint64_t);
 }
 
-static inline struct pl_offer *pl_offer_places(struct pl_win_cell *cell)
+static inline struct pl_delegated *pl_delegate_places(struct pl_win_ctl *ctl)
 {
-    return (struct pl_offer *)((char *)cell + PL_WIN_CELL);
+    return (struct pl_delegated *)((char *)ctl + PL_WIN_CTL);
 }
 
-static inline unsigned char *pl_offer_data(struct pl_offer *offer)
+static inline unsigned char *pl_delegate_data(struct pl_delegated *delegated)
 {
-    size_t line = sizeof(struct pl_offer_run);
-    return offer->body + (offer->runs ? offer->runs * line : (offer->layout + line - 1) / line * line);
+    size_t line = sizeof(struct pl_delegated_run);
+    return delegated->body + (delegated->runs ? delegated->runs * line : (delegated->layout + line - 1) / line * line);
 }
 
 /* Takes offers in progress from now on, and no more; takes those that are there now. delegate_target.c. Engine lock
  * held. */
-void pl_offer_open(struct pl_win *win);
-void pl_offer_close(struct pl_win *win);
-int pl_offer_take(struct pl_win *win);
+void pl_delegate_open(struct pl_win *win);
+void pl_delegate_close(struct pl_win *win);
+int pl_delegate_take(struct pl_win *win);
 
 /* Has the target do as much of a batch as it is there for. What is done is taken out of `reach`. */
-int pl_offer_batch(struct pl_win *win, int rank, struct pl_reach *reach);
+int pl_delegate_batch(struct pl_win *win, int rank, struct pl_cma *cma);
 
 /* The same between two layouts, from where the cursors stand; they go as far as it is done. `wire`: `there`'s datatype,
- * at most PL_OFFER_HEAD bytes. */
-int pl_offer_layout(struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
+ * at most PL_DELEGATED_HEAD bytes. */
+int pl_delegate_layout(struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
                     const struct pl_type_wire *wire);
 
-/* Has the target do an accumulate of at most PL_OFFER_RESULT bytes. Either its datatype is predefined and has no gaps,
+/* Has the target do an accumulate of at most PL_DELEGATED_RESULT bytes. Either its datatype is predefined and has no gaps,
  * and the elements are there in these runs; or `wire` is it. PL_AGAIN: it is not there for that. */
-int pl_offer_change(struct pl_win *win, int rank, const struct pl_rma_change *change, const struct iovec *runs,
+int pl_delegate_change(struct pl_win *win, int rank, const struct pl_rma_change *change, const struct iovec *runs,
                     int count, const struct pl_type_wire *wire);
 
 #endif

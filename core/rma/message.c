@@ -44,10 +44,10 @@ static void end_get(struct pl_rma_get *get, const struct pl_win_fault *fault)
     pl_rma_wake(win);
 }
 
-static struct pl_rma_get *take_get(struct pl_win *win, int rank, int ask)
+static struct pl_rma_get *take_get(struct pl_win *win, int rank, int sync_id)
 {
-    PL_LIST_EACH (get, &win->replies, struct pl_rma_get, link)
-        if (get->ask == ask && get->rank == rank) {
+    PL_LIST_EACH (get, &win->responses, struct pl_rma_get, link)
+        if (get->sync_id == sync_id && get->rank == rank) {
             pl_list_remove(&get->link);
             return get;
         }
@@ -62,7 +62,7 @@ static void give_up(struct pl_rma_send *send, int error)
     const struct pl_header *header = &send->request.out.header;
     const struct pl_win_fault fault = { .class = error };
     struct pl_rma_get *get =
-        header->part == PL_PART_ORDER && header->tag ? take_get(send->win, send->rank, header->tag) : NULL;
+        header->part == PL_PART_OP && header->tag ? take_get(send->win, send->rank, header->tag) : NULL;
     if (get)
         end_get(get, &fault);
     else
@@ -97,14 +97,14 @@ struct pl_rma_send *pl_rma_send_make(struct pl_win *win, int rank, size_t bytes)
     request->engine = &win->comm->instance->engine;
     request->comm = win->comm;
     request->peer_rank = rank;
-    request->on_stack = true;
+    request->caller_owned = true;
     request->completed = sent;
     pl_list_init(&request->link);
     pl_cursor_init(&request->out.data, send->data, (MPI_Count)bytes, PL_TYPE_BYTE);
     return send;
 }
 
-void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int ask)
+void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int sync_id)
 {
     struct pl_win *win = send->win;
     struct pl_request *request = &send->request;
@@ -112,7 +112,7 @@ void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int ask)
         .home = win->comm->id.home,
         .serial = win->comm->id.serial,
         .source = win->comm->rank,
-        .tag = ask,
+        .tag = sync_id,
         .kind = PL_MSG_RMA,
         .part = (uint16_t)part,
         .size = request->out.data.total,
@@ -124,21 +124,21 @@ void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int ask)
     pl_engine_send_to(win->comm, send->rank, request);
 }
 
-int pl_rma_say(struct pl_win *win, int rank, enum pl_rma_part part, int ask, const void *data, size_t bytes)
+int pl_rma_send_control(struct pl_win *win, int rank, enum pl_rma_part part, int sync_id, const void *data, size_t bytes)
 {
     struct pl_rma_send *send = pl_rma_send_make(win, rank, bytes);
     if (!send)
         return pl_fail_memory("a message of a window");
     if (bytes)
         memcpy(send->data, data, bytes);
-    pl_rma_send(send, part, ask);
+    pl_rma_send(send, part, sync_id);
     return MPI_SUCCESS;
 }
 
-int pl_rma_ask(struct pl_win *win, int rank, enum pl_rma_part part, const void *data, size_t bytes)
+int pl_rma_request_sync(struct pl_win *win, int rank, enum pl_rma_part part, const void *data, size_t bytes)
 {
     struct pl_win_target *target = &win->targets[rank];
-    int rc = pl_rma_say(win, rank, part, pl_rma_next_ask(win), data, bytes);
+    int rc = pl_rma_send_control(win, rank, part, pl_rma_next_sync(win), data, bytes);
     if (rc == MPI_SUCCESS) {
         target->asked++;
         target->dirty = false;
@@ -168,30 +168,30 @@ static void fetched(struct pl_request *request)
     end_get(get, &(struct pl_win_fault){ .class = request->outcome.error });
 }
 
-void pl_rma_replied(struct pl_win *win, int rank, const struct pl_header *header, const void *data,
-                    struct pl_bulk *bulk)
+void pl_rma_responded(struct pl_win *win, int rank, const struct pl_header *header, const void *data,
+                    struct pl_rndv *rndv)
 {
     struct pl_rma_get *get = take_get(win, rank, header->tag);
     struct pl_win_fault fault = { .class = MPI_SUCCESS };
     struct pl_engine *engine = &win->comm->instance->engine;
     if (get && header->part == PL_PART_REFUSED) {
         fault.class = MPI_ERR_INTERN;
-        if (!bulk && header->size == sizeof fault)
+        if (!rndv && header->size == sizeof fault)
             memcpy(&fault, data, sizeof fault);
     } else if (get && header->size != get->request.in.data.total) {
         fault.class = MPI_ERR_INTERN;
-    } else if (get && !bulk) {
+    } else if (get && !rndv) {
         pl_cursor_unpack(&get->request.in.data, data, header->size);
     } else if (get) {
         get->request.engine = engine;
-        get->request.on_stack = true;
+        get->request.caller_owned = true;
         get->request.completed = fetched;
         win->moving++;
-        pl_match_fetch(&get->request, header, bulk);
+        pl_match_fetch(&get->request, header, rndv);
         return;
     }
-    if (bulk)
-        pl_match_refuse(engine, bulk);
+    if (rndv)
+        pl_match_refuse(engine, rndv);
     if (get)
         end_get(get, &fault);
 }
@@ -199,7 +199,7 @@ void pl_rma_replied(struct pl_win *win, int rank, const struct pl_header *header
 void pl_rma_drop_gets(struct pl_win *win)
 {
     struct pl_list *node;
-    while ((node = pl_list_pop(&win->replies)) != NULL)
+    while ((node = pl_list_pop(&win->responses)) != NULL)
         end_get(PL_CONTAINER(node, struct pl_rma_get, link), &(struct pl_win_fault){ .class = MPI_ERR_PROC_ABORTED });
 }
 

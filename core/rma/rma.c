@@ -60,7 +60,7 @@ static int __attribute__((cold)) fail_range(const struct pl_rma *rma)
                    (long long)target->size, rma->target, pl_win_label(rma->win));
 }
 
-/* Where it goes, as struct pl_rma_order says it. */
+/* Where it goes, as struct pl_rma_wire_op says it. */
 static inline int locate(const struct pl_rma *rma, int64_t *at)
 {
     const struct pl_win *win = rma->win;
@@ -117,8 +117,8 @@ static int check_attached(const struct pl_rma *rma, int64_t at)
     size_t span = pl_type_span(rma->type, rma->count, &lowest);
     uintptr_t address = (uintptr_t)at + (uintptr_t)lowest;
     int rc = MPI_SUCCESS;
-    if (span > 0 && win->targets[rma->target].reach) {
-        rc = pl_reach_attached(win, rma->target, address, span);
+    if (span > 0 && win->targets[rma->target].cma) {
+        rc = pl_cma_attached(win, rma->target, address, span);
     } else if (span > 0) {
         pl_engine_enter(engine);
         rc = pl_win_is_attached(&win->regions, address, span) ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
@@ -161,10 +161,10 @@ static int accumulate_direct(const struct pl_rma *rma, char *memory)
         }
     }
     const struct pl_win_target *target = &rma->win->targets[rma->target];
-    if (rc == MPI_SUCCESS && target->reach)
-        rc = pl_reach_apply(rma->win, rma->target, &change);
+    if (rc == MPI_SUCCESS && target->cma)
+        rc = pl_cma_apply(rma->win, rma->target, &change);
     else if (rc == MPI_SUCCESS)
-        pl_rma_apply(rma->win, target->cell, &change);
+        pl_rma_apply(rma->win, target->ctl, &change);
     if (rc == MPI_SUCCESS && before)
         pl_cursor_unpack(&result, before, result.total);
     free(copy);
@@ -192,8 +192,8 @@ static int do_direct(const struct pl_rma *rma, int64_t at, bool at_once)
     int rc = dynamic ? check_attached(rma, at) : MPI_SUCCESS;
     if (rc)
         return rc;
-    if (target->reach && rma->kind <= PL_RMA_GET)
-        return pl_reach_move(rma, memory, at_once);
+    if (target->cma && rma->kind <= PL_RMA_GET)
+        return pl_cma_move(rma, memory, at_once);
     if (rma->kind == PL_RMA_PUT)
         move(rma->origin, rma->origin_count, rma->origin_type, memory, rma->count, rma->type);
     else if (rma->kind == PL_RMA_GET)
@@ -225,10 +225,10 @@ static struct pl_rma_get *make_get(const struct pl_rma *rma)
 }
 
 /* The order, the datatype, and the data if that comes along. */
-static struct pl_rma_send *make_order(const struct pl_rma *rma, int64_t at, const struct pl_type_wire *wire,
+static struct pl_rma_send *make_wire_op(const struct pl_rma *rma, int64_t at, const struct pl_type_wire *wire,
                                       struct pl_cursor *data)
 {
-    struct pl_rma_order order = {
+    struct pl_rma_wire_op wire_op = {
         .kind = (uint8_t)rma->kind,
         .op = rma->op ? (uint8_t)rma->op->obj.abi : 0,
         .apart = data->total > INLINE_MOST,
@@ -237,15 +237,15 @@ static struct pl_rma_send *make_order(const struct pl_rma *rma, int64_t at, cons
         .count = (uint64_t)rma->count,
         .bytes = data->total + (rma->compare ? (size_t)rma->type->size : 0),
     };
-    size_t along = order.apart ? 0 : order.bytes;
-    struct pl_rma_send *send = pl_rma_send_make(rma->win, rma->target, sizeof order + wire->length + along);
+    size_t along = wire_op.apart ? 0 : wire_op.bytes;
+    struct pl_rma_send *send = pl_rma_send_make(rma->win, rma->target, sizeof wire_op + wire->length + along);
     if (!send)
         return NULL;
     unsigned char *to = send->data;
-    memcpy(to, &order, sizeof order);
-    memcpy(to + sizeof order, wire->bytes, wire->length);
-    to += sizeof order + wire->length;
-    if (!order.apart)
+    memcpy(to, &wire_op, sizeof wire_op);
+    memcpy(to + sizeof wire_op, wire->bytes, wire->length);
+    to += sizeof wire_op + wire->length;
+    if (!wire_op.apart)
         to += pl_cursor_pack(data, to, data->total);
     if (rma->compare)
         memcpy(to, rma->compare, (size_t)rma->type->size);
@@ -267,9 +267,9 @@ static struct pl_rma_send *make_data(const struct pl_rma *rma, const struct pl_c
 static void start_get(struct pl_rma_get *get)
 {
     struct pl_win *win = get->win;
-    get->ask = pl_rma_next_ask(win);
+    get->sync_id = pl_rma_next_sync(win);
     win->targets[get->rank].unsent++;
-    pl_list_append(&win->replies, &get->link);
+    pl_list_append(&win->responses, &get->link);
 }
 
 /* A lock of all is asked for when it is first needed: the stream behind it waits. */
@@ -279,14 +279,14 @@ static int lock_first(struct pl_win *win, int rank)
     uint32_t type = MPI_LOCK_SHARED;
     if (atomic_load(&win->access) != PL_ACCESS_LOCK_ALL || win->unchecked || target->locked)
         return MPI_SUCCESS;
-    int rc = pl_rma_say(win, rank, PL_PART_LOCK, 0, &type, sizeof type);
+    int rc = pl_rma_send_control(win, rank, PL_PART_LOCK, 0, &type, sizeof type);
     if (rc == MPI_SUCCESS)
         target->locked = MPI_LOCK_SHARED - MPI_LOCK_EXCLUSIVE + 1;
     return rc;
 }
 
 struct parts {
-    struct pl_rma_send *order, *data; /* data NULL: it comes along */
+    struct pl_rma_send *wire_op, *data; /* data NULL: it comes along */
     struct pl_rma_get *get;           /* NULL: no answer with data */
     struct pl_request *user;          /* NULL: none */
 };
@@ -295,12 +295,12 @@ static int send_parts(struct pl_win *win, int rank, const struct parts *parts)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_engine_enter(engine);
-    int rc = atomic_load(&win->comm->lost) ? pl_lost_fail(win->comm) : lock_first(win, rank);
+    int rc = atomic_load(&win->comm->failed) ? pl_failure_record(win->comm) : lock_first(win, rank);
     if (rc == MPI_SUCCESS) {
         win->targets[rank].dirty = true;
         if (parts->get)
             start_get(parts->get);
-        pl_rma_send(parts->order, PL_PART_ORDER, parts->get ? parts->get->ask : 0);
+        pl_rma_send(parts->wire_op, PL_PART_OP, parts->get ? parts->get->sync_id : 0);
         if (parts->data)
             pl_rma_send(parts->data, PL_PART_DATA, 0);
     }
@@ -317,7 +317,7 @@ static void drop_parts(struct parts *parts)
     if (parts->data)
         pl_object_release(parts->data->type);
     free(parts->data);
-    free(parts->order);
+    free(parts->wire_op);
     if (parts->user)
         pl_handle_drop(parts->user);
 }
@@ -332,11 +332,11 @@ static int make_parts(const struct pl_rma *rma, int64_t at, bool wants_request, 
     if (has_data(rma))
         pl_cursor_init(&data, rma->origin, rma->origin_count, rma->origin_type);
     bool apart = data.total > INLINE_MOST;
-    parts->order = make_order(rma, at, &wire, &data);
+    parts->wire_op = make_wire_op(rma, at, &wire, &data);
     parts->data = apart ? make_data(rma, &data) : NULL;
     parts->get = rma->result_type ? make_get(rma) : NULL;
     pl_type_wire_drop(&wire);
-    if (!parts->order || (apart && !parts->data) || (rma->result_type && !parts->get))
+    if (!parts->wire_op || (apart && !parts->data) || (rma->result_type && !parts->get))
         return pl_fail_memory("a one-sided operation");
     if (!wants_request || (!parts->get && !apart))
         return MPI_SUCCESS;
@@ -388,7 +388,7 @@ int pl_rma_start(const struct pl_rma *rma, struct pl_request **request)
     rc = rc ? rc : check_amount(rma);
     if (rc)
         return rc;
-    if (__builtin_expect(rma->win->targets[rma->target].cell != NULL, 1))
+    if (__builtin_expect(rma->win->targets[rma->target].ctl != NULL, 1))
         rc = do_direct(rma, at, request != NULL);
     else if (bytes_of(rma->count, rma->type) > 0)
         rc = do_by_messages(rma, at, request);

@@ -57,12 +57,12 @@ struct pl_rma_change {
     const void *data, *compare;
     void *before;
 };
-void pl_rma_apply(struct pl_win *win, struct pl_win_cell *cell, const struct pl_rma_change *change);
+void pl_rma_apply(struct pl_win *win, struct pl_win_ctl *ctl, const struct pl_rma_change *change);
 
 /* Its parts. The change says whether there was one; a guard is held by who does nothing but accumulate meanwhile. */
 bool pl_rma_change(const struct pl_rma_change *change);
-void pl_rma_take_guard(struct pl_win *win, struct pl_win_cell *cell);
-void pl_rma_drop_guard(struct pl_win_cell *cell);
+void pl_rma_take_acc_lock(struct pl_win *win, struct pl_win_ctl *ctl);
+void pl_rma_drop_acc_lock(struct pl_win_ctl *ctl);
 
 /* Has another rank's process ended? */
 bool pl_rma_is_dead(const struct pl_win *win, uint32_t rank);
@@ -73,23 +73,23 @@ bool pl_rma_fits(int64_t at, MPI_Count count, const struct pl_type *type, MPI_Ai
 /* --- at memory that the kernel copies: cma.c, for targets with `reach` -------------------------------------- */
 
 /* A put or a get; `memory` is the target's address. Unless it is wanted at once it may wait for others until
- * pl_reach_finish(), which tells what has become of it. Buffers are in use until then. */
-int pl_reach_copy(const struct pl_win *win, int rank, struct pl_reach *reach);
-int pl_reach_layouts(const struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
+ * pl_cma_finish(), which tells what has become of it. Buffers are in use until then. */
+int pl_cma_copy(const struct pl_win *win, int rank, struct pl_cma *cma);
+int pl_cma_layouts(const struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
                      size_t bytes);
-int pl_reach_move(const struct pl_rma *rma, char *memory, bool at_once);
-int pl_reach_finish(struct pl_win *win, int rank);
+int pl_cma_move(const struct pl_rma *rma, char *memory, bool at_once);
+int pl_cma_finish(struct pl_win *win, int rank);
 
 /* An accumulate whose `at` is the target's address. */
-int pl_reach_apply(struct pl_win *win, int rank, const struct pl_rma_change *change);
+int pl_cma_apply(struct pl_win *win, int rank, const struct pl_rma_change *change);
 
 /* Is this attached at a rank of a dynamic window? MPI_ERR_RMA_RANGE: no, which is not recorded; other errors are. */
-int pl_reach_attached(struct pl_win *win, int rank, uintptr_t address, size_t bytes);
+int pl_cma_attached(struct pl_win *win, int rank, uintptr_t address, size_t bytes);
 
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 
 enum pl_rma_part {
-    PL_PART_ORDER,    /* an operation, in the stream */
+    PL_PART_OP,    /* an operation, in the stream */
     PL_PART_DATA,     /* the data of the last order, in the stream */
     PL_PART_LOCK,     /* in the stream; asks */
     PL_PART_UNLOCK,   /* the same */
@@ -97,11 +97,11 @@ enum pl_rma_part {
     PL_PART_COMPLETE, /* of MPI_Win_complete(), in the stream */
     PL_PART_POST,     /* of MPI_Win_post() */
     PL_PART_ANSWER,   /* to lock, unlock, flush: struct pl_win_fault */
-    PL_PART_REPLY,    /* the data that an order asked for */
+    PL_PART_RESPONSE,    /* the data that an order asked for */
     PL_PART_REFUSED,  /* instead of it: struct pl_win_fault */
 };
 
-struct pl_rma_order {
+struct pl_rma_wire_op {
     uint8_t kind;      /* enum pl_rma_kind */
     uint8_t op;        /* the operation's ABI constant */
     uint8_t apart;     /* the data follows in a message of its own */
@@ -125,39 +125,39 @@ struct pl_rma_send {
 
 /* Sends a message with `bytes` of room in send->data. Engine lock held. */
 struct pl_rma_send *pl_rma_send_make(struct pl_win *win, int rank, size_t bytes);
-void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int ask);
+void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int sync_id);
 
 /* A short message without anything of the user's. MPI_ERR_NO_MEM. */
-int pl_rma_say(struct pl_win *win, int rank, enum pl_rma_part part, int ask, const void *data, size_t bytes);
+int pl_rma_send_control(struct pl_win *win, int rank, enum pl_rma_part part, int sync_id, const void *data, size_t bytes);
 
 /* The number of what wants an answer: not 0, which wants none. Engine lock held. */
-static inline int pl_rma_next_ask(struct pl_win *win)
+static inline int pl_rma_next_sync(struct pl_win *win)
 {
-    win->asks = win->asks % INT32_MAX + 1;
-    return (int)win->asks;
+    win->syncs = win->syncs % INT32_MAX + 1;
+    return (int)win->syncs;
 }
 
 /* The same with a question: counted in `asked`. */
-int pl_rma_ask(struct pl_win *win, int rank, enum pl_rma_part part, const void *data, size_t bytes);
+int pl_rma_request_sync(struct pl_win *win, int rank, enum pl_rma_part part, const void *data, size_t bytes);
 
 /* An answer with data that is awaited. */
 struct pl_rma_get {
     struct pl_request request; /* takes it */
     struct pl_list link;       /* in win->replies */
     struct pl_win *win;
-    int rank, ask;
+    int rank, sync_id;
     struct pl_type *type;      /* retained; NULL: predefined */
     struct pl_request *user;   /* completed with it; NULL: none */
 };
 
 /* host->arrived() for PL_MSG_RMA. Engine lock held. */
 void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header, const void *data,
-                    struct pl_bulk *bulk);
+                    struct pl_rndv *rndv);
 
 /* Answers and replies; those that will not come any more. Engine lock held. message.c. */
 void pl_rma_answered(struct pl_win *win, int rank, const struct pl_header *header, const void *data);
-void pl_rma_replied(struct pl_win *win, int rank, const struct pl_header *header, const void *data,
-                    struct pl_bulk *bulk);
+void pl_rma_responded(struct pl_win *win, int rank, const struct pl_header *header, const void *data,
+                    struct pl_rndv *rndv);
 void pl_rma_drop_gets(struct pl_win *win);
 
 /* Something has come that threads may sleep for. Engine lock held. */
@@ -167,7 +167,7 @@ void pl_rma_wake(struct pl_win *win);
 void pl_rma_drop(struct pl_win *win);
 
 /* Is that rank gone, or the window broken? MPI_ERR_PROC_ABORTED, recorded. Engine lock held. */
-int pl_win_find_lost(struct pl_win *win, int rank);
+int pl_win_find_failed(struct pl_win *win, int rank);
 
 /* Waits until `ready` says so, by what the rank sends, or for what is awaited; MPI_ERR_PROC_ABORTED when the rank is gone,
  * or has finalized and so sends nothing more. */

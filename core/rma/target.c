@@ -31,14 +31,14 @@ static struct pl_rma_entry *keep(struct pl_win *win, const struct pl_header *hea
     *entry = (struct pl_rma_entry){
         .win = win,
         .rank = header->source,
-        .ask = header->tag,
+        .sync_id = header->tag,
         .part = header->part,
         .kept = true,
         .bytes = bytes,
     };
     entry->message = entry->copy;
     entry->request.engine = &win->comm->instance->engine;
-    entry->request.on_stack = true;
+    entry->request.caller_owned = true;
     pl_list_init(&entry->request.link);
     pl_list_init(&entry->link);
     pl_list_init(&entry->queue);
@@ -51,8 +51,8 @@ static void clear_entry(struct pl_rma_entry *entry)
 {
     pl_list_remove(&entry->link);
     pl_list_remove(&entry->queue);
-    if (entry->bulk)
-        pl_match_refuse(&entry->win->comm->instance->engine, entry->bulk);
+    if (entry->rndv)
+        pl_match_refuse(&entry->win->comm->instance->engine, entry->rndv);
     pl_object_release(entry->type);
     free(entry->own_data);
 }
@@ -69,14 +69,14 @@ static void refuse_entry(struct pl_rma_entry *entry, int class)
     drop_entry(entry);
 }
 
-static void start_fetch(struct pl_rma_entry *entry, uint64_t size, struct pl_bulk *bulk,
+static void start_fetch(struct pl_rma_entry *entry, uint64_t size, struct pl_rndv *rndv,
                         void (*completed)(struct pl_request *request))
 {
     const struct pl_header header = { .size = size };
     entry->fetching = true;
     entry->win->moving++;
     entry->request.completed = completed;
-    pl_match_fetch(&entry->request, &header, bulk);
+    pl_match_fetch(&entry->request, &header, rndv);
 }
 
 static void message_fetched(struct pl_request *request)
@@ -86,8 +86,8 @@ static void message_fetched(struct pl_request *request)
     int rank = entry->rank, rc = request->outcome.error;
     win->moving--;
     entry->fetching = false;
-    if (rc == MPI_SUCCESS && entry->part == PL_PART_ORDER)
-        rc = pl_rma_read_order(entry);
+    if (rc == MPI_SUCCESS && entry->part == PL_PART_OP)
+        rc = pl_rma_read_wire_op(entry);
     if (rc)
         refuse_entry(entry, rc);
     advance(win, rank);
@@ -103,8 +103,8 @@ static void data_fetched(struct pl_request *request)
     entry->fetching = false;
     if (error)
         pl_rma_refuse(entry, error);
-    else if (entry->order.kind != PL_RMA_PUT)
-        pl_rma_do_order(entry);
+    else if (entry->wire_op.kind != PL_RMA_PUT)
+        pl_rma_do_wire_op(entry);
     drop_entry(entry);
     advance(win, rank);
 }
@@ -114,22 +114,22 @@ static enum done fetch_data(struct pl_rma_entry *entry)
 {
     const struct pl_op *op;
     struct pl_cursor *cursor = &entry->request.in.data;
-    struct pl_bulk *bulk = entry->bulk;
-    int rc = pl_rma_check_order(entry, &op);
-    if (rc == MPI_SUCCESS && entry->order.kind != PL_RMA_PUT) {
-        entry->data = entry->own_data = entry->order.bytes < SIZE_MAX / 2 ? pl_malloc(entry->order.bytes) : NULL;
+    struct pl_rndv *rndv = entry->rndv;
+    int rc = pl_rma_check_wire_op(entry, &op);
+    if (rc == MPI_SUCCESS && entry->wire_op.kind != PL_RMA_PUT) {
+        entry->data = entry->own_data = entry->wire_op.bytes < SIZE_MAX / 2 ? pl_malloc(entry->wire_op.bytes) : NULL;
         rc = entry->data ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
     if (rc) {
         pl_rma_refuse(entry, rc);
         return DONE;
     }
-    if (entry->order.kind == PL_RMA_PUT)
-        pl_cursor_init(cursor, pl_rma_memory_of(entry), (MPI_Count)entry->order.count, entry->type);
+    if (entry->wire_op.kind == PL_RMA_PUT)
+        pl_cursor_init(cursor, pl_rma_memory_of(entry), (MPI_Count)entry->wire_op.count, entry->type);
     else
-        pl_cursor_init(cursor, entry->own_data, (MPI_Count)entry->order.bytes, PL_TYPE_BYTE);
-    entry->bulk = NULL;
-    start_fetch(entry, entry->data_bytes, bulk, data_fetched);
+        pl_cursor_init(cursor, entry->own_data, (MPI_Count)entry->wire_op.bytes, PL_TYPE_BYTE);
+    entry->rndv = NULL;
+    start_fetch(entry, entry->data_bytes, rndv, data_fetched);
     return STARTED;
 }
 
@@ -138,9 +138,9 @@ static enum done fetch_data(struct pl_rma_entry *entry)
 static void answer(struct pl_rma_entry *entry)
 {
     struct pl_win_target *target = pl_rma_origin_of(entry);
-    if (entry->ask == 0)
+    if (entry->sync_id == 0)
         return;
-    pl_rma_say(entry->win, entry->rank, PL_PART_ANSWER, entry->ask, &target->refused, sizeof target->refused);
+    pl_rma_send_control(entry->win, entry->rank, PL_PART_ANSWER, entry->sync_id, &target->refused, sizeof target->refused);
     target->refused.class = MPI_SUCCESS;
 }
 
@@ -157,7 +157,7 @@ static bool try_lock(struct pl_rma_entry *entry)
     struct pl_win_target *target = pl_rma_origin_of(entry);
     uint32_t type = type_of_lock(entry);
     if ((type == MPI_LOCK_EXCLUSIVE || type == MPI_LOCK_SHARED) && !target->holds) {
-        if (!pl_win_try(pl_rma_own_cell(entry->win), (int)type))
+        if (!pl_win_try(pl_rma_own_ctl(entry->win), (int)type))
             return false;
         target->holds = (uint8_t)(type - MPI_LOCK_EXCLUSIVE + 1);
     }
@@ -170,7 +170,7 @@ static bool try_lock(struct pl_rma_entry *entry)
 static int retry_locks(struct pl_hook *hook)
 {
     struct pl_win *win = PL_CONTAINER(hook, struct pl_win, hook);
-    struct pl_win_cell *own = pl_rma_own_cell(win);
+    struct pl_win_ctl *own = pl_rma_own_ctl(win);
     int events = 0;
     atomic_fetch_or(&own->waiting, pl_win_bit(win->comm->rank)); /* this rank's own lock may have taken it away */
     PL_LIST_EACH(entry, &win->lock_queue, struct pl_rma_entry, queue) {
@@ -203,7 +203,7 @@ static enum done do_lock(struct pl_rma_entry *entry)
     if (pl_list_empty(&win->hook.link)) {
         win->hook.run = retry_locks;
         pl_list_append(&win->comm->instance->engine.hooks, &win->hook.link);
-        atomic_fetch_or(&pl_rma_own_cell(win)->waiting, pl_win_bit(win->comm->rank));
+        atomic_fetch_or(&pl_rma_own_ctl(win)->waiting, pl_win_bit(win->comm->rank));
     }
     return NOT_YET;
 }
@@ -214,20 +214,20 @@ static void do_unlock(struct pl_rma_entry *entry)
     int type = target->holds - 1 + MPI_LOCK_EXCLUSIVE;
     bool held = target->holds != 0;
     target->holds = 0;
-    if (held && pl_win_give(pl_rma_own_cell(entry->win), type))
-        pl_win_ring(entry->win, pl_rma_own_cell(entry->win));
+    if (held && pl_win_give(pl_rma_own_ctl(entry->win), type))
+        pl_win_ring(entry->win, pl_rma_own_ctl(entry->win));
     answer(entry);
 }
 
 static enum done do_part(struct pl_rma_entry *entry)
 {
     switch (entry->part) {
-    case PL_PART_ORDER:
-        if (entry->order.apart && !entry->has_data)
+    case PL_PART_OP:
+        if (entry->wire_op.apart && !entry->has_data)
             return NOT_YET;
-        if (entry->order.apart && entry->bulk)
+        if (entry->wire_op.apart && entry->rndv)
             return fetch_data(entry);
-        pl_rma_do_order(entry);
+        pl_rma_do_wire_op(entry);
         return DONE;
     case PL_PART_LOCK:
         return do_lock(entry);
@@ -247,16 +247,16 @@ static enum done do_part(struct pl_rma_entry *entry)
 /* Need it not wait for puts before it? */
 static bool is_free(const struct pl_rma_entry *entry)
 {
-    return entry->part == PL_PART_ORDER && entry->type && entry->order.kind <= PL_RMA_GET;
+    return entry->part == PL_PART_OP && entry->type && entry->wire_op.kind <= PL_RMA_GET;
 }
 
 /* Does what can be done. Each step may change the stream: then from its start again. */
 static void advance(struct pl_win *win, int rank)
 {
-    struct pl_list *stream = &win->targets[rank].stream;
-    for (struct pl_list *node = stream->next; node != stream;) {
+    struct pl_list *op_queue = &win->targets[rank].op_queue;
+    for (struct pl_list *node = op_queue->next; node != op_queue;) {
         struct pl_rma_entry *entry = PL_CONTAINER(node, struct pl_rma_entry, link);
-        if (!is_free(entry) && (entry->fetching || node != stream->next))
+        if (!is_free(entry) && (entry->fetching || node != op_queue->next))
             return;
         if (entry->fetching) {
             node = node->next;
@@ -267,7 +267,7 @@ static void advance(struct pl_win *win, int rank)
             return;
         if (done == DONE)
             drop_entry(entry);
-        node = stream->next;
+        node = op_queue->next;
     }
 }
 
@@ -277,12 +277,12 @@ static void advance(struct pl_win *win, int rank)
 static bool do_now(struct pl_win *win, const struct pl_header *header, const void *data)
 {
     struct pl_rma_entry entry = {
-        .win = win, .rank = header->source, .ask = header->tag, .part = header->part, .bytes = header->size
+        .win = win, .rank = header->source, .sync_id = header->tag, .part = header->part, .bytes = header->size
     };
     entry.message = data;
     pl_list_init(&entry.link);
     pl_list_init(&entry.queue);
-    int rc = entry.part == PL_PART_ORDER ? pl_rma_read_order(&entry) : MPI_SUCCESS;
+    int rc = entry.part == PL_PART_OP ? pl_rma_read_wire_op(&entry) : MPI_SUCCESS;
     if (rc)
         pl_rma_refuse(&entry, rc);
     bool done = rc || do_part(&entry) != NOT_YET;
@@ -291,63 +291,63 @@ static bool do_now(struct pl_win *win, const struct pl_header *header, const voi
 }
 
 /* There is no memory to keep it. Who waits for an answer gets one. */
-static void lose(struct pl_win *win, const struct pl_header *header, struct pl_bulk *bulk)
+static void lose(struct pl_win *win, const struct pl_header *header, struct pl_rndv *rndv)
 {
     struct pl_win_target *target = &win->targets[header->source];
     const struct pl_win_fault fault = { .class = MPI_ERR_NO_MEM };
-    if (bulk)
-        pl_match_refuse(&win->comm->instance->engine, bulk);
-    if (header->part == PL_PART_ORDER && header->tag == 0)
+    if (rndv)
+        pl_match_refuse(&win->comm->instance->engine, rndv);
+    if (header->part == PL_PART_OP && header->tag == 0)
         target->refused = fault;
     else if (header->tag != 0)
-        pl_rma_say(win, header->source, header->part == PL_PART_ORDER ? PL_PART_REFUSED : PL_PART_ANSWER, header->tag,
+        pl_rma_send_control(win, header->source, header->part == PL_PART_OP ? PL_PART_REFUSED : PL_PART_ANSWER, header->tag,
                    &fault, sizeof fault);
 }
 
-static void part_arrived(struct pl_win *win, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+static void part_arrived(struct pl_win *win, const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
-    struct pl_list *stream = &win->targets[header->source].stream;
-    if (!bulk && pl_list_empty(stream) && do_now(win, header, data))
+    struct pl_list *op_queue = &win->targets[header->source].op_queue;
+    if (!rndv && pl_list_empty(op_queue) && do_now(win, header, data))
         return;
-    struct pl_rma_entry *entry = keep(win, header, bulk ? NULL : data);
+    struct pl_rma_entry *entry = keep(win, header, rndv ? NULL : data);
     if (!entry) {
-        lose(win, header, bulk);
+        lose(win, header, rndv);
         return;
     }
-    pl_list_append(stream, &entry->link);
-    if (bulk) {
+    pl_list_append(op_queue, &entry->link);
+    if (rndv) {
         pl_cursor_init(&entry->request.in.data, entry->copy, (MPI_Count)entry->bytes, PL_TYPE_BYTE);
-        start_fetch(entry, entry->bytes, bulk, message_fetched);
+        start_fetch(entry, entry->bytes, rndv, message_fetched);
         return;
     }
-    int rc = entry->part == PL_PART_ORDER ? pl_rma_read_order(entry) : MPI_SUCCESS;
+    int rc = entry->part == PL_PART_OP ? pl_rma_read_wire_op(entry) : MPI_SUCCESS;
     if (rc)
         refuse_entry(entry, rc);
     advance(win, header->source);
 }
 
 /* Of the order that came last. */
-static void data_arrived(struct pl_win *win, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+static void data_arrived(struct pl_win *win, const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
-    struct pl_list *stream = &win->targets[header->source].stream;
-    struct pl_rma_entry *last = PL_CONTAINER(stream->prev, struct pl_rma_entry, link);
-    bool expected = !pl_list_empty(stream) && last->part == PL_PART_ORDER && !last->has_data &&
-                    (last->order.apart || !last->type);
+    struct pl_list *op_queue = &win->targets[header->source].op_queue;
+    struct pl_rma_entry *last = PL_CONTAINER(op_queue->prev, struct pl_rma_entry, link);
+    bool expected = !pl_list_empty(op_queue) && last->part == PL_PART_OP && !last->has_data &&
+                    (last->wire_op.apart || !last->type);
     if (!expected) {
-        if (bulk)
-            pl_match_refuse(&win->comm->instance->engine, bulk);
+        if (rndv)
+            pl_match_refuse(&win->comm->instance->engine, rndv);
         return;
     }
     last->has_data = true;
     last->data_bytes = header->size;
-    last->bulk = bulk;
-    if (!bulk && stream->next == stream->prev && last->type) { /* its turn: from where the transport has it */
+    last->rndv = rndv;
+    if (!rndv && op_queue->next == op_queue->prev && last->type) { /* its turn: from where the transport has it */
         last->data = data;
-        pl_rma_do_order(last);
+        pl_rma_do_wire_op(last);
         drop_entry(last);
         return;
     }
-    if (!bulk) {
+    if (!rndv) {
         last->data = last->own_data = pl_malloc(header->size ? header->size : 1);
         if (last->data)
             memcpy(last->own_data, data, header->size);
@@ -356,15 +356,15 @@ static void data_arrived(struct pl_win *win, const struct pl_header *header, con
 }
 
 void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header, const void *data,
-                    struct pl_bulk *bulk)
+                    struct pl_rndv *rndv)
 {
     struct pl_win *win = comm ? comm->win : NULL;
     bool known = win && header->source >= 0 && header->source < comm->size && header->part <= PL_PART_REFUSED;
     bool whole = header->part == PL_PART_POST || header->part == PL_PART_ANSWER;
-    if (!known || (whole && bulk)) {
-        engine->lost_messages++;
-        if (bulk)
-            pl_match_refuse(engine, bulk);
+    if (!known || (whole && rndv)) {
+        engine->dropped_messages++;
+        if (rndv)
+            pl_match_refuse(engine, rndv);
         return;
     }
     switch (header->part) {
@@ -375,15 +375,15 @@ void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct
     case PL_PART_ANSWER:
         pl_rma_answered(win, header->source, header, data);
         break;
-    case PL_PART_REPLY:
+    case PL_PART_RESPONSE:
     case PL_PART_REFUSED:
-        pl_rma_replied(win, header->source, header, data, bulk);
+        pl_rma_responded(win, header->source, header, data, rndv);
         break;
     case PL_PART_DATA:
-        data_arrived(win, header, data, bulk);
+        data_arrived(win, header, data, rndv);
         break;
     default:
-        part_arrived(win, header, data, bulk);
+        part_arrived(win, header, data, rndv);
     }
 }
 
@@ -392,7 +392,7 @@ void pl_rma_drop(struct pl_win *win)
     struct pl_list *node;
     pl_rma_drop_gets(win);
     for (int i = 0; win->targets && i < win->comm->size; i++)
-        while ((node = pl_list_pop(&win->targets[i].stream)) != NULL)
+        while ((node = pl_list_pop(&win->targets[i].op_queue)) != NULL)
             drop_entry(PL_CONTAINER(node, struct pl_rma_entry, link));
     pl_list_remove(&win->hook.link);
 }

@@ -14,7 +14,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
 #include "core/base/memory.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 #include "core/rma/delegate.h"
 
 const char *pl_win_label(const struct pl_win *win)
@@ -45,7 +45,7 @@ static int make_targets(struct pl_win *win)
     if (!win->targets || !win->maps || !win->map_bytes)
         return pl_fail_memory("a window");
     for (int i = 0; i < size; i++)
-        pl_list_init(&win->targets[i].stream);
+        pl_list_init(&win->targets[i].op_queue);
     return MPI_SUCCESS;
 }
 
@@ -68,14 +68,14 @@ static int exchange(struct pl_win *win, const struct pl_win_card *own, struct pl
 /* All or nobody, and how; and nobody goes on before all can be reached. */
 static int agree(struct pl_win *win, int rc)
 {
-    int own[2] = { rc == MPI_SUCCESS, win->reaches }, all[2] = { 0, 0 };
+    int own[2] = { rc == MPI_SUCCESS, win->all_by_cma }, all[2] = { 0, 0 };
     int failed = pl_allreduce(win->comm, own, all, 2, pl_type_predefined((uintptr_t)MPI_INT),
                               pl_op_predefined((uintptr_t)MPI_MIN));
     bool own_memory = win->flavor == MPI_WIN_FLAVOR_CREATE || win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
     if (own_memory && !all[1])
-        pl_win_reach_none(win);
+        pl_win_cma_none(win);
     for (int i = 0; i < win->comm->size; i++)
-        win->by_messages = win->by_messages || !win->targets[i].cell;
+        win->by_messages = win->by_messages || !win->targets[i].ctl;
     if (failed || rc || all[0])
         return failed ? failed : rc;
     return pl_fail(MPI_ERR_RMA_SHARED, "another process could not map the window's memory");
@@ -103,9 +103,9 @@ static int fill(struct pl_win *win, struct pl_comm *parent, const struct pl_win_
         pl_engine_leave(&parent->instance->engine);
         rc = agree(win, rc);
     }
-    if (rc == MPI_SUCCESS && win->reaches) {
+    if (rc == MPI_SUCCESS && win->all_by_cma) {
         pl_engine_enter(&parent->instance->engine);
-        pl_offer_open(win);
+        pl_delegate_open(win);
         pl_engine_leave(&parent->instance->engine);
     }
     free(cards);
@@ -117,11 +117,11 @@ int pl_win_create(struct pl_comm *comm, const struct pl_win_spec *spec, struct p
     struct pl_win *made = pl_object_create(PL_WIN);
     if (!made)
         return MPI_ERR_NO_MEM;
-    pl_list_init(&made->replies);
+    pl_list_init(&made->responses);
     pl_list_init(&made->lock_queue);
     pl_list_init(&made->hook.link);
-    pl_list_init(&made->offers.link);
-    pl_lock_init(&made->reaching, PL_RANK_OBJECT, comm->instance->engine.lock.real);
+    pl_list_init(&made->delegated.link);
+    pl_lock_init(&made->cma_lock, PL_RANK_OBJECT, comm->instance->engine.lock.real);
     made->flavor = spec->flavor;
     made->base = spec->base;
     made->size = spec->size;
@@ -143,7 +143,7 @@ static void take_out(struct pl_win *win)
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_engine_enter(engine);
     win->comm->win = NULL;
-    pl_offer_close(win);
+    pl_delegate_close(win);
     pl_rma_drop(win);
     pl_engine_leave(engine);
 }
@@ -166,7 +166,7 @@ void pl_win_destroy(void *object)
     free(win->maps);
     free(win->map_bytes);
     free(win->regions.list);
-    pl_lock_fini(&win->reaching);
+    pl_lock_fini(&win->cma_lock);
     pl_object_release(win->started);
     pl_object_release(win->exposed);
     pl_object_release(win->errhandler);
@@ -194,7 +194,7 @@ static void settle(struct pl_win *win)
 /* An epoch that a death has cut short cannot be ended. */
 static int check_free(const struct pl_win *win)
 {
-    if (atomic_load(&win->comm->lost))
+    if (atomic_load(&win->comm->failed))
         return MPI_SUCCESS;
     switch (atomic_load(&win->access)) {
     case PL_ACCESS_START:
@@ -244,10 +244,10 @@ void pl_win_orphan(struct pl_win *win)
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
 
-int pl_win_find_lost(struct pl_win *win, int rank)
+int pl_win_find_failed(struct pl_win *win, int rank)
 {
-    if (atomic_load(&win->comm->lost))
-        return pl_lost_fail(win->comm);
+    if (atomic_load(&win->comm->failed))
+        return pl_failure_record(win->comm);
     const struct pl_peer *peer = rank == win->comm->rank ? NULL : pl_comm_peer(win->comm, rank);
     return peer && peer->error
                ? pl_fail(peer->error, "the process of rank %d in %s is gone", rank, pl_win_label(win))
@@ -267,9 +267,9 @@ int pl_win_await(struct pl_win *win, int rank, const struct pl_awaited *awaited,
         int events = there ? 0 : pl_engine_progress(engine), rc = MPI_SUCCESS;
         there = there || (awaited ? pl_awaited_is_there(awaited) : ready(win, rank));
         if (!there)
-            rc = pl_win_find_lost(win, rank);
-        if (!there && !rc && !awaited && wait.rounds > LOOKS && pl_left_has(win->comm, rank))
-            rc = pl_left_fail(win->comm);
+            rc = pl_win_find_failed(win, rank);
+        if (!there && !rc && !awaited && wait.rounds > LOOKS && pl_departure_has(win->comm, rank))
+            rc = pl_departure_record(win->comm);
         pl_engine_leave(engine);
         if (there || rc)
             return rc;

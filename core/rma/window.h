@@ -35,17 +35,17 @@
 
 struct pl_info;
 
-enum { PL_WIN_LINE = 64, PL_WIN_CELL = 4096 }; /* bytes; the memory lies behind the cell, at the start of a page */
+enum { PL_WIN_LINE = 64, PL_WIN_CTL = 4096 }; /* bytes; the memory lies behind the cell, at the start of a page */
 
 /* In memory that all direct origins of the rank share. */
-struct pl_win_cell {
+struct pl_win_ctl {
     alignas(PL_WIN_LINE) _Atomic uint32_t lock; /* PL_WIN_EXCLUSIVE, or how many share it */
     _Atomic uint32_t releases;                  /* counted up whenever it is given back: waiters wait for the next */
     _Atomic uint64_t waiting;                   /* those who may sleep meanwhile: a bit for rank % 64 */
-    alignas(PL_WIN_LINE) _Atomic uint32_t guard; /* who accumulates: rank + 1; 0: nobody */
+    alignas(PL_WIN_LINE) _Atomic uint32_t acc_lock; /* who accumulates: rank + 1; 0: nobody */
     alignas(PL_WIN_LINE) _Atomic uint32_t version; /* of what is attached to a dynamic window: odd while it changes */
     _Atomic uint64_t regions, region_count;        /* where its owner has the list of that */
-    alignas(PL_WIN_LINE) _Atomic uint64_t offers;  /* who has left some for its owner (delegate.h): bit rank % 64 */
+    alignas(PL_WIN_LINE) _Atomic uint64_t delegated;  /* who has left some for its owner (delegate.h): bit rank % 64 */
 };
 #define PL_WIN_EXCLUSIVE UINT32_C(0x80000000)
 
@@ -73,8 +73,8 @@ struct pl_win_regions {
 struct pl_win_target {
     MPI_Aint size, disp_unit;
     char *memory;             /* where it is mapped here, if there is a cell; with `reach`, where it is there */
-    struct pl_win_cell *cell; /* NULL: by messages */
-    struct pl_endpoint *reach; /* by which the kernel copies from and to it; NULL: it is mapped, or goes by messages */
+    struct pl_win_ctl *ctl; /* NULL: by messages */
+    struct pl_endpoint *cma; /* by which the kernel copies from and to it; NULL: it is mapped, or goes by messages */
     _Atomic uint8_t open;     /* enum pl_win_open: for this rank alone */
 
     /* As the target of messages. */
@@ -88,10 +88,10 @@ struct pl_win_target {
     struct pl_rma_batch *batch[2];  /* gets and puts that have not been done; NULL: there were none yet */
     struct pl_win_regions regions;  /* what was attached in this version */
     uint32_t version;
-    uint8_t shy, missed;            /* so much is not offered to it (delegate.c); and was not when it was away last */
+    uint8_t backoff, missed;            /* so much is not offered to it (delegate.c); and was not when it was away last */
 
     /* As an origin. */
-    struct pl_list stream;    /* of struct pl_rma_entry.link: what could not be done at once (target.c) */
+    struct pl_list op_queue;    /* of struct pl_rma_entry.link: what could not be done at once (target.c) */
     uint8_t holds;            /* the lock that it holds here through messages: as `locked` */
     uint32_t posts, completes; /* how often it has said so, less what was waited for */
     struct pl_win_fault refused; /* the first of its operations that could not be done, since it asked last */
@@ -140,15 +140,15 @@ struct pl_win {
     struct pl_group *started, *exposed; /* of MPI_Win_start and MPI_Win_post; retained, NULL: none */
     struct pl_win_hints hints; /* comm->lock; the flags that say how memory lies never change */
 
-    struct pl_list replies;    /* of struct pl_rma_get.link: answers with data that are awaited, in order (rma.c) */
+    struct pl_list responses;    /* of struct pl_rma_get.link: answers with data that are awaited, in order (rma.c) */
     struct pl_list lock_queue; /* of struct pl_rma_entry.queue: locks that could not be given yet */
     struct pl_hook hook;       /* tries them again; in the engine's list while there are any */
-    uint32_t asks;             /* numbers given to what wants an answer */
+    uint32_t syncs;             /* numbers given to what wants an answer */
     int moving;                /* sends and fetches under way */
     bool by_messages;          /* to some ranks */
-    bool reaches;              /* all others are reached */
-    struct pl_lock reaching;
-    struct pl_hook offers;     /* looks for them; in the engine's watches in a window that reaches */
+    bool all_by_cma;              /* all others are reached */
+    struct pl_lock cma_lock;
+    struct pl_hook delegated;     /* looks for them; in the engine's watches in a window that reaches */
     _Atomic unsigned polls;
 };
 
@@ -176,14 +176,14 @@ const char *pl_win_label(const struct pl_win *win);
 struct pl_win_card {
     int64_t size, disp_unit;
     uint64_t place, bytes; /* of the area with cell and memory; 0 bytes: not shared */
-    uint64_t cell, base;   /* addresses there, of the cell and of the user's memory */
+    uint64_t ctl, base;   /* addresses there, of the cell and of the user's memory */
     int32_t node, error;
 };
 int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own);
 int pl_win_memory_map(struct pl_win *win, const struct pl_win_card *cards);
 void pl_win_memory_unmap(struct pl_win *win);
 /* Not everybody reaches everybody: then nobody does. */
-void pl_win_reach_none(struct pl_win *win);
+void pl_win_cma_none(struct pl_win *win);
 void pl_win_memory_release(struct pl_win *win, bool reuse);
 
 /* Dynamic windows. */
@@ -223,9 +223,9 @@ void pl_win_poll(struct pl_win *win);
 
 /* The word of a lock: tries to take it; gives it back: true when somebody may wait for it, who is then to be woken
  * (engine's lock). */
-bool pl_win_try(struct pl_win_cell *cell, int type);
-bool pl_win_give(struct pl_win_cell *cell, int type);
-void pl_win_ring(struct pl_win *win, struct pl_win_cell *cell);
+bool pl_win_try(struct pl_win_ctl *ctl, int type);
+bool pl_win_give(struct pl_win_ctl *ctl, int type);
+void pl_win_ring(struct pl_win *win, struct pl_win_ctl *ctl);
 
 static inline uint64_t pl_win_bit(int rank)
 {

@@ -64,15 +64,15 @@ static int insert(struct pl_win_regions *regions, char *base, size_t bytes)
 /* Others read the list where it is (cma.c), and see by the version whether it has changed meanwhile. */
 static void begin_change(struct pl_win *win)
 {
-    atomic_fetch_add(&win->targets[win->comm->rank].cell->version, 1);
+    atomic_fetch_add(&win->targets[win->comm->rank].ctl->version, 1);
 }
 
 static void end_change(struct pl_win *win)
 {
-    struct pl_win_cell *cell = win->targets[win->comm->rank].cell;
-    atomic_store(&cell->regions, (uint64_t)(uintptr_t)win->regions.list);
-    atomic_store(&cell->region_count, win->regions.count);
-    atomic_fetch_add(&cell->version, 1);
+    struct pl_win_ctl *ctl = win->targets[win->comm->rank].ctl;
+    atomic_store(&ctl->regions, (uint64_t)(uintptr_t)win->regions.list);
+    atomic_store(&ctl->region_count, win->regions.count);
+    atomic_fetch_add(&ctl->version, 1);
 }
 
 static int check_dynamic(const struct pl_win *win)

@@ -44,7 +44,7 @@ static int say(struct pl_win *win, int rank, enum pl_rma_part part)
 {
     struct pl_win_target *target = &win->targets[rank];
     if (rank != win->comm->rank)
-        return pl_rma_say(win, rank, part, 0, NULL, 0);
+        return pl_rma_send_control(win, rank, part, 0, NULL, 0);
     if (part == PL_PART_POST)
         target->posts++;
     else
@@ -120,17 +120,17 @@ int pl_win_start(struct pl_win *win, struct pl_group *group, int assertion)
 /* What a dynamic window's target refuses is not known before it answers. */
 static int finish_started(struct pl_win *win, int rank)
 {
-    if (win->targets[rank].cell)
+    if (win->targets[rank].ctl)
         return MPI_SUCCESS;
     int rc = pl_win_await(win, rank, NULL, is_sent), fault = pl_win_take_fault(win, rank);
     return rc ? rc : fault;
 }
 
-static int finish_reached(struct pl_win *win)
+static int finish_cma(struct pl_win *win)
 {
     int rc = MPI_SUCCESS;
-    for (int i = 0; i < win->started->size && win->reaches; i++) {
-        int failed = pl_reach_finish(win, rank_of(win, win->started, i));
+    for (int i = 0; i < win->started->size && win->all_by_cma; i++) {
+        int failed = pl_cma_finish(win, rank_of(win, win->started, i));
         rc = rc ? rc : failed;
     }
     return rc;
@@ -143,7 +143,7 @@ int pl_win_complete(struct pl_win *win)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s: there was no MPI_Win_start", pl_win_label(win));
     atomic_thread_fence(memory_order_seq_cst);
     open_started(win, PL_OPEN_NOT);
-    int rc = finish_reached(win), said = say_all(win, group, PL_PART_COMPLETE);
+    int rc = finish_cma(win), said = say_all(win, group, PL_PART_COMPLETE);
     rc = rc ? rc : said;
     for (int i = 0; i < group->size; i++) {
         int failed = finish_started(win, rank_of(win, group, i));
@@ -210,7 +210,7 @@ int pl_win_test(struct pl_win *win, bool *done)
         pl_engine_progress(engine);
         *done = is_complete(win);
     }
-    rc = *done || !atomic_load(&win->comm->lost) ? MPI_SUCCESS : pl_lost_fail(win->comm);
+    rc = *done || !atomic_load(&win->comm->failed) ? MPI_SUCCESS : pl_failure_record(win->comm);
     pl_engine_leave(engine);
     if (*done)
         end_exposure(win);

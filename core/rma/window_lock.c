@@ -10,30 +10,30 @@
 
 /* --- the word ------------------------------------------------------------------------------------------------- */
 
-bool pl_win_try(struct pl_win_cell *cell, int type)
+bool pl_win_try(struct pl_win_ctl *ctl, int type)
 {
     uint32_t seen = 0;
     if (type == MPI_LOCK_EXCLUSIVE)
-        return atomic_compare_exchange_strong_explicit(&cell->lock, &seen, PL_WIN_EXCLUSIVE, memory_order_acquire,
+        return atomic_compare_exchange_strong_explicit(&ctl->lock, &seen, PL_WIN_EXCLUSIVE, memory_order_acquire,
                                                        memory_order_relaxed);
-    seen = atomic_load_explicit(&cell->lock, memory_order_relaxed);
+    seen = atomic_load_explicit(&ctl->lock, memory_order_relaxed);
     while (!(seen & PL_WIN_EXCLUSIVE))
-        if (atomic_compare_exchange_weak_explicit(&cell->lock, &seen, seen + 1, memory_order_acquire,
+        if (atomic_compare_exchange_weak_explicit(&ctl->lock, &seen, seen + 1, memory_order_acquire,
                                                   memory_order_relaxed))
             return true;
     return false;
 }
 
-bool pl_win_give(struct pl_win_cell *cell, int type)
+bool pl_win_give(struct pl_win_ctl *ctl, int type)
 {
-    atomic_fetch_sub_explicit(&cell->lock, type == MPI_LOCK_EXCLUSIVE ? PL_WIN_EXCLUSIVE : 1, memory_order_release);
-    atomic_fetch_add_explicit(&cell->releases, 1, memory_order_seq_cst);
-    return atomic_load_explicit(&cell->waiting, memory_order_seq_cst) != 0;
+    atomic_fetch_sub_explicit(&ctl->lock, type == MPI_LOCK_EXCLUSIVE ? PL_WIN_EXCLUSIVE : 1, memory_order_release);
+    atomic_fetch_add_explicit(&ctl->releases, 1, memory_order_seq_cst);
+    return atomic_load_explicit(&ctl->waiting, memory_order_seq_cst) != 0;
 }
 
-void pl_win_ring(struct pl_win *win, struct pl_win_cell *cell)
+void pl_win_ring(struct pl_win *win, struct pl_win_ctl *ctl)
 {
-    uint64_t waiting = atomic_load_explicit(&cell->waiting, memory_order_relaxed);
+    uint64_t waiting = atomic_load_explicit(&ctl->waiting, memory_order_relaxed);
     for (int i = 0; i < win->comm->size; i++) {
         struct pl_peer *peer = i == win->comm->rank ? NULL : pl_comm_peer(win->comm, i);
         if (!(waiting & pl_win_bit(i)))
@@ -47,11 +47,11 @@ void pl_win_ring(struct pl_win *win, struct pl_win_cell *cell)
 
 static void give_direct(struct pl_win *win, int rank, int type)
 {
-    struct pl_win_cell *cell = win->targets[rank].cell;
-    if (!pl_win_give(cell, type))
+    struct pl_win_ctl *ctl = win->targets[rank].ctl;
+    if (!pl_win_give(ctl, type))
         return;
     pl_engine_enter(&win->comm->instance->engine);
-    pl_win_ring(win, cell);
+    pl_win_ring(win, ctl);
     pl_engine_leave(&win->comm->instance->engine);
 }
 
@@ -59,19 +59,19 @@ static void give_direct(struct pl_win *win, int rank, int type)
  * they look at it: one of the two sees the other. */
 static int take_direct(struct pl_win *win, int rank, int type)
 {
-    struct pl_win_cell *cell = win->targets[rank].cell;
+    struct pl_win_ctl *ctl = win->targets[rank].ctl;
     uint64_t bit = pl_win_bit(win->comm->rank);
     int rc = MPI_SUCCESS;
-    if (pl_win_try(cell, type))
+    if (pl_win_try(ctl, type))
         return MPI_SUCCESS;
     while (rc == MPI_SUCCESS) {
-        atomic_fetch_or_explicit(&cell->waiting, bit, memory_order_seq_cst);
-        struct pl_awaited next = { &cell->releases, atomic_load(&cell->releases) + 1 };
-        if (pl_win_try(cell, type))
+        atomic_fetch_or_explicit(&ctl->waiting, bit, memory_order_seq_cst);
+        struct pl_awaited next = { &ctl->releases, atomic_load(&ctl->releases) + 1 };
+        if (pl_win_try(ctl, type))
             break;
         rc = pl_win_await(win, rank, &next, NULL);
     }
-    atomic_fetch_and_explicit(&cell->waiting, ~bit, memory_order_relaxed);
+    atomic_fetch_and_explicit(&ctl->waiting, ~bit, memory_order_relaxed);
     return rc;
 }
 
@@ -92,7 +92,7 @@ static int ask_for_lock(struct pl_win *win, int rank, uint32_t type)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_engine_enter(engine);
-    int rc = pl_rma_ask(win, rank, PL_PART_LOCK, &type, sizeof type);
+    int rc = pl_rma_request_sync(win, rank, PL_PART_LOCK, &type, sizeof type);
     pl_engine_leave(engine);
     return rc;
 }
@@ -106,7 +106,7 @@ static int ask_for_end(struct pl_win *win, int rank, bool unlock)
     pl_engine_enter(engine);
     unlock = unlock && target->locked;
     if (unlock || target->dirty)
-        rc = pl_rma_ask(win, rank, unlock ? PL_PART_UNLOCK : PL_PART_FLUSH, NULL, 0);
+        rc = pl_rma_request_sync(win, rank, unlock ? PL_PART_UNLOCK : PL_PART_FLUSH, NULL, 0);
     if (unlock)
         target->locked = 0;
     pl_engine_leave(engine);
@@ -119,11 +119,11 @@ static int await_end(struct pl_win *win, int rank)
     return rc ? rc : fault;
 }
 
-static int finish_reached(struct pl_win *win)
+static int finish_cma(struct pl_win *win)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < win->comm->size; i++) {
-        int failed = pl_reach_finish(win, i);
+        int failed = pl_cma_finish(win, i);
         rc = rc ? rc : failed;
     }
     return rc;
@@ -132,16 +132,16 @@ static int finish_reached(struct pl_win *win)
 /* All ranks are asked before the first one is waited for. */
 static int end_all(struct pl_win *win, bool unlock)
 {
-    int rc = win->reaches ? finish_reached(win) : MPI_SUCCESS;
+    int rc = win->all_by_cma ? finish_cma(win) : MPI_SUCCESS;
     if (!win->by_messages)
         return rc;
     for (int i = 0; i < win->comm->size; i++)
-        if (!win->targets[i].cell) {
+        if (!win->targets[i].ctl) {
             int failed = ask_for_end(win, i, unlock);
             rc = rc ? rc : failed;
         }
     for (int i = 0; i < win->comm->size; i++)
-        if (!win->targets[i].cell) {
+        if (!win->targets[i].ctl) {
             int failed = await_end(win, i);
             rc = rc ? rc : failed;
         }
@@ -204,7 +204,7 @@ int pl_win_lock(struct pl_win *win, int type, int rank, int assertion)
     int rc = begin_lock(win, rank);
     if (rc || assertion & MPI_MODE_NOCHECK)
         return rc;
-    if (target->cell) {
+    if (target->ctl) {
         rc = take_direct(win, rank, type);
     } else {
         rc = ask_for_lock(win, rank, (uint32_t)type);
@@ -232,8 +232,8 @@ int pl_win_unlock(struct pl_win *win, int rank)
     int rc = MPI_SUCCESS;
     if (atomic_load(&win->targets[rank].open) != PL_OPEN_LOCKED)
         return pl_fail(MPI_ERR_RMA_SYNC, "rank %d of %s is not locked", rank, pl_win_label(win));
-    if (win->targets[rank].cell) {
-        rc = pl_reach_finish(win, rank);
+    if (win->targets[rank].ctl) {
+        rc = pl_cma_finish(win, rank);
         unlock_direct(win, rank);
         pl_win_poll(win);
     } else {
@@ -247,7 +247,7 @@ int pl_win_unlock(struct pl_win *win, int rank)
 static void give_shared(struct pl_win *win)
 {
     for (int i = 0; i < win->comm->size; i++)
-        if (win->targets[i].cell)
+        if (win->targets[i].ctl)
             unlock_direct(win, i);
 }
 
@@ -256,9 +256,9 @@ static int take_shared(struct pl_win *win)
 {
     for (int i = 0; i < win->comm->size; i++) {
         struct pl_win_target *target = &win->targets[i];
-        if (!target->cell || target->locked)
+        if (!target->ctl || target->locked)
             continue;
-        if (!pl_win_try(target->cell, MPI_LOCK_SHARED))
+        if (!pl_win_try(target->ctl, MPI_LOCK_SHARED))
             return i;
         target->locked = MPI_LOCK_SHARED - MPI_LOCK_EXCLUSIVE + 1;
     }
@@ -299,7 +299,7 @@ int pl_win_unlock_all(struct pl_win *win)
 {
     if (atomic_load(&win->access) != PL_ACCESS_LOCK_ALL)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s is not locked by MPI_Win_lock_all", pl_win_label(win));
-    int rc = win->reaches ? finish_reached(win) : MPI_SUCCESS;
+    int rc = win->all_by_cma ? finish_cma(win) : MPI_SUCCESS;
     give_shared(win); /* not only when others have answered, who may be waiting for it */
     int failed = end_all(win, true);
     rc = rc ? rc : failed;
@@ -310,8 +310,8 @@ int pl_win_unlock_all(struct pl_win *win)
 
 static int flush_one(struct pl_win *win, int rank, bool local)
 {
-    if (win->targets[rank].cell)
-        return pl_reach_finish(win, rank);
+    if (win->targets[rank].ctl)
+        return pl_cma_finish(win, rank);
     if (local)
         return pl_win_await(win, rank, NULL, is_sent);
     int rc = ask_for_end(win, rank, false);

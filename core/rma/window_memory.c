@@ -19,7 +19,7 @@
 #include "core/rma/delegate.h"
 #include "core/rma/window.h"
 
-_Static_assert(sizeof(struct pl_win_cell) <= PL_WIN_CELL, "the cell has a page of its own");
+_Static_assert(sizeof(struct pl_win_ctl) <= PL_WIN_CTL, "the cell has a page of its own");
 
 #define TRIAL UINT64_C(0x506c656e756d0000) /* and the rank that tries */
 
@@ -47,7 +47,7 @@ static const struct pl_transport_ops *sharing(struct pl_engine *engine, void **s
 /* Bytes of memory in the own area. Collective where it depends on the others. */
 static int own_bytes(struct pl_win *win, size_t *bytes)
 {
-    int64_t mine = is_allocated(win) ? win->size : (int64_t)pl_offer_area(win->comm->size), all = 0;
+    int64_t mine = is_allocated(win) ? win->size : (int64_t)pl_delegate_area(win->comm->size), all = 0;
     int rc = MPI_SUCCESS;
     if (is_contiguous(win) && win->comm->size > 1) {
         rc = pl_allreduce(win->comm, &mine, &all, 1, pl_type_predefined((uintptr_t)MPI_INT64_T),
@@ -55,18 +55,18 @@ static int own_bytes(struct pl_win *win, size_t *bytes)
         mine = win->comm->rank == 0 ? all : 0;
     }
     *bytes = (size_t)mine;
-    if (rc == MPI_SUCCESS && (mine < 0 || *bytes > SIZE_MAX / 2 - PL_WIN_CELL))
+    if (rc == MPI_SUCCESS && (mine < 0 || *bytes > SIZE_MAX / 2 - PL_WIN_CTL))
         rc = pl_fail(MPI_ERR_NO_MEM, "the window's sizes are together more than an address space");
     return rc;
 }
 
 static int make_alone(struct pl_win *win, size_t bytes)
 {
-    size_t all = (PL_WIN_CELL + bytes + PL_WIN_CELL - 1) / PL_WIN_CELL * PL_WIN_CELL;
-    win->alone = pl_memory_fails() ? NULL : aligned_alloc(PL_WIN_CELL, all);
+    size_t all = (PL_WIN_CTL + bytes + PL_WIN_CTL - 1) / PL_WIN_CTL * PL_WIN_CTL;
+    win->alone = pl_memory_fails() ? NULL : aligned_alloc(PL_WIN_CTL, all);
     if (!win->alone)
         return pl_fail_memory("a window's memory");
-    memset(win->alone, 0, sizeof(struct pl_win_cell));
+    memset(win->alone, 0, sizeof(struct pl_win_ctl));
     return MPI_SUCCESS;
 }
 
@@ -77,13 +77,13 @@ static int make_shared(struct pl_win *win, size_t bytes, struct pl_win_card *own
     win->ops = sharing(engine, &self);
     if (!win->ops && win->flavor == MPI_WIN_FLAVOR_SHARED)
         return pl_fail(MPI_ERR_RMA_SHARED, "no transport in use shares memory between processes");
-    if (!win->ops || (!is_allocated(win) && !win->ops->reach))
+    if (!win->ops || (!is_allocated(win) && !win->ops->cma))
         return make_alone(win, is_allocated(win) ? bytes : 0);
     pl_engine_enter(engine);
-    int rc = win->ops->share(self, PL_WIN_CELL + bytes, &win->shared);
+    int rc = win->ops->share(self, PL_WIN_CTL + bytes, &win->shared);
     pl_engine_leave(engine);
     own->place = win->shared.place;
-    own->bytes = rc ? 0 : PL_WIN_CELL + bytes;
+    own->bytes = rc ? 0 : PL_WIN_CTL + bytes;
     return rc && !is_allocated(win) ? make_alone(win, 0) : rc;
 }
 
@@ -101,11 +101,11 @@ int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own)
     if (rc)
         return rc;
     struct pl_win_target *target = &win->targets[win->comm->rank];
-    target->cell = win->alone ? win->alone : win->shared.memory;
+    target->ctl = win->alone ? win->alone : win->shared.memory;
     if (is_allocated(win))
-        win->base = (char *)target->cell + PL_WIN_CELL; /* in a contiguous window not yet, but for the first */
+        win->base = (char *)target->ctl + PL_WIN_CTL; /* in a contiguous window not yet, but for the first */
     target->memory = win->base;
-    own->cell = (uint64_t)(uintptr_t)target->cell;
+    own->ctl = (uint64_t)(uintptr_t)target->ctl;
     own->base = (uint64_t)(uintptr_t)win->base;
     return MPI_SUCCESS;
 }
@@ -115,7 +115,7 @@ static bool map(struct pl_win *win, int rank, const struct pl_win_card *card)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     struct pl_peer *peer;
-    if (card->bytes < PL_WIN_CELL || pl_engine_find(win->comm, rank, &peer) != MPI_SUCCESS || !peer->endpoint ||
+    if (card->bytes < PL_WIN_CTL || pl_engine_find(win->comm, rank, &peer) != MPI_SUCCESS || !peer->endpoint ||
         peer->endpoint->ops != win->ops)
         return false;
     pl_engine_enter(engine);
@@ -127,8 +127,8 @@ static bool map(struct pl_win *win, int rank, const struct pl_win_card *card)
         return false;
     }
     win->map_bytes[rank] = (size_t)card->bytes;
-    win->targets[rank].cell = win->maps[rank];
-    win->targets[rank].memory = (char *)win->maps[rank] + PL_WIN_CELL;
+    win->targets[rank].ctl = win->maps[rank];
+    win->targets[rank].memory = (char *)win->maps[rank] + PL_WIN_CTL;
     return true;
 }
 
@@ -136,7 +136,7 @@ static bool map(struct pl_win *win, int rank, const struct pl_win_card *card)
 static int place_contiguously(struct pl_win *win, const struct pl_win_card *cards)
 {
     char *memory = win->targets[0].memory;
-    uint64_t room = cards[0].bytes - PL_WIN_CELL;
+    uint64_t room = cards[0].bytes - PL_WIN_CTL;
     for (int i = 0; i < win->comm->size; i++) {
         if ((uint64_t)cards[i].size > room)
             return pl_fail(MPI_ERR_RMA_SHARED, "rank %d has other hints about the window's memory than rank 0", i);
@@ -151,27 +151,27 @@ static int place_contiguously(struct pl_win *win, const struct pl_win_card *card
 static int copy_word(struct pl_endpoint *peer, bool write, uint64_t *here, uint64_t there)
 {
     struct iovec near = { here, sizeof *here }, far = { (void *)(uintptr_t)there, sizeof *here };
-    struct pl_reach reach = {
+    struct pl_cma cma = {
         .here = &near, .here_count = 1, .there = &far, .there_count = 1, .bytes = sizeof *here, .write = write
     };
-    return peer->ops->reach(peer, &reach);
+    return peer->ops->cma(peer, &cma);
 }
 
 /* A word of the rank's area that is for this rank, written and read by the kernel, and read where it is mapped. */
-static bool try_reach(struct pl_win *win, int rank, const struct pl_win_card *card)
+static bool try_cma(struct pl_win *win, int rank, const struct pl_win_card *card)
 {
     struct pl_endpoint *peer = pl_comm_peer(win->comm, rank)->endpoint;
     int own = win->comm->rank;
     uint64_t word = TRIAL + (uint64_t)own, back = 0;
-    size_t place = PL_WIN_CELL + pl_offer_area(own);
-    uint64_t there = card->cell + place;
+    size_t place = PL_WIN_CTL + pl_delegate_area(own);
+    uint64_t there = card->ctl + place;
     const _Atomic uint64_t *mapped = (const void *)((const char *)win->maps[rank] + place);
     return copy_word(peer, true, &word, there) == MPI_SUCCESS && atomic_load(mapped) == word &&
            copy_word(peer, false, &back, there) == MPI_SUCCESS && back == word;
 }
 
 /* Maps the cells of all, and tries whether the memory behind them is to be had. */
-static bool reach_all(struct pl_win *win, const struct pl_win_card *cards)
+static bool cma_all(struct pl_win *win, const struct pl_win_card *cards)
 {
     int own = win->comm->rank;
     bool all = win->shared.memory && win->comm->size > 1;
@@ -180,21 +180,21 @@ static bool reach_all(struct pl_win *win, const struct pl_win_card *cards)
         if (i == own)
             continue;
         all = cards[i].node == cards[own].node && cards[i].bytes == cards[own].bytes && map(win, i, &cards[i]) &&
-              try_reach(win, i, &cards[i]);
-        target->reach = all ? pl_comm_peer(win->comm, i)->endpoint : NULL;
+              try_cma(win, i, &cards[i]);
+        target->cma = all ? pl_comm_peer(win->comm, i)->endpoint : NULL;
         target->memory = (char *)(uintptr_t)cards[i].base;
     }
     return all;
 }
 
-void pl_win_reach_none(struct pl_win *win)
+void pl_win_cma_none(struct pl_win *win)
 {
     pl_win_memory_unmap(win);
-    win->reaches = false;
+    win->all_by_cma = false;
     for (int i = 0; i < win->comm->size; i++)
         if (i != win->comm->rank) {
-            win->targets[i].cell = NULL;
-            win->targets[i].reach = NULL;
+            win->targets[i].ctl = NULL;
+            win->targets[i].cma = NULL;
             win->targets[i].memory = NULL;
         }
 }
@@ -203,7 +203,7 @@ int pl_win_memory_map(struct pl_win *win, const struct pl_win_card *cards)
 {
     int own = win->comm->rank;
     if (!is_allocated(win)) {
-        win->reaches = reach_all(win, cards);
+        win->all_by_cma = cma_all(win, cards);
         return MPI_SUCCESS;
     }
     for (int i = 0; i < win->comm->size && win->ops; i++) {
@@ -251,7 +251,7 @@ int pl_win_query(const struct pl_win *win, int rank, MPI_Aint *size, MPI_Aint *d
     for (int i = 0; i < win->comm->size && rank == MPI_PROC_NULL; i++)
         if (win->targets[i].size > 0)
             rank = i;
-    if (rank == MPI_PROC_NULL || !win->targets[rank].cell || win->targets[rank].reach)
+    if (rank == MPI_PROC_NULL || !win->targets[rank].ctl || win->targets[rank].cma)
         return MPI_SUCCESS;
     *size = win->targets[rank].size;
     *disp_unit = win->targets[rank].disp_unit;

@@ -15,7 +15,7 @@
 
 static struct pl_seat seat = { .fd = -1, .rank = -1 };
 
-static int attached_open(struct pl_place *place)
+static int attached_open(struct pl_identity *place)
 {
     cpu_set_t cpus;
     int rc = pl_attach_take(&seat);
@@ -60,7 +60,7 @@ static void attached_abort(int code, const char *object, const char *message)
     fprintf(stderr, "%s\n", message);
 }
 
-static void attached_state(enum pl_job_state state)
+static void attached_state(enum pl_proc_state state)
 {
     atomic_store(&seat.job->ranks[seat.rank].state, (uint32_t)state);
 }

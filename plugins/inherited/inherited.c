@@ -24,7 +24,7 @@
 #include "core/job/process.h"
 #include "core/engine/transport.h"
 
-static struct pl_job *job;
+static struct pl_job_segment *job;
 static size_t job_bytes;
 static struct pl_job_rank *own;
 static uint32_t generation;
@@ -108,7 +108,7 @@ static int find_job(int *rank)
     int rc = map(fd, text);
     if (rc)
         return rc;
-    const char *why = pl_job_check(job, job_bytes, cookie, *rank);
+    const char *why = pl_job_segment_check(job, job_bytes, cookie, *rank);
     if (!why)
         return MPI_SUCCESS;
     rc = bad(text, why);
@@ -116,7 +116,7 @@ static int find_job(int *rank)
     return rc;
 }
 
-static int inherited_open(struct pl_place *place)
+static int inherited_open(struct pl_identity *place)
 {
     int rank;
     int rc = find_job(&rank);
@@ -156,7 +156,7 @@ static int inherited_publish(enum pl_card_slot slot, const void *card, size_t le
     if (length == 0)
         pl_job_card_withdraw(&own->card[slot]);
     else
-        pl_job_card_write(&own->card[slot], slot == PL_CARD_DOOR ? generation << 16 | (++doors & 0xffff) : generation,
+        pl_job_card_write(&own->card[slot], slot == PL_CARD_LISTENER ? generation << 16 | (++doors & 0xffff) : generation,
                           card, length);
     return MPI_SUCCESS;
 }
@@ -165,7 +165,7 @@ static int inherited_lookup(int rank, enum pl_card_slot slot, void *card, size_t
 {
     const struct pl_job_rank *peer = &job->ranks[rank];
     uint32_t number = pl_job_card_read(&peer->card[slot], card, length);
-    if (slot == PL_CARD_DOOR ? number != 0 : number == generation)
+    if (slot == PL_CARD_LISTENER ? number != 0 : number == generation)
         return MPI_SUCCESS;
     if (atomic_load(&peer->gone))
         return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has ended", rank);
@@ -195,7 +195,7 @@ static bool another_died(int own_rank)
         struct pl_job_rank *rank = &job->ranks[i];
         int32_t pid = atomic_load(&rank->owner);
         uint32_t at = atomic_load(&rank->state);
-        if ((int)i != own_rank && pid > 0 && at != PL_JOB_FINALIZED && at != PL_JOB_ABORTED && !process_lives(pid))
+        if ((int)i != own_rank && pid > 0 && at != PL_PROC_FINALIZED && at != PL_PROC_ABORTED && !process_lives(pid))
             return true;
     }
     return false;
@@ -211,21 +211,21 @@ static void let_the_launcher_speak(int rank)
 }
 
 /* Of one's own job; the runtime reads it when this process has ended. */
-static bool condemned_some;
+static bool aborting_some;
 static void inherited_condemn(int rank)
 {
-    condemned_some = true;
-    atomic_store(&job->ranks[rank].condemned, 1);
+    aborting_some = true;
+    atomic_store(&job->ranks[rank].aborting, 1);
 }
 
 static void tell(int rank, int code, const char *object, const char *message)
 {
     struct pl_job_abort *record = &job->abort;
     let_the_launcher_speak(rank);
-    atomic_store(&job->ranks[rank].state, PL_JOB_ABORTED);
+    atomic_store(&job->ranks[rank].state, PL_PROC_ABORTED);
     if (atomic_exchange(&record->claimed, 1) != 0)
         return; /* another rank was first: its reason is the one to tell */
-    record->some = condemned_some;
+    record->some = aborting_some;
     record->rank = rank;
     record->code = code;
     snprintf(record->object, sizeof record->object, "%s", object ? object : "");
@@ -250,7 +250,7 @@ bool pl_inherited_abort_early(int code, const char *object, const char *message)
     return ours;
 }
 
-static void inherited_state(enum pl_job_state state)
+static void inherited_state(enum pl_proc_state state)
 {
     atomic_store(&own->state, (uint32_t)state);
 }
@@ -263,7 +263,7 @@ const struct pl_bootstrap_ops pl_bootstrap_inherited = {
     .publish = inherited_publish,
     .lookup = inherited_lookup,
     .abort = inherited_abort,
-    .condemn = inherited_condemn,
+    .abort_also = inherited_condemn,
     .state = inherited_state,
     .alive = inherited_alive,
     .died = inherited_died,

@@ -60,7 +60,7 @@ static struct query *queries;
 
 static const char *key_of(enum pl_card_slot slot, char *key, size_t room)
 {
-    if (slot == PL_CARD_DOOR)
+    if (slot == PL_CARD_LISTENER)
         snprintf(key, room, "plenum.door");
     else
         snprintf(key, room, "plenum.world.%u", (unsigned)generation);
@@ -175,7 +175,7 @@ static void ask(struct query *query)
 static bool wants_refresh(const struct query *query)
 {
     static unsigned questions;
-    if (query->slot != PL_CARD_DOOR || query->state == REFRESHING)
+    if (query->slot != PL_CARD_LISTENER || query->state == REFRESHING)
         return false;
     enum locality where = locality_of(query->rank);
     return where == REMOTE || (where == UNKNOWN && ++questions % 8 == 0);

@@ -117,7 +117,7 @@ static int cores(void)
 static struct {
     bool done;
     pid_t pid;
-    struct pl_place place;
+    struct pl_identity place;
     char *local_ranks;
 } known;
 
@@ -128,7 +128,7 @@ static int learn(uint32_t generation)
         return host->fail(MPI_ERR_OTHER, "the PMIx server says that this is rank %u of %ld", (unsigned)self.rank, size);
     long local = get_number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 1);
     long universe = get_number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, 0);
-    known.place = (struct pl_place){
+    known.place = (struct pl_identity){
         .rank = (int)self.rank,
         .size = (int)size,
         .local_size = local >= 1 && local <= size ? (int)local : 1,
@@ -207,7 +207,7 @@ release:
     return err;
 }
 
-static int open_pmix(struct pl_place *place)
+static int open_pmix(struct pl_identity *place)
 {
     if (!known.done) {
         int err = launched_by_pmix() ? initialize() : check_slurm();
@@ -237,7 +237,7 @@ static void abort_job(int code, const char *object, const char *message)
 }
 
 /* These servers see when a process ends without having finalized. */
-static void tell_state(enum pl_job_state state)
+static void tell_state(enum pl_proc_state state)
 {
     (void)state;
 }

@@ -23,7 +23,7 @@ static struct {
 /* NULL: there is none under this launcher. */
 static struct pl_job_table *table(void)
 {
-    const struct pl_job *job = pl_process.place.job;
+    const struct pl_job_segment *job = pl_process.place.job;
     if (job)
         return job->table ? (struct pl_job_table *)((char *)job + job->table) : NULL;
     return strcmp(pl_process.bootstrap->name, "singleton") == 0 ? &alone.table : NULL;

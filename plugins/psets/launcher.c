@@ -77,7 +77,7 @@ static int take(void *to, const char *name, const int *ranks, int count)
 }
 
 /* One set of the segment, which was checked when it was mapped: its ranges as ranks. */
-static int take_from_segment(struct sets *sets, const struct pl_job *job, const struct pl_job_pset *set)
+static int take_from_segment(struct sets *sets, const struct pl_job_segment *job, const struct pl_job_pset *set)
 {
     const uint32_t *range = (const void *)((const char *)job + set->ranges);
     size_t count = 0;
@@ -96,7 +96,7 @@ static int take_from_segment(struct sets *sets, const struct pl_job *job, const 
 
 static int take_all(struct sets *sets)
 {
-    const struct pl_job *job = pl_process.place.job;
+    const struct pl_job_segment *job = pl_process.place.job;
     int rc = MPI_SUCCESS;
     if (!job)
         return pl_process.bootstrap->psets ? pl_process.bootstrap->psets(take, sets) : MPI_SUCCESS;

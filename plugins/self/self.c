@@ -37,7 +37,7 @@ struct endpoint {
 
 /* A message that waits: short and queued, with a copy of its data behind it, or bulk, which stays with its sender. */
 struct message {
-    struct pl_bulk bulk;
+    struct pl_rndv rndv;
     struct pl_list link;       /* in arriving, then in none (the engine has it), then in finished */
     struct pl_outgoing *out;   /* NULL: short, or the sender waits no longer */
     struct pl_header header;
@@ -106,23 +106,23 @@ static void self_disconnect(struct pl_endpoint *endpoint)
 }
 
 /* The origin's card is asked for late: the engine writes it after it has opened its transports. */
-static void deliver(struct self *s, const struct pl_header *header, const void *data, struct pl_bulk *bulk)
+static void deliver(struct self *s, const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     s->origin.card = s->host->engine_card(s->engine, &s->origin.card_length);
     s->delivering = true;
-    s->host->arrived(s->engine, &s->origin, header, data, bulk);
+    s->host->arrived(s->engine, &s->origin, header, data, rndv);
     s->delivering = false;
 }
 
 /* Bulk keeps no copy: the data stays where it is. */
-static struct message *message_create(struct self *s, struct pl_outgoing *out, bool bulk)
+static struct message *message_create(struct self *s, struct pl_outgoing *out, bool rndv)
 {
-    size_t copied = bulk ? 0 : out->header.size;
+    size_t copied = rndv ? 0 : out->header.size;
     struct message *message = malloc(sizeof *message + copied);
     if (!message)
         return NULL;
-    message->bulk.ops = &pl_transport_self;
-    message->out = bulk ? out : NULL;
+    message->rndv.ops = &pl_transport_self;
+    message->out = rndv ? out : NULL;
     message->header = out->header;
     pl_list_init(&message->link);
     if (copied)
@@ -147,9 +147,9 @@ static int self_send(struct pl_endpoint *endpoint, struct pl_outgoing *out)
 {
     struct self *s = ((struct endpoint *)endpoint)->self;
     size_t size = out->header.size;
-    bool bulk = size > EAGER_MAX || (out->header.flags & PL_FLAG_SYNC);
+    bool rndv = size > EAGER_MAX || (out->header.flags & PL_FLAG_SYNC);
 
-    if (!bulk && !s->delivering && pl_list_empty(&s->arriving)) {
+    if (!rndv && !s->delivering && pl_list_empty(&s->arriving)) {
         unsigned char packed[EAGER_MAX];
         const void *data = pl_cursor_direct(&out->data);
         if (!data) {
@@ -159,13 +159,13 @@ static int self_send(struct pl_endpoint *endpoint, struct pl_outgoing *out)
         deliver(s, &out->header, data, NULL);
         return MPI_SUCCESS;
     }
-    struct message *message = message_create(s, out, bulk);
+    struct message *message = message_create(s, out, rndv);
     if (!message)
         return s->host->fail(MPI_ERR_NO_MEM, "out of memory for a message of %zu bytes to oneself", size);
-    out->bulk = bulk;
+    out->rndv = rndv;
     out->transport[0] = (uint64_t)(uintptr_t)message;
     pl_list_append(&s->arriving, &message->link);
-    return bulk ? PL_PENDING : MPI_SUCCESS;
+    return rndv ? PL_PENDING : MPI_SUCCESS;
 }
 
 /* Copies run by run where the destination lies in pieces; the source is packed straight into each. */
@@ -194,10 +194,10 @@ static void finish(struct self *s, struct message *message)
         free(message);
 }
 
-static int self_fetch(void *self, struct pl_bulk *bulk, struct pl_incoming *in)
+static int self_fetch(void *self, struct pl_rndv *rndv, struct pl_incoming *in)
 {
     struct self *s = self;
-    struct message *message = PL_CONTAINER(bulk, struct message, bulk);
+    struct message *message = PL_CONTAINER(rndv, struct message, rndv);
     struct pl_outgoing *out = message->out;
     if (out)
         copy(s->host, &out->data, &in->data, out->header.size < in->data.total ? out->header.size : in->data.total);
@@ -205,9 +205,9 @@ static int self_fetch(void *self, struct pl_bulk *bulk, struct pl_incoming *in)
     return out ? MPI_SUCCESS : s->host->fail(MPI_ERR_OTHER, "the message was withdrawn while it was being received");
 }
 
-static void self_drop(void *self, struct pl_bulk *bulk, bool cancelled)
+static void self_drop(void *self, struct pl_rndv *rndv, bool cancelled)
 {
-    struct message *message = PL_CONTAINER(bulk, struct message, bulk);
+    struct message *message = PL_CONTAINER(rndv, struct message, rndv);
     if (cancelled && message->out) {
         message->out->transport[0] = 0;
         message->out = NULL;
@@ -245,9 +245,9 @@ static int self_progress(void *self)
     }
     while ((node = pl_list_pop(&s->arriving)) != NULL) {
         struct message *message = PL_CONTAINER(node, struct message, link);
-        bool bulk = message->out != NULL;
-        deliver(s, &message->header, message->data, bulk ? &message->bulk : NULL);
-        if (!bulk)
+        bool rndv = message->out != NULL;
+        deliver(s, &message->header, message->data, rndv ? &message->rndv : NULL);
+        if (!rndv)
             free(message);
         events++;
     }

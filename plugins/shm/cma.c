@@ -18,46 +18,46 @@ enum {
     LOOK_NS = 200000000,    /* between looks at whether the number is still that process's */
 };
 
-bool pl_shm_pull_possible(const struct pl_shm_bulk *bulk)
+bool pl_shm_cma_possible(const struct pl_shm_rndv *rndv)
 {
-    return bulk->address && !bulk->peer->no_cma && bulk->peer->shm->bulk != PL_SHM_BULK_COPY;
+    return rndv->address && !rndv->peer->no_cma && rndv->peer->shm->rndv != PL_SHM_RNDV_COPY;
 }
 
 /* Lanes have been faster wherever it was measured, on one processor and on two. */
-bool pl_shm_pull_wanted(const struct pl_shm_bulk *bulk)
+bool pl_shm_cma_wanted(const struct pl_shm_rndv *rndv)
 {
-    return pl_shm_pull_possible(bulk) && bulk->peer->shm->bulk == PL_SHM_BULK_CMA;
+    return pl_shm_cma_possible(rndv) && rndv->peer->shm->rndv == PL_SHM_RNDV_CMA;
 }
 
-enum pl_shm_pulled pl_shm_pull(struct pl_shm_bulk *bulk)
+enum pl_shm_cma_result pl_shm_cma_read(struct pl_shm_rndv *rndv)
 {
-    const struct pl_host *host = bulk->peer->shm->host;
-    struct iovec to[RUNS], from = { .iov_base = (void *)(uintptr_t)(bulk->address + bulk->done) };
-    uint64_t left = bulk->wanted - bulk->done;
+    const struct pl_host *host = rndv->peer->shm->host;
+    struct iovec to[RUNS], from = { .iov_base = (void *)(uintptr_t)(rndv->address + rndv->done) };
+    uint64_t left = rndv->wanted - rndv->done;
     unsigned long runs = 0;
     size_t most = left < SLICE ? left : SLICE;
     while (runs < RUNS && from.iov_len < most) {
-        to[runs].iov_len = host->run(&bulk->in->data, most - from.iov_len, &to[runs].iov_base);
+        to[runs].iov_len = host->run(&rndv->in->data, most - from.iov_len, &to[runs].iov_base);
         if (to[runs].iov_len == 0)
             break;
         from.iov_len += to[runs++].iov_len;
     }
-    ssize_t got = process_vm_readv(bulk->peer->address.pid, to, runs, &from, 1, 0);
-    if ((got < 0 && errno == ESRCH) || !pl_shm_alive(&bulk->peer->address, bulk->peer->inode))
-        return PL_SHM_PULL_LOST; /* its number may be another process's by now, which was read instead */
+    ssize_t got = process_vm_readv(rndv->peer->address.pid, to, runs, &from, 1, 0);
+    if ((got < 0 && errno == ESRCH) || !pl_shm_alive(&rndv->peer->address, rndv->peer->inode))
+        return PL_SHM_CMA_FAILED; /* its number may be another process's by now, which was read instead */
     if (got < 0 || (size_t)got < from.iov_len) {
         if (got <= 0) {
-            bulk->peer->no_cma = true;
-            host->log("shm", 2, "no kernel copy from process %d (errno %d): using lanes", (int)bulk->peer->address.pid,
+            rndv->peer->no_cma = true;
+            host->log("shm", 2, "no kernel copy from process %d (errno %d): using lanes", (int)rndv->peer->address.pid,
                       errno);
         }
         if (got > 0)
-            bulk->done += (size_t)got;
-        host->seek(&bulk->in->data, bulk->done);
-        return PL_SHM_PULL_REFUSED;
+            rndv->done += (size_t)got;
+        host->seek(&rndv->in->data, rndv->done);
+        return PL_SHM_CMA_REFUSED;
     }
-    bulk->done += (size_t)got;
-    return bulk->done == bulk->wanted ? PL_SHM_PULL_ALL : PL_SHM_PULL_MORE;
+    rndv->done += (size_t)got;
+    return rndv->done == rndv->wanted ? PL_SHM_CMA_ALL : PL_SHM_CMA_MORE;
 }
 
 /* The number of a process that has died may be another's some time later. */
@@ -72,21 +72,21 @@ static bool is_there(struct pl_shm_peer *peer)
     return true;
 }
 
-int pl_shm_reach(struct pl_endpoint *endpoint, struct pl_reach *reach)
+int pl_shm_cma_copy(struct pl_endpoint *endpoint, struct pl_cma *cma)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
-    unsigned long here = (unsigned long)reach->here_count, there = (unsigned long)reach->there_count;
+    unsigned long here = (unsigned long)cma->here_count, there = (unsigned long)cma->there_count;
     pid_t pid = peer->address.pid;
-    reach->moved = 0;
-    if (peer->shm->bulk == PL_SHM_BULK_COPY)
+    cma->moved = 0;
+    if (peer->shm->rndv == PL_SHM_RNDV_COPY)
         return PL_UNREACHABLE;
     if (!is_there(peer))
         return MPI_ERR_PROC_ABORTED;
-    ssize_t moved = reach->write ? process_vm_writev(pid, reach->here, here, reach->there, there, 0)
-                                 : process_vm_readv(pid, reach->here, here, reach->there, there, 0);
+    ssize_t moved = cma->write ? process_vm_writev(pid, cma->here, here, cma->there, there, 0)
+                                 : process_vm_readv(pid, cma->here, here, cma->there, there, 0);
     int error = moved < 0 ? errno : EFAULT;
-    reach->moved = moved < 0 ? 0 : (size_t)moved;
-    if (reach->moved == reach->bytes)
+    cma->moved = moved < 0 ? 0 : (size_t)moved;
+    if (cma->moved == cma->bytes)
         return MPI_SUCCESS;
     if (error == ESRCH || !pl_shm_alive(&peer->address, peer->inode))
         return MPI_ERR_PROC_ABORTED;

@@ -30,7 +30,7 @@
 
 #include "plugins/shm/ring.h"
 
-enum { NAP_NS = 1000000, NAPS_OFTEN = 16, NAPS_RARE_NS = 100000000 };
+enum { SLEEP_NS = 1000000, SLEEPS_OFTEN = 16, NAPS_RARE_NS = 100000000 };
 
 static long membarrier(int command)
 {
@@ -101,9 +101,9 @@ void pl_shm_notify_slowly(struct pl_shm_peer *peer, bool record)
     struct pl_shm_head *head = peer->head;
     pl_shm_fence();
     if (record) {
-        uint32_t bell = atomic_load_explicit(&peer->out.ring->bell, memory_order_relaxed);
-        if (bell > 0 && bell <= PL_SHM_BELLS)
-            atomic_fetch_or_explicit(&head->rung[(bell - 1) / 64], (uint64_t)1 << (bell - 1) % 64,
+        uint32_t bit = atomic_load_explicit(&peer->out.ring->bit, memory_order_relaxed);
+        if (bit > 0 && bit <= PL_SHM_RING_BITS)
+            atomic_fetch_or_explicit(&head->rung[(bit - 1) / 64], (uint64_t)1 << (bit - 1) % 64,
                                      memory_order_seq_cst);
     }
     uint32_t attention = atomic_load_explicit(&head->attention, memory_order_acquire);
@@ -122,13 +122,13 @@ void pl_shm_notify_slowly(struct pl_shm_peer *peer, bool record)
 
 /* --- sleeping --------------------------------------------------------------------------------------------------- */
 
-static void note_nap(struct pl_shm *shm)
+static void note_sleep(struct pl_shm *shm)
 {
-    struct pl_shm_naps *naps = &shm->naps;
-    uint64_t now = pl_shm_now(), since = now - naps->last;
-    naps->last = now;
-    naps->often = since < NAP_NS ? naps->often + 1 : 0;
-    if (naps->often == NAPS_OFTEN) {
+    struct pl_shm_sleeps *sleeps = &shm->sleeps;
+    uint64_t now = pl_shm_now(), since = now - sleeps->last;
+    sleeps->last = now;
+    sleeps->often = since < SLEEP_NS ? sleeps->often + 1 : 0;
+    if (sleeps->often == SLEEPS_OFTEN) {
         ask_for_fences(shm, true);
         membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
     } else if (since > NAPS_RARE_NS && shm->barriers) {
@@ -143,11 +143,11 @@ static bool anything_to_do(struct pl_shm *shm)
     for (int i = 0; i < shm->polls; i++)
         if (atomic_load_explicit(shm->poll[i].sequence, memory_order_relaxed) == shm->poll[i].expected)
             return true;
-    for (int i = 0; shm->belled > 0 && i < PL_SHM_BELLS / 64; i++)
+    for (int i = 0; shm->unpolled > 0 && i < PL_SHM_RING_BITS / 64; i++)
         if (atomic_load_explicit(&shm->head->rung[i], memory_order_relaxed))
             return true;
     PL_LIST_EACH(peer, &shm->active, struct pl_shm_peer, active)
-        if (peer->life == PL_SHM_LEAVING || pl_shm_bulk_ready(peer))
+        if (peer->life == PL_SHM_LEAVING || pl_shm_rndv_ready(peer))
             return true;
     /* The engine's messages that found no room are not in our lists: it retries them. */
     PL_LIST_EACH(peer, &shm->peers, struct pl_shm_peer, link)
@@ -160,8 +160,8 @@ bool pl_shm_arm(void *self)
 {
     struct pl_shm *shm = self;
     pl_shm_peers_watch(shm);
-    note_nap(shm);
-    shm->naps.doorbell = atomic_load_explicit(&shm->head->doorbell, memory_order_acquire);
+    note_sleep(shm);
+    shm->sleeps.doorbell = atomic_load_explicit(&shm->head->doorbell, memory_order_acquire);
     atomic_fetch_or_explicit(&shm->head->attention, PL_SHM_SLEEPING, memory_order_seq_cst);
     if (anything_to_do(shm))
         return false;
@@ -173,7 +173,7 @@ void pl_shm_sleep(void *self, long microseconds)
 {
     struct pl_shm *shm = self;
     struct timespec most = { .tv_sec = microseconds / 1000000, .tv_nsec = microseconds % 1000000 * 1000 };
-    syscall(SYS_futex, &shm->head->doorbell, FUTEX_WAIT, shm->naps.doorbell, &most, NULL, 0);
+    syscall(SYS_futex, &shm->head->doorbell, FUTEX_WAIT, shm->sleeps.doorbell, &most, NULL, 0);
 }
 
 void pl_shm_disarm(void *self)

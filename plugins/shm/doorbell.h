@@ -25,7 +25,7 @@ static inline bool pl_shm_wants_attention(const struct pl_shm_peer *peer)
 
 static inline bool pl_shm_wants_more(const struct pl_shm_peer *peer)
 {
-    return pl_shm_wants_attention(peer) || atomic_load_explicit(&peer->out.ring->bell, memory_order_relaxed);
+    return pl_shm_wants_attention(peer) || atomic_load_explicit(&peer->out.ring->bit, memory_order_relaxed);
 }
 
 /* After publishing a record. */

@@ -51,7 +51,7 @@ bool pl_shm_request_post(struct pl_shm_peer *peer)
     size_t card_length;
     const void *card = shm->host->engine_card(shm->engine, &card_length);
     request->from = shm->address;
-    request->ring = peer->out.area.offset;
+    request->ring = peer->out.span.offset;
     request->lines = peer->out.mask + 1;
     request->card_length = (uint32_t)card_length;
     memcpy(request->card, card, card_length);

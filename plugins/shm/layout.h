@@ -28,7 +28,7 @@ enum {
     PL_SHM_VERSION = 2,
     PL_SHM_LINE = 64,
     PL_SHM_INBOX = 16,     /* connection requests that may wait at once; more callers try again */
-    PL_SHM_BELLS = 256,    /* bits for rings that their reader does not poll */
+    PL_SHM_RING_BITS = 256,    /* bits for rings that their reader does not poll */
     PL_SHM_INLINE = 16,    /* bytes of data that fit into a record's first line */
 };
 
@@ -71,7 +71,7 @@ struct pl_shm_head {
 
     PL_SHM_APART _Atomic uint32_t attention;                   /* set by the owner, SLEEPING cleared by anybody */
     PL_SHM_APART _Atomic uint32_t doorbell;                    /* futex word */
-    PL_SHM_APART _Atomic uint64_t rung[PL_SHM_BELLS / 64];     /* by writers of rings that are not polled */
+    PL_SHM_APART _Atomic uint64_t rung[PL_SHM_RING_BITS / 64];     /* by writers of rings that are not polled */
     PL_SHM_APART _Atomic uint32_t requests;                    /* how often a slot of the inbox became ready */
     PL_SHM_APART _Atomic uint64_t slot[PL_SHM_INBOX];
     struct pl_shm_request request[PL_SHM_INBOX];
@@ -80,17 +80,17 @@ struct pl_shm_head {
 enum pl_shm_kind {
     PL_SHM_PAD = 1,        /* nothing: the next record is at the start of the ring */
     PL_SHM_EAGER,          /* a message and its data */
-    PL_SHM_OFFER,          /* a message whose data waits: struct pl_shm_offer behind the header */
-    PL_SHM_GRANT,          /* answer: send that data; struct pl_shm_control instead of the header, as in the rest */
-    PL_SHM_STREAM,         /* here it comes: it follows in a lane */
-    PL_SHM_DONE,           /* answer: that data is not needed any more */
-    PL_SHM_GONE,           /* answer to a grant: no; there is no such data any more, or no lane for it */
+    PL_SHM_RTS,          /* a message whose data waits: struct pl_shm_rts behind the header */
+    PL_SHM_CTS,          /* answer: send that data; struct pl_shm_control instead of the header, as in the rest */
+    PL_SHM_DATA,         /* here it comes: it follows in a lane */
+    PL_SHM_FIN,           /* answer: that data is not needed any more */
+    PL_SHM_NACK,           /* answer to a grant: no; there is no such data any more, or no lane for it */
 };
 
 /* Puts the kind and the number of bytes behind the record's head into a word. */
 #define PL_SHM_WORD(kind, bytes) ((uint32_t)(kind) << 24 | (uint32_t)(bytes))
 
-struct pl_shm_offer {
+struct pl_shm_rts {
     uint64_t token;        /* names the message in answers */
     uint64_t address;      /* where the data lies in the sender's process when it is one run; 0: it is not */
 };
@@ -99,7 +99,7 @@ struct pl_shm_control {
     uint64_t token;        /* the receiver's own: what kind of record it answers is the receiver's to know */
     uint64_t reply;        /* GRANT: the token for STREAM and GONE */
     uint64_t bytes; /* GRANT, STREAM: how many; GONE: 0, or how many may still be read from the sender's memory */
-    uint64_t lane;         /* STREAM: offset of the lane in the sender's segment */
+    uint64_t fifo;         /* STREAM: offset of the lane in the sender's segment */
     uint64_t start;        /* STREAM: position in the lane's stream where the data begins */
 };
 
@@ -119,7 +119,7 @@ _Static_assert(sizeof(struct pl_header) == 40 && sizeof(struct pl_shm_control) =
                "a header and 16 bytes fit into a line");
 _Static_assert(offsetof(struct pl_shm_record, few) == PL_SHM_RECORD, "a little data begins there");
 _Static_assert(offsetof(struct pl_shm_record, data) == PL_SHM_LINE, "and more of it there");
-_Static_assert(sizeof(struct pl_shm_offer) <= PL_SHM_INLINE, "an offer is one line");
+_Static_assert(sizeof(struct pl_shm_rts) <= PL_SHM_INLINE, "an offer is one line");
 
 /* A reader's stand towards a ring. */
 enum pl_shm_stand { PL_SHM_WAITING, PL_SHM_TAKEN, PL_SHM_LEFT };
@@ -129,12 +129,12 @@ struct pl_shm_ring {
     uint32_t lines;
     PL_SHM_APART _Atomic uint32_t wants_room;                  /* by the writer: ring my bell when you have read on */
     PL_SHM_APART _Atomic uint32_t read;                        /* by the reader: lines that may be used again */
-    PL_SHM_APART _Atomic uint32_t bell; /* by the reader: 0, or 1 + the bit to set in head.rung */
+    PL_SHM_APART _Atomic uint32_t bit; /* by the reader: 0, or 1 + the bit to set in head.rung */
     _Atomic uint32_t stand;                                    /* by the reader: enum pl_shm_stand */
     PL_SHM_APART unsigned char line[];
 };
 
-struct pl_shm_lane {
+struct pl_shm_fifo {
     _Atomic uint64_t filled;                                   /* by the owner: bytes put in since it was made */
     PL_SHM_APART _Atomic uint64_t drained;                     /* by the reader: bytes taken out */
     PL_SHM_APART unsigned char data[];

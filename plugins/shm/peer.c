@@ -11,8 +11,8 @@ enum { LOOK_NS = 200000000 };
 
 static void lists_init(struct pl_shm_peer *peer)
 {
-    struct pl_list *lists[] = { &peer->active, &peer->link, &peer->out.controls, &peer->offered, &peer->streaming,
-                                &peer->granted, &peer->inflow, &peer->pulling };
+    struct pl_list *lists[] = { &peer->active, &peer->link, &peer->out.controls, &peer->rts_sent, &peer->filling,
+                                &peer->cts_sent, &peer->draining, &peer->copying };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
 }
@@ -75,12 +75,12 @@ int pl_shm_peer_open_out(struct pl_shm_peer *peer)
     if (!stale)
         return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a ring");
     int rc =
-        pl_shm_area_create(&shm->segment, shm->host, sizeof *out->ring + (size_t)shm->lines * PL_SHM_LINE, &out->area);
+        pl_shm_span_create(&shm->region, shm->host, sizeof *out->ring + (size_t)shm->lines * PL_SHM_LINE, &out->span);
     if (rc) {
         free(stale);
         return rc;
     }
-    out->ring = out->area.memory;
+    out->ring = out->span.memory;
     out->ring->cookie = peer->address.cookie;
     out->ring->lines = shm->lines;
     out->stale = stale;
@@ -124,9 +124,9 @@ static void release(struct pl_shm_peer *peer, bool reuse)
     struct pl_list *node;
     while ((node = pl_list_pop(&peer->out.controls)) != NULL)
         free(PL_CONTAINER(node, struct pl_shm_queued, link));
-    pl_shm_lane_unfollow(peer);
-    pl_shm_lane_put(peer, reuse);
-    pl_shm_area_release(&shm->segment, &peer->out.area, reuse);
+    pl_shm_fifo_unfollow(peer);
+    pl_shm_fifo_put(peer, reuse);
+    pl_shm_span_release(&shm->region, &peer->out.span, reuse);
     free(peer->out.stale);
     peer->out.stale = NULL;
     peer->out.ring = NULL;
@@ -144,10 +144,10 @@ int pl_shm_peer_end(struct pl_shm_peer *peer)
     while (peer->in.ring && !peer->damaged && pl_shm_read(peer) > 0)
         continue;
     bool called = peer->in.ring != NULL;
-    int events = pl_shm_bulk_end(peer);
+    int events = pl_shm_rndv_end(peer);
     release(peer, !peer->damaged);
     pl_list_append(&shm->ended, &peer->link);
-    (peer->error ? shm->host->lost : shm->host->closed)(shm->engine, peer->connected ? &peer->endpoint : NULL,
+    (peer->error ? shm->host->failed : shm->host->closed)(shm->engine, peer->connected ? &peer->endpoint : NULL,
                                                         called ? &peer->origin : NULL);
     return events + 1;
 }
@@ -156,7 +156,7 @@ int pl_shm_peer_end(struct pl_shm_peer *peer)
 void pl_shm_peer_free(struct pl_shm_peer *peer)
 {
     if (peer->life != PL_SHM_ENDED) {
-        pl_shm_bulk_forget(peer);
+        pl_shm_rndv_forget(peer);
         release(peer, false);
     }
     pl_list_remove(&peer->link);

@@ -44,28 +44,28 @@ static void point(struct pl_shm_poll *poll, struct pl_shm_peer *peer)
 
 /* Several rings share a bit when there are more rings than bits: whoever rings, all of them are looked at. They are
  * chained through `bell_next`. */
-static void ring_bell_for(struct pl_shm *shm, struct pl_shm_peer *peer)
+static void set_bit_for(struct pl_shm *shm, struct pl_shm_peer *peer)
 {
-    uint32_t bit = shm->next_bell++ % PL_SHM_BELLS;
-    peer->in.bell = bit + 1;
-    peer->in.bell_next = shm->bell[bit];
-    shm->bell[bit] = peer;
-    shm->belled++;
-    atomic_store_explicit(&peer->in.ring->bell, bit + 1, memory_order_relaxed);
+    uint32_t bit = shm->next_bit++ % PL_SHM_RING_BITS;
+    peer->in.bit = bit + 1;
+    peer->in.bit_next = shm->bit[bit];
+    shm->bit[bit] = peer;
+    shm->unpolled++;
+    atomic_store_explicit(&peer->in.ring->bit, bit + 1, memory_order_relaxed);
     pl_shm_barrier(shm);
     if (pl_shm_in_ready(peer)) /* published before the writer could know that it must ring */
         atomic_fetch_or_explicit(&shm->head->rung[bit / 64], (uint64_t)1 << bit % 64, memory_order_relaxed);
 }
 
-static void no_bell_for(struct pl_shm *shm, struct pl_shm_peer *peer)
+static void no_bit_for(struct pl_shm *shm, struct pl_shm_peer *peer)
 {
-    struct pl_shm_peer **at = &shm->bell[peer->in.bell - 1];
+    struct pl_shm_peer **at = &shm->bit[peer->in.bit - 1];
     while (*at != peer)
-        at = &(*at)->in.bell_next;
-    *at = peer->in.bell_next;
-    shm->belled--;
-    peer->in.bell = 0;
-    atomic_store_explicit(&peer->in.ring->bell, 0, memory_order_relaxed);
+        at = &(*at)->in.bit_next;
+    *at = peer->in.bit_next;
+    shm->unpolled--;
+    peer->in.bit = 0;
+    atomic_store_explicit(&peer->in.ring->bit, 0, memory_order_relaxed);
 }
 
 void pl_shm_in_add(struct pl_shm_peer *peer)
@@ -74,14 +74,14 @@ void pl_shm_in_add(struct pl_shm_peer *peer)
     if (shm->polls < PL_SHM_POLLS)
         point(&shm->poll[shm->polls++], peer);
     else
-        ring_bell_for(shm, peer);
+        set_bit_for(shm, peer);
 }
 
 void pl_shm_in_remove(struct pl_shm_peer *peer)
 {
     struct pl_shm *shm = peer->shm;
-    if (peer->in.bell) {
-        no_bell_for(shm, peer);
+    if (peer->in.bit) {
+        no_bit_for(shm, peer);
         return;
     }
     struct pl_shm_poll *last = &shm->poll[--shm->polls];
@@ -101,7 +101,7 @@ static void promote(struct pl_shm *shm, struct pl_shm_peer *peer)
     }
     if (shm->polls == PL_SHM_POLLS && quietest->peer->in.heat * 4 > peer->in.heat)
         return;
-    no_bell_for(shm, peer);
+    no_bit_for(shm, peer);
     if (shm->polls < PL_SHM_POLLS) {
         point(&shm->poll[shm->polls++], peer);
         return;
@@ -109,7 +109,7 @@ static void promote(struct pl_shm *shm, struct pl_shm_peer *peer)
     struct pl_shm_peer *demoted = quietest->peer;
     demoted->in.poll = NULL;
     point(quietest, peer);
-    ring_bell_for(shm, demoted);
+    set_bit_for(shm, demoted);
 }
 
 /* --- records ---------------------------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static bool take(struct pl_shm_peer *peer, struct pl_shm_record *record, enum pl
 {
     struct pl_shm *shm = peer->shm;
     struct pl_header header;
-    struct pl_shm_offer offer;
+    struct pl_shm_rts offer;
     struct pl_shm_control control;
     switch (kind) {
     case PL_SHM_EAGER:
@@ -129,22 +129,22 @@ static bool take(struct pl_shm_peer *peer, struct pl_shm_record *record, enum pl
             return false;
         shm->host->arrived(shm->engine, &peer->origin, &header, pl_shm_data_of(record, bytes), NULL);
         return true;
-    case PL_SHM_OFFER:
+    case PL_SHM_RTS:
         if (bytes != sizeof offer)
             return false;
         header = record->header;
         memcpy(&offer, record->few, sizeof offer);
-        pl_shm_bulk_offered(peer, &header, &offer);
+        pl_shm_rndv_arrived(peer, &header, &offer);
         return true;
-    case PL_SHM_GRANT:
-    case PL_SHM_STREAM:
-    case PL_SHM_DONE:
-    case PL_SHM_GONE:
+    case PL_SHM_CTS:
+    case PL_SHM_DATA:
+    case PL_SHM_FIN:
+    case PL_SHM_NACK:
         if (bytes != 0)
             return false;
         control = record->control;
         atomic_signal_fence(memory_order_acq_rel);
-        return pl_shm_bulk_control(peer, kind, &control);
+        return pl_shm_rndv_control(peer, kind, &control);
     case PL_SHM_PAD:
         return true;
     }
@@ -200,13 +200,13 @@ static __attribute__((noinline)) ptrdiff_t take_lines(struct pl_shm_peer *peer, 
 }
 
 static __attribute__((noinline)) ptrdiff_t wait_and_take(struct pl_endpoint *endpoint, const struct pl_header *wanted,
-                                                         int source, int tag, int looks, void *buffer, size_t room)
+                                                         int source, int tag, int polls, void *buffer, size_t room)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
-    if (looks > 1 && peer->out.ahead)
+    if (polls > 1 && peer->out.ahead)
         pl_shm_get_hold_ahead(&peer->out);
     while (!pl_shm_in_ready(peer)) {
-        if (--looks <= 0)
+        if (--polls <= 0)
             return PL_AGAIN;
         pl_relax();
     }
@@ -215,7 +215,7 @@ static __attribute__((noinline)) ptrdiff_t wait_and_take(struct pl_endpoint *end
 
 /* The one record in which a receive finds what it waits for. Everything else is left to pl_shm_read(), also whatever is
  * not allowed. A ring that is not polled is not for short ways: its bit is set for every record in any case. */
-ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int looks,
+ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int polls,
                            void *buffer, size_t room)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
@@ -224,7 +224,7 @@ ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header 
         return PL_PENDING;
     struct pl_shm_record *record = pl_shm_record_at(in->ring, in->position & in->mask);
     if (atomic_load_explicit(&record->sequence, memory_order_acquire) != pl_shm_sequence(in->position))
-        return wait_and_take(endpoint, wanted, source, tag, looks, buffer, room);
+        return wait_and_take(endpoint, wanted, source, tag, polls, buffer, room);
     /* Nothing but the size is used that was read, and that was read once. */
     size_t size = atomic_load_explicit(&record->word, memory_order_relaxed) - PL_SHM_WORD(PL_SHM_EAGER, 0);
     if (size > room || size != record->header.size || !fits(&record->header, wanted, source, tag))
@@ -270,11 +270,11 @@ int pl_shm_read_polled(struct pl_shm *shm)
     return records;
 }
 
-static int read_bell(struct pl_shm *shm, uint32_t bit)
+static int read_bit(struct pl_shm *shm, uint32_t bit)
 {
     int records = 0;
-    for (struct pl_shm_peer *peer = shm->bell[bit], *next; peer; peer = next) {
-        next = peer->in.bell_next;
+    for (struct pl_shm_peer *peer = shm->bit[bit], *next; peer; peer = next) {
+        next = peer->in.bit_next;
         int taken = pl_shm_read(peer);
         records += taken;
         if (taken == RECORDS_AT_ONCE) /* there may be more: nobody will ring for it again */
@@ -288,12 +288,12 @@ static int read_bell(struct pl_shm *shm, uint32_t bit)
 int pl_shm_read_rung(struct pl_shm *shm)
 {
     int records = 0;
-    for (uint32_t word = 0; word < PL_SHM_BELLS / 64; word++) {
+    for (uint32_t word = 0; word < PL_SHM_RING_BITS / 64; word++) {
         if (!atomic_load_explicit(&shm->head->rung[word], memory_order_relaxed))
             continue;
         uint64_t bits = atomic_exchange_explicit(&shm->head->rung[word], 0, memory_order_acquire);
         for (; bits; bits &= bits - 1)
-            records += read_bell(shm, word * 64 + (uint32_t)__builtin_ctzll(bits));
+            records += read_bit(shm, word * 64 + (uint32_t)__builtin_ctzll(bits));
     }
     return records;
 }

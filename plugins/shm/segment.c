@@ -56,19 +56,19 @@ static uint64_t longest(void)
 }
 
 /* errno, or 0. */
-static int set_size(struct pl_shm_segment *segment, uint64_t size)
+static int set_size(struct pl_shm_region *region, uint64_t size)
 {
     if (size > longest())
         return EFBIG;
-    if (ftruncate(segment->fd, (off_t)size) != 0)
+    if (ftruncate(region->fd, (off_t)size) != 0)
         return errno;
-    segment->size = size;
+    region->size = size;
     return 0;
 }
 
-int pl_shm_segment_open(struct pl_shm_segment *segment, const struct pl_host *host)
+int pl_shm_region_open(struct pl_shm_region *region, const struct pl_host *host)
 {
-    *segment = (struct pl_shm_segment){ .fd = -1 };
+    *region = (struct pl_shm_region){ .fd = -1 };
     if (prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 1 && geteuid() != 0)
         return host->fail(PL_UNREACHABLE,
                           "transport shm: the process is not dumpable, so that others cannot open its memory");
@@ -80,82 +80,82 @@ int pl_shm_segment_open(struct pl_shm_segment *segment, const struct pl_host *ho
         close(fd);
         return host->fail(PL_UNREACHABLE, "transport shm: anonymous memory cannot be sealed: %s", strerror(error));
     }
-    segment->fd = fd;
+    region->fd = fd;
     uint64_t most = longest();
-    int error = most < LEAST ? EFBIG : set_size(segment, most < RESERVED ? most : RESERVED);
+    int error = most < LEAST ? EFBIG : set_size(region, most < RESERVED ? most : RESERVED);
     if (error) {
-        pl_shm_segment_close(segment);
+        pl_shm_region_close(region);
         return host->fail(PL_UNREACHABLE, "transport shm: no anonymous memory of %d MiB: %s%s", LEAST >> 20,
                           strerror(error), error == EFBIG ? " (ulimit -f)" : "");
     }
     return MPI_SUCCESS;
 }
 
-void pl_shm_segment_close(struct pl_shm_segment *segment)
+void pl_shm_region_close(struct pl_shm_region *region)
 {
-    close(segment->fd);
-    free(segment->vacant);
-    *segment = (struct pl_shm_segment){ .fd = -1 };
+    close(region->fd);
+    free(region->vacant);
+    *region = (struct pl_shm_region){ .fd = -1 };
 }
 
-static uint64_t take_vacant(struct pl_shm_segment *segment, size_t bytes)
+static uint64_t take_vacant(struct pl_shm_region *region, size_t bytes)
 {
-    for (size_t i = 0; i < segment->vacancies; i++)
-        if (segment->vacant[i].bytes == bytes) {
-            uint64_t offset = segment->vacant[i].offset;
-            segment->vacant[i] = segment->vacant[--segment->vacancies];
+    for (size_t i = 0; i < region->vacancies; i++)
+        if (region->vacant[i].bytes == bytes) {
+            uint64_t offset = region->vacant[i].offset;
+            region->vacant[i] = region->vacant[--region->vacancies];
             return offset;
         }
     return UINT64_MAX;
 }
 
-static void make_vacant(struct pl_shm_segment *segment, const struct pl_shm_area *area)
+static void make_vacant(struct pl_shm_region *region, const struct pl_shm_span *span)
 {
-    if (segment->vacancies == segment->vacancies_room) {
-        size_t room = segment->vacancies_room ? segment->vacancies_room * 2 : 8;
-        struct pl_shm_area *more = realloc(segment->vacant, room * sizeof *more);
+    if (region->vacancies == region->vacancies_room) {
+        size_t room = region->vacancies_room ? region->vacancies_room * 2 : 8;
+        struct pl_shm_span *more = realloc(region->vacant, room * sizeof *more);
         if (!more)
             return; /* lost until the segment is closed */
-        segment->vacant = more;
-        segment->vacancies_room = room;
+        region->vacant = more;
+        region->vacancies_room = room;
     }
-    segment->vacant[segment->vacancies++] = (struct pl_shm_area){ .offset = area->offset, .bytes = area->bytes };
+    region->vacant[region->vacancies++] = (struct pl_shm_span){ .offset = span->offset, .bytes = span->bytes };
 }
 
-int pl_shm_area_create(struct pl_shm_segment *segment, const struct pl_host *host, size_t bytes,
-                       struct pl_shm_area *area)
+int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes,
+                       struct pl_shm_span *span)
 {
     bytes = whole_pages(bytes);
-    uint64_t offset = take_vacant(segment, bytes);
+    uint64_t offset = take_vacant(region, bytes);
     if (offset == UINT64_MAX) {
-        offset = segment->used;
-        int error = offset + bytes > segment->size ? set_size(segment, offset + bytes) : 0;
+        offset = region->used;
+        int error = offset + bytes > region->size ? set_size(region, offset + bytes) : 0;
         if (error)
             return host->fail(MPI_ERR_NO_MEM, "shared memory cannot grow to %llu bytes: %s%s",
                               (unsigned long long)(offset + bytes), strerror(error),
                               error == EFBIG ? " (ulimit -f)" : "");
-        segment->used = offset + bytes;
+        region->used = offset + bytes;
     }
-    *area = (struct pl_shm_area){ .offset = offset, .bytes = bytes };
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment->fd, (off_t)offset);
+    *span = (struct pl_shm_span){ .offset = offset, .bytes = bytes };
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, region->fd, (off_t)offset);
     if (memory == MAP_FAILED) {
         int error = errno;
-        make_vacant(segment, area);
+        make_vacant(region, span);
         return host->fail(MPI_ERR_NO_MEM, "cannot map %zu bytes of shared memory: %s", bytes, strerror(error));
     }
-    area->memory = memory;
+    span->memory = memory;
     return MPI_SUCCESS;
 }
 
-void pl_shm_area_release(struct pl_shm_segment *segment, struct pl_shm_area *area, bool reuse)
+void pl_shm_span_release(struct pl_shm_region *region, struct pl_shm_span *span, bool reuse)
 {
-    if (!area->memory)
+    if (!span->memory)
         return;
-    munmap(area->memory, area->bytes);
-    area->memory = NULL;
-    if (reuse && fallocate(segment->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)area->offset,
-                           (off_t)area->bytes) == 0)
-        make_vacant(segment, area);
+    munmap(span->memory, span->bytes);
+    span->memory = NULL;
+    if (reuse && fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)span->offset,
+                           (off_t)span->bytes) == 0)
+        make_vacant(region, span);
 }
 
 /* --- others' ---------------------------------------------------------------------------------------------------- */

@@ -30,24 +30,24 @@ uint64_t pl_shm_now(void)
 static void configure(struct pl_shm *shm)
 {
     long ring = shm->host->config_long("shm_ring"), eager = shm->host->config_long("shm_eager");
-    const char *bulk = shm->host->config_text("shm_bulk");
+    const char *rndv = shm->host->config_text("shm_rndv");
     uint32_t bytes = RING_LEAST;
     while (bytes < ring && bytes < RING_MOST)
         bytes *= 2;
     shm->lines = bytes / PL_SHM_LINE;
     shm->eager = eager < 0 ? 0 : eager < bytes / 4 ? (uint32_t)eager : bytes / 4;
-    shm->bulk = strcmp(bulk, "copy") == 0  ? PL_SHM_BULK_COPY
-                : strcmp(bulk, "cma") == 0 ? PL_SHM_BULK_CMA
-                                           : PL_SHM_BULK_AUTO;
+    shm->rndv = strcmp(rndv, "copy") == 0  ? PL_SHM_RNDV_COPY
+                : strcmp(rndv, "cma") == 0 ? PL_SHM_RNDV_CMA
+                                           : PL_SHM_RNDV_AUTO;
 }
 
 static int make_head(struct pl_shm *shm)
 {
     const struct pl_host *host = shm->host;
-    int rc = pl_shm_segment_open(&shm->segment, host);
+    int rc = pl_shm_region_open(&shm->region, host);
     if (rc)
         return rc;
-    rc = pl_shm_area_create(&shm->segment, host, sizeof *shm->head, &shm->area);
+    rc = pl_shm_span_create(&shm->region, host, sizeof *shm->head, &shm->span);
     if (rc)
         goto close_segment;
     uint64_t cookie;
@@ -56,9 +56,9 @@ static int make_head(struct pl_shm *shm)
         goto close_segment;
     }
     shm->address = (struct pl_shm_address){
-        .cookie = cookie, .engine = host->engine_id(shm->engine), .pid = getpid(), .fd = shm->segment.fd
+        .cookie = cookie, .engine = host->engine_id(shm->engine), .pid = getpid(), .fd = shm->region.fd
     };
-    shm->head = shm->area.memory;
+    shm->head = shm->span.memory;
     shm->head->magic = PL_SHM_MAGIC;
     shm->head->version = PL_SHM_VERSION;
     shm->head->bytes = sizeof *shm->head;
@@ -67,8 +67,8 @@ static int make_head(struct pl_shm *shm)
     return MPI_SUCCESS;
 
 close_segment:
-    pl_shm_area_release(&shm->segment, &shm->area, false);
-    pl_shm_segment_close(&shm->segment);
+    pl_shm_span_release(&shm->region, &shm->span, false);
+    pl_shm_region_close(&shm->region);
     return rc;
 }
 
@@ -82,7 +82,7 @@ static int shm_open(struct pl_engine *engine, const struct pl_host *host, void *
     pl_list_init(&shm->peers);
     pl_list_init(&shm->ended);
     pl_list_init(&shm->active);
-    pl_list_init(&shm->lanes);
+    pl_list_init(&shm->fifos);
     configure(shm);
     int rc = make_head(shm);
     if (rc) {
@@ -104,10 +104,10 @@ static void shm_close(void *self)
     }
     PL_LIST_EACH(peer, &shm->ended, struct pl_shm_peer, link)
         pl_shm_peer_free(peer);
-    pl_shm_lanes_close(shm);
+    pl_shm_fifos_close(shm);
     pl_shm_tokens_fini(&shm->tokens);
-    pl_shm_area_release(&shm->segment, &shm->area, false);
-    pl_shm_segment_close(&shm->segment);
+    pl_shm_span_release(&shm->region, &shm->span, false);
+    pl_shm_region_close(&shm->region);
     free(shm);
 }
 
@@ -144,7 +144,7 @@ static void shm_disconnect(struct pl_endpoint *endpoint)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     peer->connected = false;
-    pl_shm_bulk_give_up(peer);
+    pl_shm_rndv_give_up(peer);
 }
 
 /* --- sending ---------------------------------------------------------------------------------------------------- */
@@ -240,7 +240,7 @@ static int shm_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     bool eager = message->header.size <= peer->shm->eager;
-    int rc = eager ? send_eager(peer, message) : pl_shm_bulk_offer(peer, message);
+    int rc = eager ? send_eager(peer, message) : pl_shm_rndv_send(peer, message);
     if (pl_shm_likely(rc != PL_AGAIN))
         return rc;
     rc = get_room(peer);
@@ -248,7 +248,7 @@ static int shm_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
         return MPI_SUCCESS;
     if (rc != MPI_SUCCESS)
         return rc;
-    return eager ? send_eager(peer, message) : pl_shm_bulk_offer(peer, message);
+    return eager ? send_eager(peer, message) : pl_shm_rndv_send(peer, message);
 }
 
 /* --- progress --------------------------------------------------------------------------------------------------- */
@@ -262,8 +262,8 @@ static int progress_active(struct pl_shm *shm)
             continue;
         }
         events += pl_shm_request_follow(peer);
-        events += pl_shm_bulk_progress(peer);
-        if (peer->life == PL_SHM_OPEN && !pl_shm_bulk_active(peer) && (!peer->out.ring || peer->out.taken))
+        events += pl_shm_rndv_progress(peer);
+        if (peer->life == PL_SHM_OPEN && !pl_shm_rndv_active(peer) && (!peer->out.ring || peer->out.taken))
             pl_list_remove(&peer->active);
     }
     return events;
@@ -276,7 +276,7 @@ static int shm_progress(void *self)
     if (pl_shm_unlikely(atomic_load_explicit(&shm->head->requests, memory_order_relaxed) != shm->requests))
         events += pl_shm_requests_take(shm);
     events += pl_shm_read_polled(shm);
-    if (shm->belled > 0)
+    if (shm->unpolled > 0)
         events += pl_shm_read_rung(shm);
     if (!pl_list_empty(&shm->active))
         events += progress_active(shm);
@@ -290,18 +290,18 @@ static int shm_progress(void *self)
 static int shm_share(void *self, size_t bytes, struct pl_shared *shared)
 {
     struct pl_shm *shm = self;
-    struct pl_shm_area area;
-    int rc = pl_shm_area_create(&shm->segment, shm->host, bytes, &area);
+    struct pl_shm_span span;
+    int rc = pl_shm_span_create(&shm->region, shm->host, bytes, &span);
     if (rc == MPI_SUCCESS)
-        *shared = (struct pl_shared){ .place = area.offset, .bytes = area.bytes, .memory = area.memory };
+        *shared = (struct pl_shared){ .place = span.offset, .bytes = span.bytes, .memory = span.memory };
     return rc;
 }
 
 static void shm_unshare(void *self, struct pl_shared *shared, bool reuse)
 {
     struct pl_shm *shm = self;
-    struct pl_shm_area area = { .offset = shared->place, .bytes = shared->bytes, .memory = shared->memory };
-    pl_shm_area_release(&shm->segment, &area, reuse);
+    struct pl_shm_span span = { .offset = shared->place, .bytes = shared->bytes, .memory = shared->memory };
+    pl_shm_span_release(&shm->region, &span, reuse);
     shared->memory = NULL;
 }
 
@@ -325,7 +325,7 @@ static bool peer_flushed(const struct pl_shm_peer *peer)
         return true;
     return atomic_load_explicit(&out->ring->stand, memory_order_acquire) == PL_SHM_TAKEN &&
            atomic_load_explicit(&out->ring->read, memory_order_acquire) == out->tail && pl_list_empty(&out->controls) &&
-           pl_list_empty(&peer->offered) && pl_list_empty(&peer->streaming) && pl_shm_lane_flushed(peer);
+           pl_list_empty(&peer->rts_sent) && pl_list_empty(&peer->filling) && pl_shm_fifo_flushed(peer);
 }
 
 static bool shm_flushed(void *self)
@@ -348,16 +348,16 @@ const struct pl_transport_ops pl_transport_shm = {
     .send       = shm_send,
     .send_now   = shm_send_now,
     .take_next  = pl_shm_take_next,
-    .fetch      = pl_shm_bulk_fetch,
-    .drop       = pl_shm_bulk_drop,
-    .withdraw   = pl_shm_bulk_withdraw,
+    .fetch      = pl_shm_rndv_fetch,
+    .drop       = pl_shm_rndv_drop,
+    .withdraw   = pl_shm_rndv_withdraw,
     .progress   = shm_progress,
     .share      = shm_share,
     .unshare    = shm_unshare,
     .attach     = shm_attach,
     .detach     = pl_shm_unmap,
     .ring       = shm_ring,
-    .reach      = pl_shm_reach,
+    .cma      = pl_shm_cma_copy,
     .flushed    = shm_flushed,
     .arm        = pl_shm_arm,
     .sleep      = pl_shm_sleep,

@@ -29,34 +29,34 @@
 
 enum {
     PL_SHM_POLLS = 16,             /* rings that are polled; those beyond ring a bell */
-    PL_SHM_LANE_BYTES = 512 << 10, /* of a lane */
+    PL_SHM_FIFO_BYTES = 512 << 10, /* of a lane */
 };
 
-enum pl_shm_bulk_mode { PL_SHM_BULK_AUTO, PL_SHM_BULK_COPY, PL_SHM_BULK_CMA };
+enum pl_shm_rndv_mode { PL_SHM_RNDV_AUTO, PL_SHM_RNDV_COPY, PL_SHM_RNDV_CMA };
 
 /* --- own memory (segment.c) ------------------------------------------------------------------------------------ */
 
-struct pl_shm_area {
+struct pl_shm_span {
     uint64_t offset;
     size_t bytes;
     void *memory;          /* mapped here; NULL: none */
 };
 
-struct pl_shm_segment {
+struct pl_shm_region {
     int fd;
     uint64_t size, used;
-    struct pl_shm_area *vacant; /* [vacancies], not mapped, all zeroes */
+    struct pl_shm_span *vacant; /* [vacancies], not mapped, all zeroes */
     size_t vacancies, vacancies_room;
 };
 
-int pl_shm_segment_open(struct pl_shm_segment *segment, const struct pl_host *host);
-void pl_shm_segment_close(struct pl_shm_segment *segment);
+int pl_shm_region_open(struct pl_shm_region *region, const struct pl_host *host);
+void pl_shm_region_close(struct pl_shm_region *region);
 
 /* Zeroed memory of the segment. */
-int pl_shm_area_create(struct pl_shm_segment *segment, const struct pl_host *host, size_t bytes,
-                       struct pl_shm_area *area);
+int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes,
+                       struct pl_shm_span *span);
 /* Gives it back. `reuse`: no other process uses it any more; else what is in it stays for them to read. */
-void pl_shm_area_release(struct pl_shm_segment *segment, struct pl_shm_area *area, bool reuse);
+void pl_shm_span_release(struct pl_shm_region *region, struct pl_shm_span *span, bool reuse);
 
 /* Maps a part of another engine's segment, after proof that it is one and of this user, that it is long enough and can
  * never get shorter. `inode`: 0, or what must be found there; gets what was found. PL_UNREACHABLE: no (recorded). */
@@ -113,7 +113,7 @@ struct pl_shm_out {
     uint32_t limit;            /* lines before this position are free, as far as is known; one more is always kept */
     uint32_t ahead;            /* lines to get hold of for the next record while waiting for an answer (ring.h) */
     uint64_t *stale;           /* a bit a line: its first word is data of old, and might look like a sequence number */
-    struct pl_shm_area area;
+    struct pl_shm_span span;
     int slot;                  /* of the peer's inbox that our request lies in; -1: not yet posted */
     bool taken;                /* the reader has it */
     struct pl_list controls;   /* of struct pl_shm_queued.link: answers that found no room, in order */
@@ -124,9 +124,9 @@ struct pl_shm_in {
     struct pl_shm_ring *ring;  /* NULL: the peer has not called yet */
     uint32_t mask;
     uint32_t position;
-    uint32_t bell;             /* 0: polled; else 1 + the bit that is rung */
+    uint32_t bit;             /* 0: polled; else 1 + the bit that is rung */
     struct pl_shm_poll *poll;  /* where it is polled; NULL: it is not */
-    struct pl_shm_peer *bell_next; /* with the same bit */
+    struct pl_shm_peer *bit_next; /* with the same bit */
     uint32_t heat;             /* rough count of recent records, to choose whom to poll */
 };
 
@@ -146,16 +146,16 @@ struct pl_shm_peer {
     struct pl_list link;             /* in shm->peers or shm->ended */
 
     /* bulk on its way out */
-    struct pl_list offered;          /* of struct pl_shm_sending.link */
-    struct pl_list streaming;        /* of struct pl_shm_sending.link: granted, first come first served */
-    struct pl_shm_lane_out *lane;    /* NULL: none */
+    struct pl_list rts_sent;          /* of struct pl_shm_sending.link */
+    struct pl_list filling;        /* of struct pl_shm_sending.link: granted, first come first served */
+    struct pl_shm_fifo_out *fifo;    /* NULL: none */
 
     /* bulk on its way in */
-    struct pl_list granted;          /* of struct pl_shm_bulk.link: waiting for its stream */
-    struct pl_list inflow;           /* of struct pl_shm_bulk.link: streams that have begun, in order */
-    struct pl_list pulling;          /* of struct pl_shm_bulk.link: by the kernel's copy, a slice at a time */
-    struct pl_shm_lane *in_lane;     /* mapped; NULL: none */
-    uint64_t in_lane_offset;
+    struct pl_list cts_sent;          /* of struct pl_shm_rndv.link: waiting for its stream */
+    struct pl_list draining;           /* of struct pl_shm_rndv.link: streams that have begun, in order */
+    struct pl_list copying;          /* of struct pl_shm_rndv.link: by the kernel's copy, a slice at a time */
+    struct pl_shm_fifo *in_fifo;     /* mapped; NULL: none */
+    uint64_t in_fifo_offset;
     bool no_cma;                     /* the kernel refuses */
     _Atomic uint64_t seen;           /* when it was last found alive before it was reached, ns; without the lock */
 
@@ -176,29 +176,29 @@ struct pl_shm {
     struct pl_shm_head *head;
     uint32_t eager;                  /* bytes of data in the longest message that goes in one piece */
     uint32_t lines;                  /* of a ring */
-    enum pl_shm_bulk_mode bulk;
+    enum pl_shm_rndv_mode rndv;
     bool barriers;                   /* the kernel has membarrier */
     bool registered;                 /* this process takes part in it */
     uint32_t requests;               /* what head->requests was when the inbox was read last */
-    int polls, belled;               /* rings that are polled, and that are not */
+    int polls, unpolled;               /* rings that are polled, and that are not */
     struct pl_shm_poll poll[PL_SHM_POLLS];
-    struct pl_shm_peer *bell[PL_SHM_BELLS];
-    uint32_t next_bell;              /* which bit is given out next */
+    struct pl_shm_peer *bit[PL_SHM_RING_BITS];
+    uint32_t next_bit;              /* which bit is given out next */
     struct pl_list peers;            /* of pl_shm_peer.link: those that have not ended */
     struct pl_list ended;            /* of pl_shm_peer.link */
     struct pl_list active;           /* of pl_shm_peer.active */
-    struct pl_list lanes;            /* of struct pl_shm_lane_out.link */
+    struct pl_list fifos;            /* of struct pl_shm_fifo_out.link */
     struct pl_shm_tokens tokens;
     unsigned idle;                   /* rounds without an event */
     uint64_t looked;                 /* when the peers were looked after last, ns */
-    struct pl_shm_naps {
+    struct pl_shm_sleeps {
         uint32_t doorbell;           /* what it was before the last look around */
         uint64_t last;               /* when arm() was called last, ns */
         unsigned often;              /* how many times in quick succession */
-    } naps;
+    } sleeps;
     struct pl_shm_address address;
-    struct pl_shm_area area;         /* of the head */
-    struct pl_shm_segment segment;
+    struct pl_shm_span span;         /* of the head */
+    struct pl_shm_region region;
 };
 
 extern const struct pl_transport_ops pl_transport_shm;
@@ -231,11 +231,11 @@ int pl_shm_requests_take(struct pl_shm *shm);
 void pl_shm_inbox_clean(struct pl_shm *shm);
 
 /* cma.c */
-int pl_shm_reach(struct pl_endpoint *endpoint, struct pl_reach *reach);
+int pl_shm_cma_copy(struct pl_endpoint *endpoint, struct pl_cma *cma);
 
 /* read.c */
 int pl_shm_read(struct pl_shm_peer *peer);
-ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int looks,
+ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header *wanted, int source, int tag, int polls,
                            void *buffer, size_t room);
 int pl_shm_read_polled(struct pl_shm *shm);
 int pl_shm_read_rung(struct pl_shm *shm);
@@ -244,21 +244,21 @@ void pl_shm_in_remove(struct pl_shm_peer *peer);
 bool pl_shm_in_ready(const struct pl_shm_peer *peer);
 
 /* rndv.c: the protocol for long messages */
-int pl_shm_bulk_offer(struct pl_shm_peer *peer, struct pl_outgoing *message);
-void pl_shm_bulk_offered(struct pl_shm_peer *peer, const struct pl_header *header, const struct pl_shm_offer *offer);
+int pl_shm_rndv_send(struct pl_shm_peer *peer, struct pl_outgoing *message);
+void pl_shm_rndv_arrived(struct pl_shm_peer *peer, const struct pl_header *header, const struct pl_shm_rts *offer);
 /* False: the record is not allowed. */
-bool pl_shm_bulk_control(struct pl_shm_peer *peer, enum pl_shm_kind kind, const struct pl_shm_control *control);
-int pl_shm_bulk_fetch(void *self, struct pl_bulk *bulk, struct pl_incoming *message);
-void pl_shm_bulk_drop(void *self, struct pl_bulk *bulk, bool cancelled);
-bool pl_shm_bulk_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *message);
+bool pl_shm_rndv_control(struct pl_shm_peer *peer, enum pl_shm_kind kind, const struct pl_shm_control *control);
+int pl_shm_rndv_fetch(void *self, struct pl_rndv *rndv, struct pl_incoming *message);
+void pl_shm_rndv_drop(void *self, struct pl_rndv *rndv, bool cancelled);
+bool pl_shm_rndv_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *message);
 /* Moves the data of this peer's messages a bit; returns the number of events. */
-int pl_shm_bulk_progress(struct pl_shm_peer *peer);
-bool pl_shm_bulk_active(const struct pl_shm_peer *peer);   /* must progress be called? */
-bool pl_shm_bulk_ready(const struct pl_shm_peer *peer);    /* would it do something now? */
+int pl_shm_rndv_progress(struct pl_shm_peer *peer);
+bool pl_shm_rndv_active(const struct pl_shm_peer *peer);   /* must progress be called? */
+bool pl_shm_rndv_ready(const struct pl_shm_peer *peer);    /* would it do something now? */
 /* Gives up what is on its way out, without a report. */
-void pl_shm_bulk_give_up(struct pl_shm_peer *peer);
+void pl_shm_rndv_give_up(struct pl_shm_peer *peer);
 /* Ends all, reported as what became of the peer; returns how many. Or ends all without a report. */
-int pl_shm_bulk_end(struct pl_shm_peer *peer);
-void pl_shm_bulk_forget(struct pl_shm_peer *peer);
+int pl_shm_rndv_end(struct pl_shm_peer *peer);
+void pl_shm_rndv_forget(struct pl_shm_peer *peer);
 
 #endif

@@ -8,7 +8,7 @@
 #include "core/job/process.h"
 #include "core/engine/transport.h"
 
-static int singleton_open(struct pl_place *place)
+static int singleton_open(struct pl_identity *place)
 {
     snprintf(place->nspace, sizeof place->nspace, "singleton-%ld", (long)getpid());
     while (place->key == 0)
@@ -42,7 +42,7 @@ static void singleton_abort(int code, const char *object, const char *message)
     fprintf(stderr, "%s\n", message);
 }
 
-static void singleton_state(enum pl_job_state state)
+static void singleton_state(enum pl_proc_state state)
 {
     (void)state;
 }

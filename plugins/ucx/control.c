@@ -72,7 +72,7 @@ static bool under_way(const struct ucx_link *link)
     PL_LIST_EACH(send, &link->sends, struct ucx_send, entry)
         if (send->message)
             return true;
-    return !pl_list_empty(&link->bulks);
+    return !pl_list_empty(&link->rndvs);
 }
 
 static void handle_leave(struct ucx_link *link)
@@ -88,7 +88,7 @@ static void handle_leave(struct ucx_link *link)
 static int handle_forget(struct ucx_link *link, uint64_t number)
 {
     PL_LIST_EACH(send, &link->sends, struct ucx_send, entry)
-        if (send->wire.number == number && send->message && send->message->bulk)
+        if (send->wire.number == number && send->message && send->message->rndv)
             send->message = NULL;
     int err = ucx_link_open(link);
     return err ? err : ucx_post(link, UCX_FORGOTTEN, number, NULL, 0);
@@ -96,9 +96,9 @@ static int handle_forget(struct ucx_link *link, uint64_t number)
 
 static void handle_forgotten(struct ucx_link *link, uint64_t number)
 {
-    PL_LIST_EACH(bulk, &link->bulks, struct ucx_bulk, entry)
-        if (bulk->number == number && bulk->cancelled)
-            ucx_bulk_release(bulk);
+    PL_LIST_EACH(rndv, &link->rndvs, struct ucx_rndv, entry)
+        if (rndv->number == number && rndv->cancelled)
+            ucx_rndv_release(rndv);
 }
 
 void ucx_control_handle(struct ucx_link *link, const struct ucx_wire *wire, const void *data, size_t bytes)
@@ -131,6 +131,6 @@ bool ucx_control_flushed(struct ucx *ucx)
         all &= ucx_link_taken(link);
     }
     if (!all)
-        ucx_link_look(ucx);
+        ucx_link_check(ucx);
     return all && pl_list_empty(&ucx->failed);
 }

@@ -69,7 +69,7 @@ struct ucx_link *ucx_link_make(struct ucx *ucx, uint64_t engine)
     link->ucx = ucx;
     pl_list_init(&link->sends);
     pl_list_init(&link->early);
-    pl_list_init(&link->bulks);
+    pl_list_init(&link->rndvs);
     pl_list_init(&link->failure);
     pl_list_append(&ucx->links, &link->entry);
     struct ucx_link **head = bucket_of(ucx, engine);
@@ -122,7 +122,7 @@ int ucx_link_open(struct ucx_link *link)
     struct ucx_address head;
     memcpy(&head, link->address, sizeof head);
     link->watched = !(ucx->shared_memory && head.node == ucx->node);
-    link->litter = link->watched ? 0 : head.litter;
+    link->scratch_dir = link->watched ? 0 : head.scratch_dir;
     ucp_ep_params_t params = {
         .field_mask =
             UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER,
@@ -194,12 +194,12 @@ static int give_up(struct ucx_link *link)
         if (message && ++ended)
             ucx->host->sent(ucx->engine, message, link->error);
     }
-    PL_LIST_EACH(bulk, &link->bulks, struct ucx_bulk, entry) {
-        struct pl_incoming *message = bulk->message;
-        bulk->message = NULL;
+    PL_LIST_EACH(rndv, &link->rndvs, struct ucx_rndv, entry) {
+        struct pl_incoming *message = rndv->message;
+        rndv->message = NULL;
         if (message && ++ended)
             ucx->host->fetched(ucx->engine, message, link->error);
-        ended += !bulk->fetching && !bulk->cancelled;
+        ended += !rndv->fetching && !rndv->cancelled;
     }
     free_early(link);
     return ended;
@@ -217,7 +217,7 @@ int ucx_link_report(struct ucx *ucx)
         events++;
         if (give_up(link) == 0 && link->left)
             continue; /* it went in good order and owes nothing */
-        ucx->host->lost(ucx->engine, link->endpoint.peer ? &link->endpoint : NULL,
+        ucx->host->failed(ucx->engine, link->endpoint.peer ? &link->endpoint : NULL,
                         link->origin.card ? &link->origin : NULL);
     }
     return events;
@@ -235,7 +235,7 @@ static long now_ms(void)
 /* Of those with whom it shares memory: their worker was destroyed, or their process has ended. */
 static bool has_gone(const struct ucx_link *link)
 {
-    return link->litter != 0 && !pl_litter_is_held(link->litter);
+    return link->scratch_dir != 0 && !pl_scratch_dir_is_held(link->scratch_dir);
 }
 
 bool ucx_link_taken(const struct ucx_link *link)
@@ -243,7 +243,7 @@ bool ucx_link_taken(const struct ucx_link *link)
     return (int32_t)(link->due - link->acked) <= 0;
 }
 
-void ucx_link_look(struct ucx *ucx)
+void ucx_link_check(struct ucx *ucx)
 {
     long now = now_ms();
     if (now < ucx->look_at)
@@ -320,8 +320,8 @@ bool ucx_link_close_all(struct ucx *ucx)
         bool alive = !link->error && !link->left && link->address && link->origin.engine != ucx->id;
         PL_LIST_EACH(send, &link->sends, struct ucx_send, entry)
             send->message = NULL;
-        PL_LIST_EACH(bulk, &link->bulks, struct ucx_bulk, entry)
-            ucx_bulk_abandon(bulk);
+        PL_LIST_EACH(rndv, &link->rndvs, struct ucx_rndv, entry)
+            ucx_rndv_abandon(rndv);
         if (alive && ucx_link_open(link) == MPI_SUCCESS)
             ucx_post(link, UCX_LEAVE, 0, NULL, 0);
     }
@@ -338,8 +338,8 @@ void ucx_link_free_all(struct ucx *ucx)
         struct ucx_link *link = PL_CONTAINER(node, struct ucx_link, entry);
         while ((node = pl_list_pop(&link->sends)) != NULL)
             ucx_send_free(ucx, PL_CONTAINER(node, struct ucx_send, entry));
-        while ((node = pl_list_pop(&link->bulks)) != NULL)
-            free(PL_CONTAINER(node, struct ucx_bulk, entry));
+        while ((node = pl_list_pop(&link->rndvs)) != NULL)
+            free(PL_CONTAINER(node, struct ucx_rndv, entry));
         free_early(link);
         free((void *)link->origin.card);
         free(link->address);

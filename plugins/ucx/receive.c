@@ -20,17 +20,17 @@ static void *unpack_start(void *context, void *buffer, size_t count)
 
 static size_t unpack_size(void *state)
 {
-    const struct ucx_bulk *bulk = state;
-    return bulk->size;
+    const struct ucx_rndv *rndv = state;
+    return rndv->size;
 }
 
 static ucs_status_t unpack(void *state, size_t offset, const void *packed, size_t bytes)
 {
-    struct ucx_bulk *bulk = state;
-    if (!bulk->message || offset >= bulk->message->data.total)
+    struct ucx_rndv *rndv = state;
+    if (!rndv->message || offset >= rndv->message->data.total)
         return UCS_OK;
-    const struct pl_host *host = bulk->link->ucx->host;
-    struct pl_cursor *cursor = &bulk->message->data;
+    const struct pl_host *host = rndv->link->ucx->host;
+    struct pl_cursor *cursor = &rndv->message->data;
     size_t room = cursor->total - offset;
     if (cursor->done != offset)
         host->seek(cursor, offset);
@@ -45,88 +45,88 @@ static void unpack_finish(void *state)
 
 /* --- bulk ------------------------------------------------------------------------------------------------------ */
 
-static struct ucx_bulk *make_bulk(struct ucx_link *link, const struct ucx_wire *wire, void *descriptor)
+static struct ucx_rndv *make_rndv(struct ucx_link *link, const struct ucx_wire *wire, void *descriptor)
 {
-    struct ucx_bulk *bulk = calloc(1, sizeof *bulk);
-    if (!bulk)
+    struct ucx_rndv *rndv = calloc(1, sizeof *rndv);
+    if (!rndv)
         return NULL;
-    bulk->bulk.ops = &plenum_transport;
-    bulk->link = link;
-    bulk->descriptor = descriptor;
-    bulk->number = wire->number;
-    bulk->size = wire->header.size;
-    pl_list_append(&link->bulks, &bulk->entry);
-    return bulk;
+    rndv->rndv.ops = &plenum_transport;
+    rndv->link = link;
+    rndv->descriptor = descriptor;
+    rndv->number = wire->number;
+    rndv->size = wire->header.size;
+    pl_list_append(&link->rndvs, &rndv->entry);
+    return rndv;
 }
 
-static void free_bulk(struct ucx_bulk *bulk)
+static void free_rndv(struct ucx_rndv *rndv)
 {
-    pl_list_remove(&bulk->entry);
-    free(bulk);
+    pl_list_remove(&rndv->entry);
+    free(rndv);
 }
 
-void ucx_bulk_release(struct ucx_bulk *bulk)
+void ucx_rndv_release(struct ucx_rndv *rndv)
 {
-    struct ucx *ucx = bulk->link->ucx;
-    if (bulk == ucx->arriving)
+    struct ucx *ucx = rndv->link->ucx;
+    if (rndv == ucx->arriving)
         ucx->arriving = NULL; /* receive() returns it */
     else
-        ucp_am_data_release(ucx->worker, bulk->descriptor);
-    free_bulk(bulk);
+        ucp_am_data_release(ucx->worker, rndv->descriptor);
+    free_rndv(rndv);
 }
 
-void ucx_bulk_abandon(struct ucx_bulk *bulk)
+void ucx_rndv_abandon(struct ucx_rndv *rndv)
 {
-    bulk->message = NULL;
-    if (!bulk->fetching)
-        ucx_bulk_release(bulk);
+    rndv->message = NULL;
+    if (!rndv->fetching)
+        ucx_rndv_release(rndv);
 }
 
 static void fetched(void *request, ucs_status_t status, size_t length, void *argument)
 {
     (void)length;
-    struct ucx_bulk *bulk = argument;
-    struct ucx *ucx = bulk->link->ucx;
+    struct ucx_rndv *rndv = argument;
+    struct ucx *ucx = rndv->link->ucx;
     ucp_request_free(request);
-    bulk->done = true;
-    bulk->status = status;
+    rndv->done = true;
+    rndv->status = status;
     ucx->events++;
-    if (bulk->starting)
+    if (rndv->starting)
         return;
-    struct pl_incoming *message = bulk->message;
+    struct pl_incoming *message = rndv->message;
     if (message)
         ucx->host->fetched(ucx->engine, message,
                            status == UCS_OK ? MPI_SUCCESS : ucx_error(ucx, status, "cannot receive"));
-    free_bulk(bulk);
+    free_rndv(rndv);
 }
 
 /* Straight into the user's buffer when it is one run with room for all, else piece by piece through the cursor. */
-int ucx_fetch(void *self, struct pl_bulk *handle, struct pl_incoming *message)
+int ucx_fetch(void *self, struct pl_rndv *handle, struct pl_incoming *message)
 {
     struct ucx *ucx = self;
-    struct ucx_bulk *bulk = (struct ucx_bulk *)handle;
-    if (bulk->link->error) {
-        int err = bulk->link->error;
-        ucx_bulk_release(bulk);
+    struct ucx_rndv *rndv = (struct ucx_rndv *)handle;
+    if (rndv->link->error) {
+        int err = rndv->link->error;
+        ucx_rndv_release(rndv);
         return ucx->host->fail(err, "the sender of this message is lost");
     }
-    void *direct = message->data.total >= bulk->size ? pl_cursor_direct(&message->data) : NULL;
+    void *direct = message->data.total >= rndv->size ? pl_cursor_direct(&message->data) : NULL;
     ucp_request_param_t params = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE,
         .cb.recv_am = fetched,
-        .user_data = bulk,
+        .user_data = rndv,
         .datatype = direct ? ucp_dt_make_contig(1) : ucx->fetch_type,
     };
-    bulk->message = message;
-    bulk->fetching = true;
-    bulk->starting = true;
-    ucs_status_ptr_t request = ucp_am_recv_data_nbx(ucx->worker, bulk->descriptor, direct ? direct : bulk,
-                                                    direct ? bulk->size : 1, &params);
-    bulk->starting = false;
-    if (UCS_PTR_IS_PTR(request) && !bulk->done)
+    rndv->message = message;
+    rndv->fetching = true;
+    rndv->starting = true;
+    ucs_status_ptr_t request = ucp_am_recv_data_nbx(ucx->worker, rndv->descriptor, direct ? direct : rndv,
+                                                    direct ? rndv->size : 1, &params);
+    rndv->starting = false;
+    if (UCS_PTR_IS_PTR(request) && !rndv->done)
         return PL_PENDING;
-    ucs_status_t status = bulk->done ? bulk->status : UCS_PTR_STATUS(request);
-    free_bulk(bulk);
+    ucs_status_t status = rndv->done ? rndv->status : UCS_PTR_STATUS(request);
+    free_rndv(rndv);
     return status == UCS_OK ? MPI_SUCCESS : ucx_error(ucx, status, "cannot receive");
 }
 
@@ -134,42 +134,42 @@ int ucx_fetch(void *self, struct pl_bulk *handle, struct pl_incoming *message)
  * A cancelled one is kept until its sender has forgotten it: were it released at once, the sender's side could
  * complete, as sent, before the news that it was cancelled arrives there.
  */
-void ucx_drop(void *self, struct pl_bulk *handle, bool cancelled)
+void ucx_drop(void *self, struct pl_rndv *handle, bool cancelled)
 {
     (void)self;
-    struct ucx_bulk *bulk = (struct ucx_bulk *)handle;
-    struct ucx_link *link = bulk->link;
-    bulk->cancelled = cancelled;
-    if (!cancelled || ucx_link_open(link) || ucx_post(link, UCX_FORGET, bulk->number, NULL, 0))
-        ucx_bulk_release(bulk);
+    struct ucx_rndv *rndv = (struct ucx_rndv *)handle;
+    struct ucx_link *link = rndv->link;
+    rndv->cancelled = cancelled;
+    if (!cancelled || ucx_link_open(link) || ucx_post(link, UCX_FORGET, rndv->number, NULL, 0))
+        ucx_rndv_release(rndv);
 }
 
 /* --- arrival --------------------------------------------------------------------------------------------------- */
 
-static void deliver(struct ucx_link *link, const struct ucx_wire *wire, const void *data, struct ucx_bulk *bulk)
+static void deliver(struct ucx_link *link, const struct ucx_wire *wire, const void *data, struct ucx_rndv *rndv)
 {
     struct ucx *ucx = link->ucx;
     link->next_in++;
     if (wire->control != UCX_MESSAGE) {
         ucx_control_handle(link, wire, data, wire->header.size);
     } else if (link->origin.card) {
-        ucx->host->arrived(ucx->engine, &link->origin, &wire->header, data, bulk ? &bulk->bulk : NULL);
+        ucx->host->arrived(ucx->engine, &link->origin, &wire->header, data, rndv ? &rndv->rndv : NULL);
     } else { /* nobody has said hello: not one of us */
-        if (bulk)
-            ucx_bulk_release(bulk);
+        if (rndv)
+            ucx_rndv_release(rndv);
         ucx_link_fail(link, MPI_ERR_OTHER);
     }
 }
 
 /* Keeps a message until its turn. */
-static int hold(struct ucx_link *link, const struct ucx_wire *wire, const void *data, struct ucx_bulk *bulk)
+static int hold(struct ucx_link *link, const struct ucx_wire *wire, const void *data, struct ucx_rndv *rndv)
 {
-    size_t bytes = bulk ? 0 : wire->header.size;
+    size_t bytes = rndv ? 0 : wire->header.size;
     struct ucx_early *early = malloc(sizeof *early + bytes);
     if (!early)
         return MPI_ERR_NO_MEM;
     early->wire = *wire;
-    early->bulk = bulk;
+    early->rndv = rndv;
     if (bytes)
         memcpy(early->data, data, bytes);
     struct pl_list *after = link->early.prev;
@@ -187,7 +187,7 @@ static void deliver_held(struct ucx_link *link)
         if (early->wire.number != link->next_in)
             return;
         pl_list_remove(&early->entry);
-        deliver(link, &early->wire, early->data, early->bulk);
+        deliver(link, &early->wire, early->data, early->rndv);
         free(early);
     }
 }
@@ -225,20 +225,20 @@ static ucs_status_t receive(void *argument, const void *header, size_t header_le
     }
 
     ucx->events++;
-    struct ucx_bulk *bulk = waiting ? make_bulk(link, &wire, data) : NULL;
-    if (waiting && !bulk) {
+    struct ucx_rndv *rndv = waiting ? make_rndv(link, &wire, data) : NULL;
+    if (waiting && !rndv) {
         ucx_link_fail(link, MPI_ERR_NO_MEM);
         return UCS_OK;
     }
-    ucx->arriving = bulk;
+    ucx->arriving = rndv;
     if (wire.number == link->next_in) {
-        deliver(link, &wire, data, bulk);
+        deliver(link, &wire, data, rndv);
         if (!pl_list_empty(&link->early))
             deliver_held(link);
-    } else if (hold(link, &wire, data, bulk) != MPI_SUCCESS) {
+    } else if (hold(link, &wire, data, rndv) != MPI_SUCCESS) {
         ucx_link_fail(link, MPI_ERR_NO_MEM);
-        if (bulk)
-            ucx_bulk_release(bulk);
+        if (rndv)
+            ucx_rndv_release(rndv);
     }
     bool kept = ucx->arriving != NULL;
     ucx->arriving = NULL;

@@ -115,7 +115,7 @@ static void sent(void *request, ucs_status_t status, void *argument)
  * Hands a record to UCX; frees it unless the answer is PL_PENDING. An error ends the link: the numbers of what follows
  * would leave a gap.
  */
-static int start(struct ucx_send *send, const void *data, size_t count, ucp_datatype_t type, bool bulk)
+static int start(struct ucx_send *send, const void *data, size_t count, ucp_datatype_t type, bool rndv)
 {
     struct ucx_link *link = send->link;
     struct ucx *ucx = link->ucx;
@@ -125,7 +125,7 @@ static int start(struct ucx_send *send, const void *data, size_t count, ucp_data
         .cb.send = sent,
         .user_data = send,
         .datatype = type,
-        .flags = bulk ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER,
+        .flags = rndv ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER,
     };
     link->next_out++;
     send->starting = true;
@@ -172,16 +172,16 @@ int ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     link->due = link->next_out + 1;
 
     size_t size = message->header.size;
-    message->bulk = size > ucx->eager;
-    if (message->header.kind == PL_MSG_DOOR && !message->bulk)
+    message->rndv = size > ucx->eager;
+    if (message->header.kind == PL_MSG_LISTENER && !message->rndv)
         return send_copy(send, message);
     send->message = message;
     void *direct = pl_cursor_direct(&message->data);
     if (size == 0)
         return start(send, NULL, 0, ucp_dt_make_contig(1), false);
     if (direct)
-        return start(send, direct, size, ucp_dt_make_contig(1), message->bulk);
-    return start(send, send, 1, ucx->send_type, message->bulk);
+        return start(send, direct, size, ucp_dt_make_contig(1), message->rndv);
+    return start(send, send, 1, ucx->send_type, message->rndv);
 }
 
 int ucx_post(struct ucx_link *link, enum ucx_control control, uint64_t token, const void *data, size_t bytes)

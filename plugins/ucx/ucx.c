@@ -88,12 +88,12 @@ static void set_up_network(ucp_config_t *config)
  */
 static void set_up_memory(struct ucx *ucx, ucp_config_t *config)
 {
-    pl_litter_sweep();
-    pl_litter_open(&ucx->litter);
+    pl_stale_files_sweep();
+    pl_scratch_dir_open(&ucx->scratch_dir);
     set_inner(config, "POSIX_RX_BUFS_GROW", "MM_RX_BUFS_GROW", "96");
-    if (ucx->litter.fd < 0 || getenv("UCX_POSIX_DIR"))
+    if (ucx->scratch_dir.fd < 0 || getenv("UCX_POSIX_DIR"))
         return;
-    set_inner(config, "POSIX_DIR", "DIR", ucx->litter.name);
+    set_inner(config, "POSIX_DIR", "DIR", ucx->scratch_dir.name);
     set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
     const char *wanted = ucx->host->config_text("ucx_tls");
     if (!wanted || !*wanted)
@@ -161,7 +161,7 @@ static int open_or_fall_back(struct ucx *ucx)
     int err = open_ucx(ucx);
     if (!err || !ucx->shared_memory || (wanted && *wanted) || getenv("UCX_TLS"))
         return err;
-    pl_litter_close(&ucx->litter);
+    pl_scratch_dir_close(&ucx->scratch_dir);
     ucx->memory_refused = true;
     ucx->node = ucx->id;
     return open_ucx(ucx);
@@ -196,7 +196,7 @@ static void destroy(struct ucx *ucx)
     ucx_receive_fini(ucx);
     ucx_send_fini(ucx);
     ucp_cleanup(ucx->context);
-    pl_litter_close(&ucx->litter);
+    pl_scratch_dir_close(&ucx->scratch_dir);
     close(ucx->wake_fd);
     free(ucx->bucket);
     ucx_log_close();
@@ -251,7 +251,7 @@ static int open_transport(struct pl_engine *engine, const struct pl_host *host, 
     ucx->id = host->engine_id(engine);
     ucx->node = node_of();
     ucx->eager = (size_t)host->config_long("ucx_eager");
-    ucx->litter.fd = -1;
+    ucx->scratch_dir.fd = -1;
     pl_list_init(&ucx->links);
     pl_list_init(&ucx->failed);
     pl_list_init(&ucx->spare);
@@ -284,7 +284,7 @@ destroy_worker:
     ucp_worker_destroy(ucx->worker);
     ucp_cleanup(ucx->context);
 close_wake:
-    pl_litter_close(&ucx->litter);
+    pl_scratch_dir_close(&ucx->scratch_dir);
     close(ucx->wake_fd);
 free_buckets:
     free(ucx->bucket);
@@ -299,7 +299,7 @@ free_self:
 static int get_address(void *self, void *buffer, size_t room, size_t *length)
 {
     struct ucx *ucx = self;
-    struct ucx_address head = { .engine = ucx->id, .node = ucx->node, .litter = ucx->litter.number };
+    struct ucx_address head = { .engine = ucx->id, .node = ucx->node, .scratch_dir = ucx->scratch_dir.number };
     ucp_address_t *address;
     size_t bytes;
     ucs_status_t status = ucp_worker_get_address(ucx->worker, &address, &bytes);

@@ -49,7 +49,7 @@ struct ucx_wire {
 struct ucx_address {
     uint64_t engine;
     uint64_t node;     /* equal: the two may share memory */
-    uint64_t litter;   /* pl_litter.number, held as long as the worker lives; 0: none */
+    uint64_t scratch_dir;   /* pl_scratch_dir.number, held as long as the worker lives; 0: none */
 };
 
 struct ucx {
@@ -63,7 +63,7 @@ struct ucx {
     int wake_fd;              /* ours, for wake() */
     bool shared_memory;       /* UCX may use it between processes of a node */
     bool memory_refused;      /* it could, but there is none to be had: /dev/shm is full, or cannot be written */
-    struct pl_litter litter;  /* ... with files here */
+    struct pl_scratch_dir scratch_dir;  /* ... with files here */
     size_t eager;             /* up to so many bytes go eagerly */
     ucp_datatype_t send_type; /* walks the cursor of a struct ucx_send ... */
     ucp_datatype_t fetch_type;/* ... and of a struct ucx_bulk */
@@ -73,7 +73,7 @@ struct ucx {
     struct ucx_link *last;    /* the one found last */
     struct pl_list failed;    /* of ucx_link.failure: to be reported in progress() */
     struct pl_list spare;     /* of ucx_send.entry: unused records */
-    struct ucx_bulk *arriving;/* being handed to the engine right now */
+    struct ucx_rndv *arriving;/* being handed to the engine right now */
     int events;               /* since progress() began */
     long look_at;             /* milliseconds: when to look again who has gone */
     bool ending;              /* close() has begun: nothing more is handed to the engine */
@@ -93,7 +93,7 @@ struct ucx_link {
     int error;                   /* MPI error class: no more traffic */
     bool left;                   /* it has closed in good order */
     bool watched;                /* UCX tells when the peer dies */
-    uint64_t litter;             /* the peer's: tells where UCX does not; 0: nothing does */
+    uint64_t scratch_dir;             /* the peer's: tells where UCX does not; 0: nothing does */
 
     uint32_t next_out;           /* number of the next message that goes out */
     uint32_t due;                /* one past the number of the engine's last message */
@@ -102,7 +102,7 @@ struct ucx_link {
 
     struct pl_list sends;        /* of ucx_send.entry: UCX has them */
     struct pl_list early;        /* of ucx_early.entry, by number */
-    struct pl_list bulks;        /* of ucx_bulk.entry: waiting, being fetched or being cancelled */
+    struct pl_list rndvs;        /* of ucx_bulk.entry: waiting, being fetched or being cancelled */
     struct pl_list failure;      /* in ucx->failed */
     struct pl_list entry;        /* in ucx->links */
     struct ucx_link *next;       /* in its bucket */
@@ -120,8 +120,8 @@ struct ucx_send {
 };
 
 /* Bulk data that waits at the sender, or is being fetched. */
-struct ucx_bulk {
-    struct pl_bulk bulk;         /* first */
+struct ucx_rndv {
+    struct pl_rndv rndv;         /* first */
     struct pl_list entry;
     struct ucx_link *link;
     void *descriptor;            /* UCX's */
@@ -138,7 +138,7 @@ struct ucx_bulk {
 struct ucx_early {
     struct pl_list entry;
     struct ucx_wire wire;
-    struct ucx_bulk *bulk;       /* NULL: eager */
+    struct ucx_rndv *rndv;       /* NULL: eager */
     unsigned char data[];
 };
 
@@ -159,7 +159,7 @@ int ucx_link_open(struct ucx_link *link);                                      /
 void ucx_link_fail(struct ucx_link *link, int error);                          /* reported in the next progress() */
 int ucx_link_report(struct ucx *ucx);                                          /* number of failures reported */
 bool ucx_link_taken(const struct ucx_link *link);                              /* its peer has all of the engine's */
-void ucx_link_look(struct ucx *ucx);                    /* now and then: fails those whose peer went without a word */
+void ucx_link_check(struct ucx *ucx);                    /* now and then: fails those whose peer went without a word */
 /* Leaves. True: settled; false: not yet. */
 bool ucx_link_close_all(struct ucx *ucx);
 /* Makes progress. True: all connections have ended and UCX has nothing more to send. The worker may be destroyed then,
@@ -179,10 +179,10 @@ bool ucx_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *message);
 /* receive.c */
 int ucx_receive_init(struct ucx *ucx);
 void ucx_receive_fini(struct ucx *ucx);
-int ucx_fetch(void *self, struct pl_bulk *bulk, struct pl_incoming *message);
-void ucx_drop(void *self, struct pl_bulk *bulk, bool cancelled);
-void ucx_bulk_release(struct ucx_bulk *bulk);  /* throws it away; its sender completes */
-void ucx_bulk_abandon(struct ucx_bulk *bulk);  /* at close() */
+int ucx_fetch(void *self, struct pl_rndv *rndv, struct pl_incoming *message);
+void ucx_drop(void *self, struct pl_rndv *rndv, bool cancelled);
+void ucx_rndv_release(struct ucx_rndv *rndv);  /* throws it away; its sender completes */
+void ucx_rndv_abandon(struct ucx_rndv *rndv);  /* at close() */
 
 /* control.c */
 int ucx_control_hello(struct ucx_link *link);

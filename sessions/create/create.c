@@ -107,20 +107,20 @@ int pl_patience(struct pl_info *info, long *milliseconds)
     return pl_info_seconds(info, "plenum_meet_timeout", milliseconds);
 }
 
-int pl_book_collect(struct pl_book *book, const struct pl_meeting *meeting)
+int pl_av_collect(struct pl_av *av, const struct pl_exchange *exchange)
 {
     size_t length, bytes = 0;
-    for (uint32_t i = 0; i < meeting->members; i++) {
-        pl_meeting_gift(meeting, i, &length);
+    for (uint32_t i = 0; i < exchange->members; i++) {
+        pl_exchange_payload(exchange, i, &length);
         bytes += length;
         if (length > PL_CARD_MAX)
             return pl_fail(MPI_ERR_OTHER, "the address of rank %d of the job has %zu bytes",
-                           PL_PROC_RANK(pl_group_proc(meeting->group, (int)i)), length);
+                           PL_PROC_RANK(pl_group_proc(exchange->group, (int)i)), length);
     }
-    int rc = pl_book_open(book, bytes);
-    for (uint32_t i = 0; rc == MPI_SUCCESS && i < meeting->members; i++) {
-        const void *card = pl_meeting_gift(meeting, i, &length);
-        pl_book_add(book, (int)i, card, length);
+    int rc = pl_av_open(av, bytes);
+    for (uint32_t i = 0; rc == MPI_SUCCESS && i < exchange->members; i++) {
+        const void *card = pl_exchange_payload(exchange, i, &length);
+        pl_av_add(av, (int)i, card, length);
     }
     return rc;
 }
@@ -139,43 +139,43 @@ int pl_comm_dress(struct pl_comm **comm, struct pl_info *info, struct pl_errhand
 }
 
 /* A process alone meets nobody. */
-static int be_alone(struct pl_engine *engine, struct pl_book *book, struct pl_comm_id *id)
+static int be_alone(struct pl_engine *engine, struct pl_av *av, struct pl_comm_id *id)
 {
     unsigned char card[PL_CARD_MAX];
     size_t length = pl_engine_card(engine, card);
-    int rc = pl_book_open(book, length);
+    int rc = pl_av_open(av, length);
     if (rc == MPI_SUCCESS)
-        pl_book_add(book, 0, card, length);
+        pl_av_add(av, 0, card, length);
     *id = pl_comm_new_id();
     return rc;
 }
 
 /* --- the meeting ----------------------------------------------------------------------------------------------- */
 
-static int tell(struct pl_meeting *meeting, struct pl_book *book, struct pl_comm_id *id)
+static int tell(struct pl_exchange *exchange, struct pl_av *av, struct pl_comm_id *id)
 {
-    int rc = pl_book_collect(book, meeting);
+    int rc = pl_av_collect(av, exchange);
     if (rc)
         return rc;
     *id = pl_comm_new_id();
-    struct news news = { id->home, id->serial, meeting->members };
-    size_t size = sizeof news + pl_book_size(book);
+    struct news news = { id->home, id->serial, exchange->members };
+    size_t size = sizeof news + pl_av_size(av);
     unsigned char *message = pl_malloc(size);
     if (!message)
         return pl_fail_memory("the answer to a group's members");
     memcpy(message, &news, sizeof news);
-    pl_book_write(book, message + sizeof news);
-    rc = pl_meeting_tell(meeting, message, size);
+    pl_av_write(av, message + sizeof news);
+    rc = pl_exchange_answer(exchange, message, size);
     free(message);
     return rc;
 }
 
-static int hear(struct pl_meeting *meeting, struct pl_book *book, struct pl_comm_id *id)
+static int hear(struct pl_exchange *exchange, struct pl_av *av, struct pl_comm_id *id)
 {
     const void *data;
     size_t length;
     struct news news;
-    int rc = pl_meeting_attend(meeting, &data, &length);
+    int rc = pl_exchange_join(exchange, &data, &length);
     if (rc)
         return rc;
     const unsigned char *at = data, *end = at + length;
@@ -183,8 +183,8 @@ static int hear(struct pl_meeting *meeting, struct pl_book *book, struct pl_comm
         memcpy(&news, data, sizeof news);
         at += sizeof news;
         *id = (struct pl_comm_id){ news.home, news.serial };
-        if (news.members == meeting->members)
-            rc = pl_book_read(book, &at, end);
+        if (news.members == exchange->members)
+            rc = pl_av_read(av, &at, end);
         if (rc || at == end)
             return rc;
     }
@@ -192,35 +192,35 @@ static int hear(struct pl_meeting *meeting, struct pl_book *book, struct pl_comm
 }
 
 static int meet(struct pl_group *group, const char *tag, long patience, struct pl_engine *engine,
-                struct pl_book *book, struct pl_comm_id *id)
+                struct pl_av *av, struct pl_comm_id *id)
 {
     unsigned char card[PL_CARD_MAX];
-    struct pl_meeting meeting = {
+    struct pl_exchange exchange = {
         .group = group,
         .members = (uint32_t)group->size,
         .me = (uint32_t)group->rank,
-        .gift = card,
-        .gift_length = pl_engine_card(engine, card),
+        .payload = card,
+        .payload_length = pl_engine_card(engine, card),
         .tag = tag,
         .who = "the group's processes",
         .patience = patience,
     };
     void *key = NULL;
-    int rc = pl_key_create(PL_KEY_GROUP, tag, group, 0, NULL, 0, &key, &meeting.key_length);
+    int rc = pl_key_create(PL_KEY_GROUP, tag, group, 0, NULL, 0, &key, &exchange.key_length);
     if (rc)
         return rc;
-    meeting.key = key;
-    rc = pl_meeting_open(&meeting);
+    exchange.key = key;
+    rc = pl_exchange_open(&exchange);
     if (rc == MPI_SUCCESS && group->rank == 0) {
-        rc = pl_meeting_gather(&meeting);
+        rc = pl_exchange_gather(&exchange);
         if (rc == MPI_SUCCESS)
-            rc = tell(&meeting, book, id);
+            rc = tell(&exchange, av, id);
     } else if (rc == MPI_SUCCESS) {
-        rc = hear(&meeting, book, id);
+        rc = hear(&exchange, av, id);
     }
-    if (rc && meeting.door)
-        pl_meeting_refuse(&meeting, rc);
-    pl_meeting_close(&meeting);
+    if (rc && exchange.listener)
+        pl_exchange_refuse(&exchange, rc);
+    pl_exchange_close(&exchange);
     free(key);
     return rc;
 }
@@ -239,17 +239,17 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
     int rc = pl_patience(info, &patience);
     if (rc)
         return rc;
-    struct pl_book *book = pl_book_create(group);
-    if (!book)
+    struct pl_av *av = pl_av_create(group);
+    if (!av)
         return MPI_ERR_NO_MEM;
     if (group->size > 1)
-        rc = meet(group, tag, patience, &instance->engine, book, &id);
+        rc = meet(group, tag, patience, &instance->engine, av, &id);
     else
-        rc = be_alone(&instance->engine, book, &id);
+        rc = be_alone(&instance->engine, av, &id);
     if (rc == MPI_SUCCESS)
-        rc = pl_comm_create_by_book(instance, NULL, book, group, NULL, id, comm);
+        rc = pl_comm_create_with_av(instance, NULL, av, group, NULL, id, comm);
     if (rc) {
-        pl_book_release(book);
+        pl_av_release(av);
         return rc;
     }
     return pl_comm_dress(comm, info, errhandler);

@@ -21,7 +21,7 @@
 
 enum { GONE_MAX = 64 };
 
-static struct pl_list meetings = { &meetings, &meetings };
+static struct pl_list exchanges = { &exchanges, &exchanges };
 static struct pl_list early = { &early, &early };
 static struct pl_list gone = {
     &gone, &gone
@@ -31,75 +31,75 @@ static uint64_t tokens; /* given to meetings so far */
 
 /* --- who comes ------------------------------------------------------------------------------------------------- */
 
-static bool read_guest(struct pl_guest *guest, size_t size)
+static bool read_participant(struct pl_participant *participant, size_t size)
 {
-    if (size < sizeof guest->head)
+    if (size < sizeof participant->head)
         return false;
-    memcpy(&guest->head, guest->data, sizeof guest->head);
-    return guest->head.rank < guest->head.members &&
-           size == sizeof guest->head + (uint64_t)guest->head.key_length + guest->head.gift_length;
+    memcpy(&participant->head, participant->data, sizeof participant->head);
+    return participant->head.rank < participant->head.members &&
+           size == sizeof participant->head + (uint64_t)participant->head.key_length + participant->head.payload_length;
 }
 
-static const unsigned char *key_of(const struct pl_guest *guest)
+static const unsigned char *key_of(const struct pl_participant *participant)
 {
-    return guest->data + sizeof guest->head;
+    return participant->data + sizeof participant->head;
 }
 
-static bool wants(const struct pl_guest *guest, const struct pl_meeting *meeting)
+static bool wants(const struct pl_participant *participant, const struct pl_exchange *exchange)
 {
-    return meeting->guests && !meeting->gathered && !meeting->error && guest->head.members == meeting->members &&
-           guest->head.rank != meeting->me && guest->head.key_length == meeting->key_length &&
-           memcmp(key_of(guest), meeting->key, meeting->key_length) == 0;
+    return exchange->participants && !exchange->gathered && !exchange->error && participant->head.members == exchange->members &&
+           participant->head.rank != exchange->me && participant->head.key_length == exchange->key_length &&
+           memcmp(key_of(participant), exchange->key, exchange->key_length) == 0;
 }
 
 /* Who comes from another door than before has closed that one: what it said there does not count any more. */
-static bool replaces(const struct pl_guest *guest, const struct pl_guest *before)
+static bool replaces(const struct pl_participant *participant, const struct pl_participant *before)
 {
-    return guest->from->engine != before->from->engine;
+    return participant->from->engine != before->from->engine;
 }
 
 /* True when the guest has a place now. Its connection is made at once, so that its end is noticed. */
-static bool seat(struct pl_meeting *meeting, struct pl_guest *guest)
+static bool seat(struct pl_exchange *exchange, struct pl_participant *participant)
 {
-    struct pl_guest **place = wants(guest, meeting) ? &meeting->guests[guest->head.rank] : NULL;
-    if (!place || (*place && !replaces(guest, *place)))
+    struct pl_participant **place = wants(participant, exchange) ? &exchange->participants[participant->head.rank] : NULL;
+    if (!place || (*place && !replaces(participant, *place)))
         return false;
-    pl_list_remove(&guest->link);
-    meeting->arrived += !*place;
+    pl_list_remove(&participant->link);
+    exchange->arrived += !*place;
     free(*place);
-    *place = guest;
-    if (pl_engine_peer(meeting->door, guest->from->card, guest->from->card_length,
-                       PL_PROC(0, pl_meeting_rank(meeting, guest->head.rank)), &guest->peer))
-        guest->peer = NULL; /* tried again, and reported, when it is told */
+    *place = participant;
+    if (pl_engine_peer(exchange->listener, participant->from->card, participant->from->card_length,
+                       PL_PROC(0, pl_exchange_rank(exchange, participant->head.rank)), &participant->peer))
+        participant->peer = NULL; /* tried again, and reported, when it is told */
     return true;
 }
 
-static void drop_outdated(const struct pl_guest *guest)
+static void drop_outdated(const struct pl_participant *participant)
 {
-    PL_LIST_EACH (before, &early, struct pl_guest, link)
-        if (before->head.rank == guest->head.rank && before->head.key_length == guest->head.key_length &&
-            replaces(guest, before) && memcmp(key_of(before), key_of(guest), guest->head.key_length) == 0) {
+    PL_LIST_EACH (before, &early, struct pl_participant, link)
+        if (before->head.rank == participant->head.rank && before->head.key_length == participant->head.key_length &&
+            replaces(participant, before) && memcmp(key_of(before), key_of(participant), participant->head.key_length) == 0) {
             pl_list_remove(&before->link);
             free(before);
         }
 }
 
-static bool same_request(const struct pl_guest *guest, const struct pl_origin *from, uint64_t token)
+static bool same_request(const struct pl_participant *participant, const struct pl_origin *from, uint64_t token)
 {
-    return guest->from->engine == from->engine && guest->token == token;
+    return participant->from->engine == from->engine && participant->token == token;
 }
 
-static void forget_gone(struct pl_guest *left)
+static void forget_gone(struct pl_participant *left)
 {
     pl_list_remove(&left->link);
     free(left);
     gone_count--;
 }
 
-static bool has_gone(const struct pl_guest *guest)
+static bool has_gone(const struct pl_participant *participant)
 {
-    PL_LIST_EACH (left, &gone, struct pl_guest, link)
-        if (same_request(left, guest->from, guest->token)) {
+    PL_LIST_EACH (left, &gone, struct pl_participant, link)
+        if (same_request(left, participant->from, participant->token)) {
             forget_gone(left);
             return true;
         }
@@ -108,36 +108,36 @@ static bool has_gone(const struct pl_guest *guest)
 
 static void join_arrived(const struct pl_origin *from, uint64_t token, const void *data, size_t size)
 {
-    struct pl_guest *guest = pl_malloc(sizeof *guest + size);
-    if (!guest)
+    struct pl_participant *participant = pl_malloc(sizeof *participant + size);
+    if (!participant)
         return;
-    *guest = (struct pl_guest){ .from = from, .token = token };
-    pl_list_init(&guest->link);
-    memcpy(guest->data, data, size);
-    if (!read_guest(guest, size) || has_gone(guest)) {
-        free(guest);
+    *participant = (struct pl_participant){ .from = from, .token = token };
+    pl_list_init(&participant->link);
+    memcpy(participant->data, data, size);
+    if (!read_participant(participant, size) || has_gone(participant)) {
+        free(participant);
         return;
     }
-    PL_LIST_EACH (meeting, &meetings, struct pl_meeting, link)
-        if (seat(meeting, guest))
+    PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link)
+        if (seat(exchange, participant))
             return;
-    drop_outdated(guest);
-    pl_list_append(&early, &guest->link);
+    drop_outdated(participant);
+    pl_list_append(&early, &participant->link);
 }
 
 /* --- who is told ----------------------------------------------------------------------------------------------- */
 
-static int say(struct pl_engine *door, struct pl_peer *peer, int kind, uint64_t token, const void *data, size_t size)
+static int say(struct pl_engine *listener, struct pl_peer *peer, int kind, uint64_t token, const void *data, size_t size)
 {
-    struct pl_header header = { .kind = PL_MSG_DOOR, .tag = kind, .token = token };
-    return pl_engine_control(door, peer, &header, data, size);
+    struct pl_header header = { .kind = PL_MSG_LISTENER, .tag = kind, .token = token };
+    return pl_engine_control(listener, peer, &header, data, size);
 }
 
-static int answer(struct pl_engine *door, struct pl_guest *guest, const void *data, size_t size)
+static int answer(struct pl_engine *listener, struct pl_participant *participant, const void *data, size_t size)
 {
-    int rc = guest->peer ? MPI_SUCCESS
-                         : pl_engine_peer(door, guest->from->card, guest->from->card_length, UINT64_MAX, &guest->peer);
-    return rc ? rc : say(door, guest->peer, PL_DOOR_ANSWER, guest->token, data, size);
+    int rc = participant->peer ? MPI_SUCCESS
+                         : pl_engine_peer(listener, participant->from->card, participant->from->card_length, UINT64_MAX, &participant->peer);
+    return rc ? rc : say(listener, participant->peer, PL_LISTENER_ANSWER, participant->token, data, size);
 }
 
 /* An answer that is an error: its class, then why. Returns its length. */
@@ -150,11 +150,11 @@ static size_t write_error(unsigned char *message, int error, const char *why)
     return sizeof class + length;
 }
 
-static void answer_error(struct pl_engine *door, struct pl_guest *guest, int error, const char *why)
+static void answer_error(struct pl_engine *listener, struct pl_participant *participant, int error, const char *why)
 {
     unsigned char message[sizeof(int32_t) + PL_DETAIL_MAX];
     size_t size = write_error(message, error, why);
-    answer(door, guest, message, size); /* who cannot be told has gone */
+    answer(listener, participant, message, size); /* who cannot be told has gone */
 }
 
 /* A class and a text, as write_error() put them. False: damaged. */
@@ -170,80 +170,80 @@ static bool read_error(const unsigned char *data, size_t size, int *error, char 
     return true;
 }
 
-static void wake(struct pl_engine *door)
+static void wake(struct pl_engine *listener)
 {
-    if (atomic_load(&door->sleepers) > 0)
-        pl_engine_wake(door);
+    if (atomic_load(&listener->sleepers) > 0)
+        pl_engine_wake(listener);
 }
 
-static void answer_arrived(struct pl_engine *door, uint64_t token, const unsigned char *data, size_t size)
+static void answer_arrived(struct pl_engine *listener, uint64_t token, const unsigned char *data, size_t size)
 {
     int32_t class;
-    PL_LIST_EACH (meeting, &meetings, struct pl_meeting, link) {
-        if (meeting->token != token || meeting->guests || meeting->done)
+    PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link) {
+        if (exchange->token != token || exchange->participants || exchange->done)
             continue;
-        meeting->done = true;
-        wake(door);
-        if (size < sizeof class || (meeting->answer = pl_malloc(size)) == NULL) {
-            meeting->error = MPI_ERR_OTHER;
-            snprintf(meeting->why, sizeof meeting->why, "the answer of rank %d of the job is lost",
-                     pl_meeting_rank(meeting, meeting->host));
+        exchange->done = true;
+        wake(listener);
+        if (size < sizeof class || (exchange->answer = pl_malloc(size)) == NULL) {
+            exchange->error = MPI_ERR_OTHER;
+            snprintf(exchange->why, sizeof exchange->why, "the answer of rank %d of the job is lost",
+                     pl_exchange_rank(exchange, exchange->coordinator));
             return;
         }
-        memcpy(meeting->answer, data, size);
-        meeting->answer_length = size;
+        memcpy(exchange->answer, data, size);
+        exchange->answer_length = size;
         memcpy(&class, data, sizeof class);
-        if (class != MPI_SUCCESS && !read_error(data, size, &meeting->error, meeting->why))
-            meeting->error = MPI_ERR_OTHER;
+        if (class != MPI_SUCCESS && !read_error(data, size, &exchange->error, exchange->why))
+            exchange->error = MPI_ERR_OTHER;
     }
 }
 
 /* --- who gives up ---------------------------------------------------------------------------------------------- */
 
-static void end(struct pl_meeting *meeting, int error, const char *why)
+static void end(struct pl_exchange *exchange, int error, const char *why)
 {
-    if (meeting->error)
+    if (exchange->error)
         return;
-    meeting->error = error;
-    snprintf(meeting->why, sizeof meeting->why, "%s", why);
-    wake(meeting->door);
+    exchange->error = error;
+    snprintf(exchange->why, sizeof exchange->why, "%s", why);
+    wake(exchange->listener);
 }
 
 /* Or what they asked for has been answered already, so that there is nothing to come: the oldest are forgotten. */
 static void remember_gone(const struct pl_origin *from, uint64_t token)
 {
-    struct pl_guest *left = pl_malloc(sizeof *left);
+    struct pl_participant *left = pl_malloc(sizeof *left);
     if (!left)
         return;
-    *left = (struct pl_guest){ .from = from, .token = token };
+    *left = (struct pl_participant){ .from = from, .token = token };
     pl_list_append(&gone, &left->link);
     if (++gone_count > GONE_MAX)
-        forget_gone(PL_CONTAINER(gone.next, struct pl_guest, link));
+        forget_gone(PL_CONTAINER(gone.next, struct pl_participant, link));
 }
 
 /* A guest gives up. The one that the host has not even asked for gets its answer here: the host has not come. */
-static void leave_arrived(struct pl_engine *door, const struct pl_origin *from, uint64_t token,
+static void leave_arrived(struct pl_engine *listener, const struct pl_origin *from, uint64_t token,
                           const unsigned char *data, size_t size)
 {
     int error;
     char why[PL_DETAIL_MAX];
     if (!read_error(data, size, &error, why))
         return;
-    PL_LIST_EACH (guest, &early, struct pl_guest, link)
-        if (same_request(guest, from, token)) {
-            pl_list_remove(&guest->link);
-            answer_error(door, guest, error, why);
-            free(guest);
+    PL_LIST_EACH (participant, &early, struct pl_participant, link)
+        if (same_request(participant, from, token)) {
+            pl_list_remove(&participant->link);
+            answer_error(listener, participant, error, why);
+            free(participant);
             return;
         }
-    PL_LIST_EACH (meeting, &meetings, struct pl_meeting, link)
-        for (uint32_t i = 0; meeting->guests && i < meeting->members; i++) {
-            struct pl_guest *guest = meeting->guests[i];
-            if (!guest || !same_request(guest, from, token))
+    PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link)
+        for (uint32_t i = 0; exchange->participants && i < exchange->members; i++) {
+            struct pl_participant *participant = exchange->participants[i];
+            if (!participant || !same_request(participant, from, token))
                 continue;
             if (error == MPIX_ERR_TIMEOUT) /* the host knows better who is missing */
-                pl_meeting_describe_missing(meeting, why);
-            end(meeting, error, why);
+                pl_exchange_describe_missing(exchange, why);
+            end(exchange, error, why);
             return;
         }
     remember_gone(from, token);
@@ -263,96 +263,96 @@ static void refusal_arrived(const unsigned char *data, size_t size)
     if (size - sizeof head < head.key_length ||
         !read_error(key + head.key_length, size - sizeof head - head.key_length, &error, why))
         return;
-    PL_LIST_EACH (meeting, &meetings, struct pl_meeting, link)
-        if (meeting->guests && meeting->key_length == head.key_length &&
-            memcmp(meeting->key, key, head.key_length) == 0) {
-            end(meeting, error, why);
+    PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link)
+        if (exchange->participants && exchange->key_length == head.key_length &&
+            memcmp(exchange->key, key, head.key_length) == 0) {
+            end(exchange, error, why);
             return;
         }
 }
 
-static void arrived(struct pl_engine *door, const struct pl_origin *from, const struct pl_header *header,
+static void arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
                     const void *data)
 {
     switch (header->tag) {
-    case PL_DOOR_JOIN: join_arrived(from, header->token, data, header->size); break;
-    case PL_DOOR_ANSWER: answer_arrived(door, header->token, data, header->size); break;
-    case PL_DOOR_LEAVE: leave_arrived(door, from, header->token, data, header->size); break;
-    case PL_DOOR_REFUSAL: refusal_arrived(data, header->size); break;
-    default: pl_port_arrived(door, from, header, data); break;
+    case PL_LISTENER_JOIN: join_arrived(from, header->token, data, header->size); break;
+    case PL_LISTENER_ANSWER: answer_arrived(listener, header->token, data, header->size); break;
+    case PL_LISTENER_LEAVE: leave_arrived(listener, from, header->token, data, header->size); break;
+    case PL_LISTENER_REFUSAL: refusal_arrived(data, header->size); break;
+    default: pl_port_arrived(listener, from, header, data); break;
     }
 }
 
-int pl_meeting_door(struct pl_engine **door)
+int pl_exchange_listener(struct pl_engine **listener)
 {
-    return pl_door_open(arrived, door);
+    return pl_listener_open(arrived, listener);
 }
 
 /* --- what is said ---------------------------------------------------------------------------------------------- */
 
-static int send_join(struct pl_meeting *meeting, struct pl_peer *peer, int kind, const void *gift, size_t gift_length)
+static int send_join(struct pl_exchange *exchange, struct pl_peer *peer, int kind, const void *payload, size_t payload_length)
 {
-    struct pl_join head = { meeting->members, meeting->me, meeting->key_length, (uint32_t)gift_length };
-    size_t size = sizeof head + meeting->key_length + gift_length;
+    struct pl_join head = { exchange->members, exchange->me, exchange->key_length, (uint32_t)payload_length };
+    size_t size = sizeof head + exchange->key_length + payload_length;
     unsigned char few[512], *message = size <= sizeof few ? few : pl_malloc(size);
     if (!message)
         return pl_fail_memory("a request to a group's first member");
     memcpy(message, &head, sizeof head);
-    memcpy(message + sizeof head, meeting->key, meeting->key_length);
-    if (gift_length)
-        memcpy(message + sizeof head + meeting->key_length, gift, gift_length);
-    int rc = say(meeting->door, peer, kind, meeting->token, message, size);
+    memcpy(message + sizeof head, exchange->key, exchange->key_length);
+    if (payload_length)
+        memcpy(message + sizeof head + exchange->key_length, payload, payload_length);
+    int rc = say(exchange->listener, peer, kind, exchange->token, message, size);
     if (message != few)
         free(message);
     return rc;
 }
 
-int pl_meeting_send_join(struct pl_meeting *meeting, struct pl_peer *peer)
+int pl_exchange_send_join(struct pl_exchange *exchange, struct pl_peer *peer)
 {
-    return send_join(meeting, peer, PL_DOOR_JOIN, meeting->gift, meeting->gift_length);
+    return send_join(exchange, peer, PL_LISTENER_JOIN, exchange->payload, exchange->payload_length);
 }
 
-void pl_meeting_send_leave(struct pl_meeting *meeting, int error)
+void pl_exchange_send_leave(struct pl_exchange *exchange, int error)
 {
     unsigned char message[sizeof(int32_t) + PL_DETAIL_MAX];
-    size_t size = write_error(message, error, meeting->why);
-    say(meeting->door, meeting->asked, PL_DOOR_LEAVE, meeting->token, message, size);
+    size_t size = write_error(message, error, exchange->why);
+    say(exchange->listener, exchange->asked, PL_LISTENER_LEAVE, exchange->token, message, size);
 }
 
-void pl_meeting_send_refusal(struct pl_meeting *meeting, struct pl_peer *peer)
+void pl_exchange_send_refusal(struct pl_exchange *exchange, struct pl_peer *peer)
 {
     unsigned char message[sizeof(int32_t) + PL_DETAIL_MAX];
-    size_t size = write_error(message, meeting->error, meeting->why);
-    send_join(meeting, peer, PL_DOOR_REFUSAL, message, size);
+    size_t size = write_error(message, exchange->error, exchange->why);
+    send_join(exchange, peer, PL_LISTENER_REFUSAL, message, size);
 }
 
-void pl_meeting_send_errors(struct pl_meeting *meeting)
+void pl_exchange_send_errors(struct pl_exchange *exchange)
 {
-    for (uint32_t i = 0; i < meeting->members; i++)
-        if (meeting->guests[i])
-            answer_error(meeting->door, meeting->guests[i], meeting->error, meeting->why);
+    for (uint32_t i = 0; i < exchange->members; i++)
+        if (exchange->participants[i])
+            answer_error(exchange->listener, exchange->participants[i], exchange->error, exchange->why);
 }
 
-void pl_meeting_expel(struct pl_meeting *meeting, uint32_t member)
+void pl_exchange_expel(struct pl_exchange *exchange, uint32_t member)
 {
-    free(meeting->guests[member]);
-    meeting->guests[member] = NULL;
-    meeting->arrived--;
+    free(exchange->participants[member]);
+    exchange->participants[member] = NULL;
+    exchange->arrived--;
 }
 
-void pl_meeting_forget_peer(struct pl_engine *door, struct pl_peer *peer)
+void pl_exchange_forget_peer(struct pl_engine *listener, struct pl_peer *peer)
 {
-    PL_LIST_EACH (meeting, &meetings, struct pl_meeting, link) {
-        if (meeting->asked == peer)
-            meeting->asked = NULL;
-        for (uint32_t i = 0; meeting->guests && i < meeting->members; i++)
-            if (meeting->guests[i] && meeting->guests[i]->peer == peer)
-                meeting->guests[i]->peer = NULL;
+    PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link) {
+        if (exchange->asked == peer)
+            exchange->asked = NULL;
+        for (uint32_t i = 0; exchange->participants && i < exchange->members; i++)
+            if (exchange->participants[i] && exchange->participants[i]->peer == peer)
+                exchange->participants[i]->peer = NULL;
     }
-    pl_engine_forget(door, peer);
+    pl_engine_forget(listener, peer);
 }
 
-int pl_meeting_tell(struct pl_meeting *meeting, const void *data, size_t length)
+int pl_exchange_answer(struct pl_exchange *exchange, const void *data, size_t length)
 {
     int32_t success = MPI_SUCCESS;
     unsigned char *message = pl_malloc(sizeof success + length);
@@ -361,74 +361,74 @@ int pl_meeting_tell(struct pl_meeting *meeting, const void *data, size_t length)
     memcpy(message, &success, sizeof success);
     memcpy(message + sizeof success, data, length);
     int rc = MPI_SUCCESS;
-    pl_engine_enter(meeting->door);
-    for (uint32_t i = 0; i < meeting->members; i++)
-        if (meeting->guests[i]) {
-            int sent = answer(meeting->door, meeting->guests[i], message, sizeof success + length);
-            if (sent && pl_lost_outlived(meeting->guests[i]->from->engine, PL_PROC(0, pl_meeting_rank(meeting, i))))
-                sent = pl_fail(MPI_ERR_PROC_ABORTED, "\"%.80s\": of %s rank %d has died", meeting->tag, meeting->who,
+    pl_engine_enter(exchange->listener);
+    for (uint32_t i = 0; i < exchange->members; i++)
+        if (exchange->participants[i]) {
+            int sent = answer(exchange->listener, exchange->participants[i], message, sizeof success + length);
+            if (sent && pl_failure_outlived(exchange->participants[i]->from->engine, PL_PROC(0, pl_exchange_rank(exchange, i))))
+                sent = pl_fail(MPI_ERR_PROC_ABORTED, "\"%.80s\": of %s rank %d has died", exchange->tag, exchange->who,
                                (int)i);
             rc = rc ? rc : sent;
         }
-    pl_engine_leave(meeting->door);
+    pl_engine_leave(exchange->listener);
     free(message);
     return rc;
 }
 
-const void *pl_meeting_gift(const struct pl_meeting *meeting, uint32_t member, size_t *length)
+const void *pl_exchange_payload(const struct pl_exchange *exchange, uint32_t member, size_t *length)
 {
-    if (member == meeting->me) {
-        *length = meeting->gift_length;
-        return meeting->gift;
+    if (member == exchange->me) {
+        *length = exchange->payload_length;
+        return exchange->payload;
     }
-    const struct pl_guest *guest = meeting->guests[member];
-    *length = guest->head.gift_length;
-    return key_of(guest) + guest->head.key_length;
+    const struct pl_participant *participant = exchange->participants[member];
+    *length = participant->head.payload_length;
+    return key_of(participant) + participant->head.key_length;
 }
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
 
-int pl_meeting_open(struct pl_meeting *meeting)
+int pl_exchange_open(struct pl_exchange *exchange)
 {
-    pl_list_init(&meeting->link);
-    if (meeting->me == meeting->host) {
-        meeting->guests = pl_calloc(meeting->members, sizeof(struct pl_guest *));
-        if (!meeting->guests)
+    pl_list_init(&exchange->link);
+    if (exchange->me == exchange->coordinator) {
+        exchange->participants = pl_calloc(exchange->members, sizeof(struct pl_participant *));
+        if (!exchange->participants)
             return pl_fail_memory("a meeting of a group");
     }
-    int rc = pl_meeting_door(&meeting->door);
+    int rc = pl_exchange_listener(&exchange->listener);
     if (rc)
         return rc;
-    pl_engine_enter(meeting->door);
-    meeting->token = ++tokens;
-    meeting->arrived = 1;
-    pl_list_append(&meetings, &meeting->link);
+    pl_engine_enter(exchange->listener);
+    exchange->token = ++tokens;
+    exchange->arrived = 1;
+    pl_list_append(&exchanges, &exchange->link);
     bool seated = false;
-    PL_LIST_EACH (guest, &early, struct pl_guest, link)
-        seated |= seat(meeting, guest);
-    while (seated && pl_engine_progress(meeting->door) > 0) /* some may have given up since */
+    PL_LIST_EACH (participant, &early, struct pl_participant, link)
+        seated |= seat(exchange, participant);
+    while (seated && pl_engine_progress(exchange->listener) > 0) /* some may have given up since */
         continue;
-    pl_engine_leave(meeting->door);
+    pl_engine_leave(exchange->listener);
     return MPI_SUCCESS;
 }
 
-void pl_meeting_close(struct pl_meeting *meeting)
+void pl_exchange_close(struct pl_exchange *exchange)
 {
-    if (meeting->door) {
-        pl_engine_enter(meeting->door);
-        pl_list_remove(&meeting->link);
-        pl_engine_leave(meeting->door);
+    if (exchange->listener) {
+        pl_engine_enter(exchange->listener);
+        pl_list_remove(&exchange->link);
+        pl_engine_leave(exchange->listener);
     }
-    for (uint32_t i = 0; meeting->guests && i < meeting->members; i++)
-        free(meeting->guests[i]);
-    free(meeting->guests);
-    free(meeting->answer);
+    for (uint32_t i = 0; exchange->participants && i < exchange->members; i++)
+        free(exchange->participants[i]);
+    free(exchange->participants);
+    free(exchange->answer);
 }
 
-void pl_meeting_forget_early(void)
+void pl_exchange_forget_early(void)
 {
     struct pl_list *node;
     while ((node = pl_list_pop(&early)) != NULL || (node = pl_list_pop(&gone)) != NULL)
-        free(PL_CONTAINER(node, struct pl_guest, link));
+        free(PL_CONTAINER(node, struct pl_participant, link));
     gone_count = 0;
 }

@@ -24,28 +24,28 @@
 
 struct pl_engine;
 struct pl_group;
-struct pl_guest;
+struct pl_participant;
 struct pl_peer;
 
 /* What is to be set before it opens stands first. All borrowed until it is closed. */
-struct pl_meeting {
+struct pl_exchange {
     const void *key;
     uint32_t key_length;
     const struct pl_group *group; /* the members, of this job */
-    uint32_t members, me, host;   /* ranks in it */
-    const void *gift;
-    size_t gift_length;
+    uint32_t members, me, coordinator;   /* ranks in it */
+    const void *payload;
+    size_t payload_length;
     const char *tag;              /* for messages */
     const char *who;              /* for messages: "the group's processes" */
     long patience;                /* milliseconds to wait; 0: for ever */
-    struct pl_meeting *outer;     /* ends this one when it fails; this process is its host. NULL: none */
+    struct pl_exchange *outer;     /* ends this one when it fails; this process is its host. NULL: none */
     const struct pl_group *others; /* whose end ends the meeting too; NULL: nobody */
 
     /* exchange.c's own; under the door's lock */
     struct pl_list link;
-    struct pl_engine *door;
-    struct pl_meeting *inner;     /* the one whose `outer` this is, while that waits */
-    struct pl_guest **guests;     /* [members] the host's: who has come */
+    struct pl_engine *listener;
+    struct pl_exchange *inner;     /* the one whose `outer` this is, while that waits */
+    struct pl_participant **participants;     /* [members] the host's: who has come */
     uint32_t arrived;
     bool gathered;                /* ... all have, and their gifts are taken: their places are not given to others */
     uint64_t token;               /* a guest's: its name for the meeting */
@@ -60,18 +60,18 @@ struct pl_meeting {
 };
 
 /* Opens the front door, and receives. */
-int pl_meeting_open(struct pl_meeting *meeting);
-void pl_meeting_close(struct pl_meeting *meeting);
+int pl_exchange_open(struct pl_exchange *exchange);
+void pl_exchange_close(struct pl_exchange *exchange);
 
 /* The host's part: waits for all; their gifts (its own too), valid until it is closed; tells everybody. */
-int pl_meeting_gather(struct pl_meeting *meeting);
-const void *pl_meeting_gift(const struct pl_meeting *meeting, uint32_t member, size_t *length);
-int pl_meeting_tell(struct pl_meeting *meeting, const void *data, size_t length);
+int pl_exchange_gather(struct pl_exchange *exchange);
+const void *pl_exchange_payload(const struct pl_exchange *exchange, uint32_t member, size_t *length);
+int pl_exchange_answer(struct pl_exchange *exchange, const void *data, size_t length);
 
 /* A guest's part: asks, waits, and has what the host told, valid until it is closed. */
-int pl_meeting_attend(struct pl_meeting *meeting, const void **data, size_t *length);
+int pl_exchange_join(struct pl_exchange *exchange, const void **data, size_t *length);
 
 /* It has failed here for the reason that was recorded last, of class `error`: whoever waits in it is told. */
-void pl_meeting_refuse(struct pl_meeting *meeting, int error);
+void pl_exchange_refuse(struct pl_exchange *exchange, int error);
 
 #endif

@@ -11,23 +11,23 @@
 #include "sessions/create/exchange.h"
 
 /* What a message between doors is about; its tag. */
-enum pl_door_message {
-    PL_DOOR_JOIN = 1, /* a guest comes: struct pl_join, key, gift; the token is its name for the meeting */
-    PL_DOOR_ANSWER,   /* to that token: an error class (4 bytes), then what the host tells, or why it failed */
-    PL_DOOR_LEAVE,    /* who has that token gives up: an error class, then why */
-    PL_DOOR_REFUSAL,  /* a member will not come: struct pl_join, key, then as for leaving */
-    PL_DOOR_CALL,     /* to a port: sessions/port/parts.h, as all that follow; the token is its name for the call */
-    PL_DOOR_OFFER,    /* to that token: somebody accepts, or why nobody will */
-    PL_DOOR_TAKE,     /* who has that token is connected */
-    PL_DOOR_HANG_UP,  /* who has that token has given up, or was never there */
+enum pl_listener_message {
+    PL_LISTENER_JOIN = 1, /* a guest comes: struct pl_join, key, gift; the token is its name for the meeting */
+    PL_LISTENER_ANSWER,   /* to that token: an error class (4 bytes), then what the host tells, or why it failed */
+    PL_LISTENER_LEAVE,    /* who has that token gives up: an error class, then why */
+    PL_LISTENER_REFUSAL,  /* a member will not come: struct pl_join, key, then as for leaving */
+    PL_LISTENER_CALL,     /* to a port: sessions/port/parts.h, as all that follow; the token is its name for the call */
+    PL_LISTENER_PROPOSE,    /* to that token: somebody accepts, or why nobody will */
+    PL_LISTENER_TAKE,     /* who has that token is connected */
+    PL_LISTENER_HANG_UP,  /* who has that token has given up, or was never there */
 };
 
 struct pl_join {
-    uint32_t members, rank, key_length, gift_length;
+    uint32_t members, rank, key_length, payload_length;
 };
 
 /* A request, as it arrived. */
-struct pl_guest {
+struct pl_participant {
     struct pl_list link;          /* in a list of those who have no place, or none */
     const struct pl_origin *from;
     struct pl_peer *peer;         /* the way to it; NULL: not connected */
@@ -37,20 +37,20 @@ struct pl_guest {
 };
 
 /* A member's rank in the job. */
-static inline int pl_meeting_rank(const struct pl_meeting *meeting, uint32_t member)
+static inline int pl_exchange_rank(const struct pl_exchange *exchange, uint32_t member)
 {
-    return PL_PROC_RANK(pl_group_proc(meeting->group, (int)member));
+    return PL_PROC_RANK(pl_group_proc(exchange->group, (int)member));
 }
 
 /* exchange.c */
-int pl_meeting_send_join(struct pl_meeting *meeting, struct pl_peer *peer);
-void pl_meeting_send_leave(struct pl_meeting *meeting, int error);
-void pl_meeting_send_refusal(struct pl_meeting *meeting, struct pl_peer *peer);
-void pl_meeting_send_errors(struct pl_meeting *meeting);
-void pl_meeting_expel(struct pl_meeting *meeting, uint32_t member); /* takes its place away */
-void pl_meeting_forget_peer(struct pl_engine *door, struct pl_peer *peer); /* no meeting knows it any more */
+int pl_exchange_send_join(struct pl_exchange *exchange, struct pl_peer *peer);
+void pl_exchange_send_leave(struct pl_exchange *exchange, int error);
+void pl_exchange_send_refusal(struct pl_exchange *exchange, struct pl_peer *peer);
+void pl_exchange_send_errors(struct pl_exchange *exchange);
+void pl_exchange_expel(struct pl_exchange *exchange, uint32_t member); /* takes its place away */
+void pl_exchange_forget_peer(struct pl_engine *listener, struct pl_peer *peer); /* no meeting knows it any more */
 
 /* exchange_wait.c: who has not come, in words. */
-void pl_meeting_describe_missing(const struct pl_meeting *meeting, char text[PL_DETAIL_MAX]);
+void pl_exchange_describe_missing(const struct pl_exchange *exchange, char text[PL_DETAIL_MAX]);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "core/engine/engine.h"
 #include "core/job/process.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 #include "sessions/create/listener.h"
 #include "sessions/create/exchange_parts.h"
 
@@ -31,17 +31,17 @@ static long now_ms(void)
 }
 
 /* A door that cannot be reached may be one that has just closed, whose address is still posted: true for a while. */
-static bool put_up_with(struct pl_meeting *meeting)
+static bool tolerate_for(struct pl_exchange *exchange)
 {
     long now = now_ms();
-    if (!meeting->failing_since)
-        meeting->failing_since = now;
-    return now - meeting->failing_since < UNREACHED_MS;
+    if (!exchange->failing_since)
+        exchange->failing_since = now;
+    return now - exchange->failing_since < UNREACHED_MS;
 }
 
-static bool is_host(const struct pl_meeting *meeting)
+static bool is_coordinator(const struct pl_exchange *exchange)
 {
-    return meeting->guests != NULL;
+    return exchange->participants != NULL;
 }
 
 /* --- who is missing -------------------------------------------------------------------------------------------- */
@@ -80,131 +80,131 @@ static void close_text(struct text *text)
 }
 
 /* A guest only knows about the host. */
-static bool is_missing(const struct pl_meeting *meeting, uint32_t i)
+static bool is_missing(const struct pl_exchange *exchange, uint32_t i)
 {
-    return i != meeting->me && (is_host(meeting) ? !meeting->guests[i] : i == meeting->host);
+    return i != exchange->me && (is_coordinator(exchange) ? !exchange->participants[i] : i == exchange->coordinator);
 }
 
-void pl_meeting_describe_missing(const struct pl_meeting *meeting, char why[PL_DETAIL_MAX])
+void pl_exchange_describe_missing(const struct pl_exchange *exchange, char why[PL_DETAIL_MAX])
 {
-    if (meeting->inner) { /* all have come here, and wait for those */
-        pl_meeting_describe_missing(meeting->inner, why);
+    if (exchange->inner) { /* all have come here, and wait for those */
+        pl_exchange_describe_missing(exchange->inner, why);
         return;
     }
-    long waited = now_ms() - meeting->began;
-    int length = snprintf(why, PL_DETAIL_MAX, "\"%.80s\": of %s these have not come within %ld.%ld s:", meeting->tag,
-                          meeting->who, waited / 1000, waited % 1000 / 100);
+    long waited = now_ms() - exchange->began;
+    int length = snprintf(why, PL_DETAIL_MAX, "\"%.80s\": of %s these have not come within %ld.%ld s:", exchange->tag,
+                          exchange->who, waited / 1000, waited % 1000 / 100);
     struct text text = { .at = why + length, .room = PL_DETAIL_MAX - (size_t)length };
-    for (uint32_t i = 0; i < meeting->members; i++)
-        if (is_missing(meeting, i))
-            name(&text, (int)i, pl_meeting_rank(meeting, i));
+    for (uint32_t i = 0; i < exchange->members; i++)
+        if (is_missing(exchange, i))
+            name(&text, (int)i, pl_exchange_rank(exchange, i));
     close_text(&text);
 }
 
 /* --- who has ended --------------------------------------------------------------------------------------------- */
 
-static struct pl_peer *peer_of(const struct pl_meeting *meeting, uint32_t i)
+static struct pl_peer *peer_of(const struct pl_exchange *exchange, uint32_t i)
 {
-    if (!is_host(meeting))
-        return i == meeting->host ? meeting->asked : NULL;
-    return meeting->guests[i] ? meeting->guests[i]->peer : NULL;
+    if (!is_coordinator(exchange))
+        return i == exchange->coordinator ? exchange->asked : NULL;
+    return exchange->participants[i] ? exchange->participants[i]->peer : NULL;
 }
 
 /* Where the launcher does not tell, a connection that stays lost does. */
-static bool has_ended(struct pl_meeting *meeting, uint32_t i)
+static bool has_ended(struct pl_exchange *exchange, uint32_t i)
 {
-    int rc = pl_process_alive(PL_PROC(0, pl_meeting_rank(meeting, i)));
-    const struct pl_peer *peer = peer_of(meeting, i);
-    return rc == MPI_ERR_PROC_ABORTED || (rc == PL_AGAIN && peer && peer->error && !put_up_with(meeting));
+    int rc = pl_process_alive(PL_PROC(0, pl_exchange_rank(exchange, i)));
+    const struct pl_peer *peer = peer_of(exchange, i);
+    return rc == MPI_ERR_PROC_ABORTED || (rc == PL_AGAIN && peer && peer->error && !tolerate_for(exchange));
 }
 
 /* True, and who they are, when some of those whom this process waits for have ended. */
-static bool describe_ended(struct pl_meeting *meeting, char why[PL_DETAIL_MAX])
+static bool describe_ended(struct pl_exchange *exchange, char why[PL_DETAIL_MAX])
 {
-    int length = snprintf(why, PL_DETAIL_MAX, "\"%.80s\": of %s these have ended:", meeting->tag, meeting->who);
+    int length = snprintf(why, PL_DETAIL_MAX, "\"%.80s\": of %s these have ended:", exchange->tag, exchange->who);
     struct text text = { .at = why + length, .room = PL_DETAIL_MAX - (size_t)length };
-    for (uint32_t i = 0; i < meeting->members; i++)
-        if (i != meeting->me && has_ended(meeting, i))
-            name(&text, (int)i, pl_meeting_rank(meeting, i));
-    for (int i = 0; meeting->others && i < meeting->others->size; i++)
-        if (pl_process_alive(pl_group_proc(meeting->others, i)) == MPI_ERR_PROC_ABORTED)
-            name(&text, -1, PL_PROC_RANK(pl_group_proc(meeting->others, i)));
+    for (uint32_t i = 0; i < exchange->members; i++)
+        if (i != exchange->me && has_ended(exchange, i))
+            name(&text, (int)i, pl_exchange_rank(exchange, i));
+    for (int i = 0; exchange->others && i < exchange->others->size; i++)
+        if (pl_process_alive(pl_group_proc(exchange->others, i)) == MPI_ERR_PROC_ABORTED)
+            name(&text, -1, PL_PROC_RANK(pl_group_proc(exchange->others, i)));
     close_text(&text);
     return text.named > 0;
 }
 
 /* --- giving up ------------------------------------------------------------------------------------------------- */
 
-static int report(const struct pl_meeting *meeting)
+static int report(const struct pl_exchange *exchange)
 {
-    return pl_fail(meeting->error, "%s", meeting->why);
+    return pl_fail(exchange->error, "%s", exchange->why);
 }
 
-static bool host_listens(const struct pl_meeting *meeting)
+static bool host_listens(const struct pl_exchange *exchange)
 {
-    return meeting->asked && !meeting->asked->error;
+    return exchange->asked && !exchange->asked->error;
 }
 
 /* The host gives up at once; a guest that has asked waits for a word of the host. */
-static int give_up(struct pl_meeting *meeting, int error, long now)
+static int give_up(struct pl_exchange *exchange, int error, long now)
 {
-    if (is_host(meeting) || !host_listens(meeting)) {
-        meeting->error = error;
-        return report(meeting);
+    if (is_coordinator(exchange) || !host_listens(exchange)) {
+        exchange->error = error;
+        return report(exchange);
     }
-    pl_meeting_send_leave(meeting, error);
-    meeting->parting = error;
-    meeting->parting_until = now + PARTING_MS;
+    pl_exchange_send_leave(exchange, error);
+    exchange->parting = error;
+    exchange->parting_until = now + PARTING_MS;
     return MPI_SUCCESS;
 }
 
-static bool settled(const struct pl_meeting *meeting)
+static bool settled(const struct pl_exchange *exchange)
 {
-    return is_host(meeting) ? meeting->arrived == meeting->members : meeting->done;
+    return is_coordinator(exchange) ? exchange->arrived == exchange->members : exchange->done;
 }
 
 /* What the ended had said before is read. */
-static void catch_up(struct pl_meeting *meeting)
+static void catch_up(struct pl_exchange *exchange)
 {
-    for (int i = 0; i < 1000 && pl_engine_progress(meeting->door) > 0; i++)
+    for (int i = 0; i < 1000 && pl_engine_progress(exchange->listener) > 0; i++)
         continue;
 }
 
 /* Nothing more is said to the ended, and the door does not wait, when it closes, for them to take what was. */
-static void forget_ended(struct pl_meeting *meeting)
+static void forget_ended(struct pl_exchange *exchange)
 {
-    for (uint32_t i = 0; i < meeting->members; i++) {
-        struct pl_peer *peer = i == meeting->me || !has_ended(meeting, i) ? NULL : peer_of(meeting, i);
-        if (is_host(meeting) && peer)
-            pl_meeting_expel(meeting, i);
+    for (uint32_t i = 0; i < exchange->members; i++) {
+        struct pl_peer *peer = i == exchange->me || !has_ended(exchange, i) ? NULL : peer_of(exchange, i);
+        if (is_coordinator(exchange) && peer)
+            pl_exchange_expel(exchange, i);
         if (peer)
-            pl_meeting_forget_peer(meeting->door, peer);
+            pl_exchange_forget_peer(exchange->listener, peer);
     }
 }
 
 /* Looks who still lives, and at the clock. */
-static int look(struct pl_meeting *meeting, long now)
+static int look(struct pl_exchange *exchange, long now)
 {
     char why[PL_DETAIL_MAX];
-    meeting->look_at = now + LOOK_MS;
-    if (meeting->parting) {
-        if (now < meeting->parting_until && host_listens(meeting))
+    exchange->look_at = now + LOOK_MS;
+    if (exchange->parting) {
+        if (now < exchange->parting_until && host_listens(exchange))
             return MPI_SUCCESS;
-        meeting->error = meeting->parting;
-        return report(meeting);
+        exchange->error = exchange->parting;
+        return report(exchange);
     }
-    if (describe_ended(meeting, why)) {
-        catch_up(meeting);
-        if (settled(meeting) || meeting->error)
+    if (describe_ended(exchange, why)) {
+        catch_up(exchange);
+        if (settled(exchange) || exchange->error)
             return MPI_SUCCESS;
-        forget_ended(meeting);
-        snprintf(meeting->why, sizeof meeting->why, "%s", why);
-        return give_up(meeting, MPI_ERR_PROC_ABORTED, now);
+        forget_ended(exchange);
+        snprintf(exchange->why, sizeof exchange->why, "%s", why);
+        return give_up(exchange, MPI_ERR_PROC_ABORTED, now);
     }
-    if (!meeting->patience || now - meeting->began < meeting->patience)
+    if (!exchange->patience || now - exchange->began < exchange->patience)
         return MPI_SUCCESS;
-    pl_meeting_describe_missing(meeting, meeting->why);
-    return give_up(meeting, MPIX_ERR_TIMEOUT, now);
+    pl_exchange_describe_missing(exchange, exchange->why);
+    return give_up(exchange, MPIX_ERR_TIMEOUT, now);
 }
 
 /* --- waiting --------------------------------------------------------------------------------------------------- */
@@ -215,35 +215,35 @@ static int look(struct pl_meeting *meeting, long now)
  * with a new address. So we look again while we wait, and ask again at the new one. An answer is never lost that way:
  * a door closes only when all that it sent was taken.
  */
-static int ask(struct pl_meeting *meeting)
+static int ask(struct pl_exchange *exchange)
 {
     struct pl_peer *peer;
-    if (meeting->parting)
+    if (exchange->parting)
         return MPI_SUCCESS;
-    int rc = pl_door_peer(meeting->door, pl_meeting_rank(meeting, meeting->host), &peer);
-    if (rc == PL_AGAIN || (rc == MPI_SUCCESS && peer == meeting->asked))
+    int rc = pl_listener_peer(exchange->listener, pl_exchange_rank(exchange, exchange->coordinator), &peer);
+    if (rc == PL_AGAIN || (rc == MPI_SUCCESS && peer == exchange->asked))
         return MPI_SUCCESS;
     if (rc)
-        return put_up_with(meeting) ? MPI_SUCCESS : rc;
-    if (meeting->asked)
-        pl_meeting_forget_peer(meeting->door,
-                               meeting->asked); /* that door has closed, and will not say that it got our request */
-    meeting->asked = peer;
-    meeting->failing_since = 0;
-    return pl_meeting_send_join(meeting, peer);
+        return tolerate_for(exchange) ? MPI_SUCCESS : rc;
+    if (exchange->asked)
+        pl_exchange_forget_peer(exchange->listener,
+                               exchange->asked); /* that door has closed, and will not say that it got our request */
+    exchange->asked = peer;
+    exchange->failing_since = 0;
+    return pl_exchange_send_join(exchange, peer);
 }
 
 /* Nothing wakes a guest when the host's door opens: it sleeps for a small part of the time that it has waited already,
  * so that it comes only a little late. */
-static void idle(struct pl_meeting *meeting, struct pl_wait *wait)
+static void idle(struct pl_exchange *exchange, struct pl_wait *wait)
 {
-    long waited = is_host(meeting) || meeting->asked || wait->rounds < LOOK_ROUNDS ? 0 : now_ms() - meeting->began;
+    long waited = is_coordinator(exchange) || exchange->asked || wait->rounds < LOOK_ROUNDS ? 0 : now_ms() - exchange->began;
     if (waited == 0) {
-        pl_door_idle(meeting->door, wait);
+        pl_listener_idle(exchange->listener, wait);
         return;
     }
-    pl_report_look(meeting->door, NULL, wait);
-    if (pl_engine_nudge_others(meeting->door) > 0)
+    pl_wait_record_check(exchange->listener, NULL, wait);
+    if (pl_engine_nudge_others(exchange->listener) > 0)
         return;
     long microseconds = waited * 1000 / 8;
     nanosleep(&(struct timespec){ .tv_nsec = 1000 * (microseconds < NAP_US ? microseconds : NAP_US) }, NULL);
@@ -252,107 +252,107 @@ static void idle(struct pl_meeting *meeting, struct pl_wait *wait)
 /* Who has not come, for a report. Lock held. */
 static void describe_wait(const void *context, struct pl_job_item *item)
 {
-    const struct pl_meeting *meeting = context;
-    snprintf(item->object, sizeof item->object, "%.63s", meeting->tag);
-    item->waited = (now_ms() - meeting->began) * 1000000;
-    for (uint32_t i = 0; i < meeting->members; i++)
-        if (is_missing(meeting, i))
-            pl_report_await(item, pl_meeting_rank(meeting, i));
+    const struct pl_exchange *exchange = context;
+    snprintf(item->object, sizeof item->object, "%.63s", exchange->tag);
+    item->waited = (now_ms() - exchange->began) * 1000000;
+    for (uint32_t i = 0; i < exchange->members; i++)
+        if (is_missing(exchange, i))
+            pl_wait_record_add_rank(item, pl_exchange_rank(exchange, i));
 }
 
-static int wait_for_all(struct pl_meeting *meeting)
+static int wait_for_all(struct pl_exchange *exchange)
 {
-    struct pl_engine *door = meeting->door;
+    struct pl_engine *listener = exchange->listener;
     const struct pl_waiting what = {
-        .what = PL_WHAT_MEETING, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe_wait, .context = meeting
+        .what = PL_WHAT_EXCHANGE, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe_wait, .context = exchange
     };
     struct pl_wait wait = { .what = &what };
-    unsigned turns = 0;
+    unsigned rounds = 0;
     for (;;) {
-        int events = pl_engine_progress(door), rc = MPI_SUCCESS;
-        if (meeting->error)
-            return report(meeting);
-        if (meeting->outer && meeting->outer->error)
-            return report(meeting->outer);
-        if (settled(meeting))
+        int events = pl_engine_progress(listener), rc = MPI_SUCCESS;
+        if (exchange->error)
+            return report(exchange);
+        if (exchange->outer && exchange->outer->error)
+            return report(exchange->outer);
+        if (settled(exchange))
             return MPI_SUCCESS;
-        if (!is_host(meeting))
-            rc = ask(meeting);
-        if (rc == MPI_SUCCESS && (wait.rounds > LOOK_ROUNDS || ++turns % LOOK_ROUNDS == 0)) {
+        if (!is_coordinator(exchange))
+            rc = ask(exchange);
+        if (rc == MPI_SUCCESS && (wait.rounds > LOOK_ROUNDS || ++rounds % LOOK_ROUNDS == 0)) {
             long now = now_ms();
-            if (now >= meeting->look_at)
-                rc = look(meeting, now);
+            if (now >= exchange->look_at)
+                rc = look(exchange, now);
         }
         if (rc)
             return rc;
-        pl_engine_leave(door);
+        pl_engine_leave(listener);
         wait.rounds = events ? 0 : wait.rounds;
-        idle(meeting, &wait);
-        pl_engine_enter(door);
+        idle(exchange, &wait);
+        pl_engine_enter(listener);
     }
 }
 
-static int wait_inside(struct pl_meeting *meeting)
+static int wait_inside(struct pl_exchange *exchange)
 {
-    pl_engine_enter(meeting->door);
-    meeting->began = now_ms();
-    if (meeting->outer)
-        meeting->outer->inner = meeting;
-    int rc = wait_for_all(meeting);
-    if (meeting->outer)
-        meeting->outer->inner = NULL;
-    meeting->gathered = rc == MPI_SUCCESS;
-    pl_engine_leave(meeting->door);
+    pl_engine_enter(exchange->listener);
+    exchange->began = now_ms();
+    if (exchange->outer)
+        exchange->outer->inner = exchange;
+    int rc = wait_for_all(exchange);
+    if (exchange->outer)
+        exchange->outer->inner = NULL;
+    exchange->gathered = rc == MPI_SUCCESS;
+    pl_engine_leave(exchange->listener);
     return rc;
 }
 
-int pl_meeting_gather(struct pl_meeting *meeting)
+int pl_exchange_gather(struct pl_exchange *exchange)
 {
-    return wait_inside(meeting);
+    return wait_inside(exchange);
 }
 
-int pl_meeting_attend(struct pl_meeting *meeting, const void **data, size_t *length)
+int pl_exchange_join(struct pl_exchange *exchange, const void **data, size_t *length)
 {
-    int rc = wait_inside(meeting);
+    int rc = wait_inside(exchange);
     if (rc == MPI_SUCCESS) {
-        *data = meeting->answer + sizeof(int32_t);
-        *length = meeting->answer_length - sizeof(int32_t);
+        *data = exchange->answer + sizeof(int32_t);
+        *length = exchange->answer_length - sizeof(int32_t);
     }
     return rc;
 }
 
 /* To a host that may wait already, though nobody here has asked it. Its door may have to be found yet. */
-static void refuse_at_door(struct pl_meeting *meeting)
+static void refuse_at_listener(struct pl_exchange *exchange)
 {
     struct pl_wait wait = { 0 };
     long until = now_ms() + PARTING_MS;
     struct pl_peer *peer;
     int rc = PL_AGAIN;
-    while (now_ms() < until && !has_ended(meeting, meeting->host) &&
-           (rc = pl_door_peer(meeting->door, pl_meeting_rank(meeting, meeting->host), &peer)) == PL_AGAIN) {
-        pl_engine_leave(meeting->door);
-        pl_door_idle(meeting->door, &wait);
-        pl_engine_enter(meeting->door);
-        pl_engine_progress(meeting->door);
+    while (now_ms() < until && !has_ended(exchange, exchange->coordinator) &&
+           (rc = pl_listener_peer(exchange->listener, pl_exchange_rank(exchange, exchange->coordinator), &peer)) == PL_AGAIN) {
+        pl_engine_leave(exchange->listener);
+        pl_listener_idle(exchange->listener, &wait);
+        pl_engine_enter(exchange->listener);
+        pl_engine_progress(exchange->listener);
     }
     if (rc == MPI_SUCCESS)
-        pl_meeting_send_refusal(meeting, peer);
+        pl_exchange_send_refusal(exchange, peer);
 }
 
-void pl_meeting_refuse(struct pl_meeting *meeting, int error)
+void pl_exchange_refuse(struct pl_exchange *exchange, int error)
 {
     char why[PL_DETAIL_MAX];
     snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
-    pl_engine_enter(meeting->door);
-    meeting->error = error;
-    snprintf(meeting->why, sizeof meeting->why, "%s", why);
-    forget_ended(meeting);
-    if (is_host(meeting))
-        pl_meeting_send_errors(meeting);
-    else if (!meeting->asked && meeting->outer)
-        refuse_at_door(meeting);
-    else if (!meeting->done && !meeting->parting && host_listens(meeting))
-        pl_meeting_send_leave(meeting, error);
-    pl_engine_leave(meeting->door);
+    pl_engine_enter(exchange->listener);
+    exchange->error = error;
+    snprintf(exchange->why, sizeof exchange->why, "%s", why);
+    forget_ended(exchange);
+    if (is_coordinator(exchange))
+        pl_exchange_send_errors(exchange);
+    else if (!exchange->asked && exchange->outer)
+        refuse_at_listener(exchange);
+    else if (!exchange->done && !exchange->parting && host_listens(exchange))
+        pl_exchange_send_leave(exchange, error);
+    pl_engine_leave(exchange->listener);
     pl_fail(error, "%s", why); /* looking for the door may have recorded another */
 }

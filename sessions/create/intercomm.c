@@ -49,12 +49,12 @@ static int check_groups(const struct pl_group *local, const struct pl_group *rem
 static int write_offer(const struct pl_intercomm_parts *parts, unsigned char **offer, size_t *length)
 {
     struct offer head = { parts->id.home, parts->id.serial, (uint32_t)parts->local->size };
-    *length = sizeof head + pl_book_size(parts->local_book);
+    *length = sizeof head + pl_av_size(parts->local_av);
     *offer = pl_malloc(*length);
     if (!*offer)
         return pl_fail_memory("the addresses of a group");
     memcpy(*offer, &head, sizeof head);
-    pl_book_write(parts->local_book, *offer + sizeof head);
+    pl_av_write(parts->local_av, *offer + sizeof head);
     return MPI_SUCCESS;
 }
 
@@ -66,10 +66,10 @@ static int read_offer(struct pl_intercomm_parts *parts, const unsigned char *dat
     if (length >= sizeof head)
         memcpy(&head, data, sizeof head);
     if (length >= sizeof head && head.members == (uint32_t)parts->remote->size)
-        rc = pl_book_read(parts->remote_book, &at, end);
+        rc = pl_av_read(parts->remote_av, &at, end);
     if (rc)
         return rc;
-    if (at != end || !parts->remote_book->begin)
+    if (at != end || !parts->remote_av->begin)
         return pl_fail(MPI_ERR_OTHER, "what the remote leader says is damaged");
     if (!parts->first)
         parts->id = (struct pl_comm_id){ head.home, head.serial };
@@ -77,46 +77,46 @@ static int read_offer(struct pl_intercomm_parts *parts, const unsigned char *dat
 }
 
 /* Brings the own group's offer, and takes the other's. */
-static int exchange(struct pl_meeting *leaders, struct pl_intercomm_parts *parts)
+static int exchange(struct pl_exchange *leaders, struct pl_intercomm_parts *parts)
 {
     unsigned char *offer;
     const void *theirs;
     size_t length;
-    int rc = write_offer(parts, &offer, &leaders->gift_length);
+    int rc = write_offer(parts, &offer, &leaders->payload_length);
     if (rc)
         return rc;
-    leaders->gift = offer;
-    if (leaders->me != leaders->host) {
-        rc = pl_meeting_attend(leaders, &theirs, &length);
+    leaders->payload = offer;
+    if (leaders->me != leaders->coordinator) {
+        rc = pl_exchange_join(leaders, &theirs, &length);
     } else {
-        rc = pl_meeting_gather(leaders);
+        rc = pl_exchange_gather(leaders);
         if (rc == MPI_SUCCESS)
-            theirs = pl_meeting_gift(leaders, 1, &length);
+            theirs = pl_exchange_payload(leaders, 1, &length);
         if (rc == MPI_SUCCESS)
-            rc = pl_meeting_tell(leaders, offer, leaders->gift_length);
+            rc = pl_exchange_answer(leaders, offer, leaders->payload_length);
     }
     if (rc == MPI_SUCCESS)
         rc = read_offer(parts, theirs, length);
-    leaders->gift = NULL;
+    leaders->payload = NULL;
     free(offer);
     return rc;
 }
 
-static int gather(struct pl_meeting *side, struct pl_intercomm_parts *parts)
+static int gather(struct pl_exchange *side, struct pl_intercomm_parts *parts)
 {
-    int rc = pl_meeting_gather(side);
-    return rc ? rc : pl_book_collect(parts->local_book, side);
+    int rc = pl_exchange_gather(side);
+    return rc ? rc : pl_av_collect(parts->local_av, side);
 }
 
 /* The own group meets, then the leaders. Who looks after one meeting looks after the remote group too. What fails in
  * the own group's is told to the other leader. */
-static int meet_leader(struct pl_meeting *side, struct pl_intercomm_parts *parts, int remote_leader)
+static int exchange_with_leader(struct pl_exchange *side, struct pl_intercomm_parts *parts, int remote_leader)
 {
     uint64_t own = pl_process_self(), other = pl_group_proc(parts->remote, remote_leader);
     bool first = own < other;
     struct pl_group two = { .size = 2, .first = first ? own : other };
     two.stride = (int64_t)((first ? other : own) - two.first);
-    struct pl_meeting leaders = {
+    struct pl_exchange leaders = {
         .group = &two,
         .members = 2,
         .me = !first,
@@ -139,23 +139,23 @@ static int meet_leader(struct pl_meeting *side, struct pl_intercomm_parts *parts
     char why[PL_DETAIL_MAX];
     int gathered = gather(side, parts);
     snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
-    rc = pl_meeting_open(&leaders);
+    rc = pl_exchange_open(&leaders);
     if (rc == MPI_SUCCESS)
         rc = gathered ? pl_fail(gathered, "%s", why) : exchange(&leaders, parts);
-    if (rc && leaders.door)
-        pl_meeting_refuse(&leaders, rc);
-    pl_meeting_close(&leaders);
+    if (rc && leaders.listener)
+        pl_exchange_refuse(&leaders, rc);
+    pl_exchange_close(&leaders);
     side->others = NULL;
     free(key);
     return rc;
 }
 
-static int tell_group(struct pl_meeting *side, const struct pl_intercomm_parts *parts)
+static int tell_group(struct pl_exchange *side, const struct pl_intercomm_parts *parts)
 {
     struct news head = { parts->id.home,         parts->local_id.home,          parts->id.serial,
                          parts->local_id.serial, (uint32_t)parts->remote->size, parts->first };
     size_t list = head.remote * sizeof(int32_t),
-           size = sizeof head + list + pl_book_size(parts->local_book) + pl_book_size(parts->remote_book);
+           size = sizeof head + list + pl_av_size(parts->local_av) + pl_av_size(parts->remote_av);
     unsigned char *message = pl_malloc(size), *at = message;
     if (!message)
         return pl_fail_memory("the answer to a group's members");
@@ -165,22 +165,22 @@ static int tell_group(struct pl_meeting *side, const struct pl_intercomm_parts *
         int32_t rank = PL_PROC_RANK(pl_group_proc(parts->remote, i));
         memcpy(at, &rank, sizeof rank);
     }
-    at = pl_book_write(parts->local_book, at);
-    pl_book_write(parts->remote_book, at);
-    int rc = pl_meeting_tell(side, message, size);
+    at = pl_av_write(parts->local_av, at);
+    pl_av_write(parts->remote_av, at);
+    int rc = pl_exchange_answer(side, message, size);
     free(message);
     return rc;
 }
 
 /* Only the leader knows: the others come, and are told. */
-static int lead_alone(struct pl_meeting *side)
+static int lead_alone(struct pl_exchange *side)
 {
     const struct news nobody = { .remote = 0 };
-    int rc = pl_meeting_gather(side);
-    return rc ? rc : pl_meeting_tell(side, &nobody, sizeof nobody);
+    int rc = pl_exchange_gather(side);
+    return rc ? rc : pl_exchange_answer(side, &nobody, sizeof nobody);
 }
 
-static int lead(struct pl_meeting *side, struct pl_intercomm_parts *parts, struct pl_group *remote, int remote_leader)
+static int lead(struct pl_exchange *side, struct pl_intercomm_parts *parts, struct pl_group *remote, int remote_leader)
 {
     if (remote->size == 0)
         return lead_alone(side);
@@ -188,12 +188,12 @@ static int lead(struct pl_meeting *side, struct pl_intercomm_parts *parts, struc
     if (rc)
         return rc;
     parts->remote = pl_object_retain(remote);
-    parts->remote_book = pl_book_create(remote);
-    if (!parts->remote_book)
+    parts->remote_av = pl_av_create(remote);
+    if (!parts->remote_av)
         return MPI_ERR_NO_MEM;
     parts->id = pl_comm_new_id();
     parts->local_id = pl_comm_new_id();
-    rc = meet_leader(side, parts, remote_leader);
+    rc = exchange_with_leader(side, parts, remote_leader);
     return rc ? rc : tell_group(side, parts);
 }
 
@@ -215,16 +215,16 @@ static int read_remote(struct pl_intercomm_parts *parts, const unsigned char *ra
         return MPI_ERR_NO_MEM;
     parts->remote = pl_object_retain(group);
     pl_handle_drop(group);
-    parts->remote_book = pl_book_create(parts->remote);
-    return parts->remote_book ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    parts->remote_av = pl_av_create(parts->remote);
+    return parts->remote_av ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-static int follow(struct pl_meeting *side, struct pl_intercomm_parts *parts)
+static int follow(struct pl_exchange *side, struct pl_intercomm_parts *parts)
 {
     const void *data;
     size_t length;
     struct news head;
-    int rc = pl_meeting_attend(side, &data, &length);
+    int rc = pl_exchange_join(side, &data, &length);
     if (rc)
         return rc;
     const unsigned char *at = data, *end = at + length;
@@ -239,9 +239,9 @@ static int follow(struct pl_meeting *side, struct pl_intercomm_parts *parts)
     rc = read_remote(parts, at, head.remote);
     at += head.remote * sizeof(int32_t);
     if (rc == MPI_SUCCESS)
-        rc = pl_book_read(parts->local_book, &at, end);
+        rc = pl_av_read(parts->local_av, &at, end);
     if (rc == MPI_SUCCESS)
-        rc = pl_book_read(parts->remote_book, &at, end);
+        rc = pl_av_read(parts->remote_av, &at, end);
     if (rc)
         return rc;
     if (at != end)
@@ -261,13 +261,13 @@ static int meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_gr
 {
     unsigned char card[PL_CARD_MAX];
     struct pl_group *local = parts->local;
-    struct pl_meeting side = {
+    struct pl_exchange side = {
         .group = local,
         .members = (uint32_t)local->size,
         .me = (uint32_t)local->rank,
-        .host = (uint32_t)local_leader,
-        .gift = card,
-        .gift_length = pl_engine_card(engine, card),
+        .coordinator = (uint32_t)local_leader,
+        .payload = card,
+        .payload_length = pl_engine_card(engine, card),
         .tag = tag,
         .who = "the local group's processes",
         .patience = patience,
@@ -277,12 +277,12 @@ static int meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_gr
     if (rc)
         return rc;
     side.key = key;
-    rc = pl_meeting_open(&side);
+    rc = pl_exchange_open(&side);
     if (rc == MPI_SUCCESS)
         rc = local->rank == local_leader ? lead(&side, parts, remote, remote_leader) : follow(&side, parts);
-    if (rc && side.door)
-        pl_meeting_refuse(&side, rc);
-    pl_meeting_close(&side);
+    if (rc && side.listener)
+        pl_exchange_refuse(&side, rc);
+    pl_exchange_close(&side);
     free(key);
     return rc;
 }
@@ -304,16 +304,16 @@ int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl
     int rc = pl_patience(info, &patience);
     if (rc)
         return rc;
-    parts.local_book = pl_book_create(local);
-    if (!parts.local_book)
+    parts.local_av = pl_av_create(local);
+    if (!parts.local_av)
         return MPI_ERR_NO_MEM;
     rc = meet(&parts, local_leader, remote, remote_leader, tag, patience, &instance->engine);
     if (rc == MPI_SUCCESS && parts.remote)
         rc = pl_intercomm_assemble(instance, &parts, comm);
     if (rc == MPI_SUCCESS && *comm)
         rc = pl_comm_dress(comm, info, errhandler);
-    pl_book_release(parts.local_book);
-    pl_book_release(parts.remote_book);
+    pl_av_release(parts.local_av);
+    pl_av_release(parts.remote_av);
     pl_object_release(parts.remote);
     return rc;
 }

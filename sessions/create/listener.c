@@ -6,58 +6,58 @@
 #include "mpi.h"
 #include "sessions/port/parts.h"
 
-static struct pl_lock door_lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
-static struct pl_engine door_engine;
-static bool door_is_open;
+static struct pl_lock listener_lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
+static struct pl_engine listener_engine;
+static bool listener_is_open;
 
 /* The process lock is held. */
-static void close_door(void)
+static void close_listener(void)
 {
-    pl_process_publish(PL_CARD_DOOR, NULL, 0);
-    pl_ports_close(&door_engine);
-    pl_engine_close(&door_engine);
+    pl_process_publish(PL_CARD_LISTENER, NULL, 0);
+    pl_ports_close(&listener_engine);
+    pl_engine_close(&listener_engine);
     pl_ports_forget();
-    pl_lock_fini(&door_engine.lock);
-    pl_meeting_forget_early();
-    door_is_open = false;
+    pl_lock_fini(&listener_engine.lock);
+    pl_exchange_forget_early();
+    listener_is_open = false;
 }
 
-int pl_door_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *, const void *),
-                 struct pl_engine **door)
+int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *, const void *),
+                 struct pl_engine **listener)
 {
     int rc = MPI_SUCCESS;
-    pl_lock_take(&door_lock);
-    if (!door_is_open) {
-        rc = pl_engine_open(&door_engine, NULL, MPI_THREAD_MULTIPLE);
+    pl_lock_take(&listener_lock);
+    if (!listener_is_open) {
+        rc = pl_engine_open(&listener_engine, NULL, MPI_THREAD_MULTIPLE);
         if (rc)
             goto out;
-        door_engine.door_arrived = arrived;
-        rc = pl_process_publish(PL_CARD_DOOR, door_engine.card, door_engine.card_length);
+        listener_engine.listener_arrived = arrived;
+        rc = pl_process_publish(PL_CARD_LISTENER, listener_engine.card, listener_engine.card_length);
         if (rc) {
-            pl_engine_close(&door_engine);
-            pl_lock_fini(&door_engine.lock);
+            pl_engine_close(&listener_engine);
+            pl_lock_fini(&listener_engine.lock);
             goto out;
         }
-        door_is_open = true;
-        pl_process.closing = close_door;
+        listener_is_open = true;
+        pl_process.closing = close_listener;
     }
-    *door = &door_engine;
+    *listener = &listener_engine;
 out:
-    pl_lock_drop(&door_lock);
+    pl_lock_drop(&listener_lock);
     return rc;
 }
 
-int pl_door_peer(struct pl_engine *door, int rank, struct pl_peer **peer)
+int pl_listener_peer(struct pl_engine *listener, int rank, struct pl_peer **peer)
 {
     unsigned char card[PL_CARD_MAX];
     size_t length;
-    int rc = pl_process_lookup(PL_PROC(0, rank), PL_CARD_DOOR, card, &length);
-    return rc ? rc : pl_engine_peer(door, card, length, PL_PROC(0, rank), peer);
+    int rc = pl_process_lookup(PL_PROC(0, rank), PL_CARD_LISTENER, card, &length);
+    return rc ? rc : pl_engine_peer(listener, card, length, PL_PROC(0, rank), peer);
 }
 
-void pl_door_idle(struct pl_engine *door, struct pl_wait *wait)
+void pl_listener_idle(struct pl_engine *listener, struct pl_wait *wait)
 {
-    if (pl_engine_nudge_others(door) > 0)
+    if (pl_engine_nudge_others(listener) > 0)
         wait->rounds = 0;
-    pl_engine_idle(door, wait);
+    pl_engine_idle(listener, wait);
 }

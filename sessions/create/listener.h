@@ -9,19 +9,19 @@
 #include "core/engine/engine.h"
 
 /* The open door. Messages go to `arrived`, called with its lock held. */
-int pl_door_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *, const void *),
-                 struct pl_engine **door);
+int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *, const void *),
+                 struct pl_engine **listener);
 
 /* The door of a rank of the job. PL_AGAIN: it is not open yet. Lock held. */
-int pl_door_peer(struct pl_engine *door, int rank, struct pl_peer **peer);
+int pl_listener_peer(struct pl_engine *listener, int rank, struct pl_peer **peer);
 
 /* Between unsuccessful rounds: moves the other engines on, spins, yields, sleeps. */
-void pl_door_idle(struct pl_engine *door, struct pl_wait *wait);
+void pl_listener_idle(struct pl_engine *listener, struct pl_wait *wait);
 
 /* The same, with what all kinds of messages are for. */
-int pl_meeting_door(struct pl_engine **door);
+int pl_exchange_listener(struct pl_engine **listener);
 
 /* exchange.c: throws away what came for meetings that never took place. */
-void pl_meeting_forget_early(void);
+void pl_exchange_forget_early(void);
 
 #endif

@@ -35,7 +35,7 @@ struct pl_instance *pl_group_instance(const struct pl_group *group, const char *
 int pl_patience(struct pl_info *info, long *milliseconds);
 
 /* Puts the gifts that a host has collected, which are cards, into the book. */
-int pl_book_collect(struct pl_book *book, const struct pl_meeting *meeting);
+int pl_av_collect(struct pl_av *av, const struct pl_exchange *exchange);
 
 /* What the user wants of a new communicator. MPI_ERR_NO_MEM: it is freed, and NULL. */
 int pl_comm_dress(struct pl_comm **comm, struct pl_info *info, struct pl_errhandler *errhandler);

@@ -52,7 +52,7 @@ static int share(struct pl_comm *comm, int root, int error, struct pl_deal *deal
 }
 
 /* Who is connected notices when the other dies, though they never talk. Where the way is one that notices. */
-static void reach_others(struct pl_comm *comm)
+static void cma_others(struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;
     struct pl_peer *peer;
@@ -69,13 +69,13 @@ static int assemble(struct pl_comm *comm, const struct pl_deal *deal, const stru
     struct pl_intercomm_parts parts = {
         .parent = comm, .local = comm->group, .id = news->id, .local_id = news->local_id, .first = first
     };
-    int rc = pl_roster_read(comm->instance, deal->remote, news->length, &parts.remote, &parts.remote_book);
+    int rc = pl_group_wire_read(comm->instance, deal->remote, news->length, &parts.remote, &parts.remote_av);
     if (rc)
         return rc;
     rc = pl_intercomm_assemble(comm->instance, &parts, made);
-    pl_book_release(parts.remote_book);
+    pl_av_release(parts.remote_av);
     if (rc == MPI_SUCCESS)
-        reach_others(*made);
+        cma_others(*made);
     pl_handle_drop(parts.remote);
     return rc;
 }
@@ -86,15 +86,15 @@ typedef int work_function(void *context, struct pl_deal *deal);
 static int negotiate(int root, struct pl_comm *comm, work_function *work, void *context, struct pl_deal *deal,
                      struct news *news)
 {
-    unsigned char *roster = NULL;
-    int rc = pl_roster_gather(comm, root, &roster, &deal->length);
-    deal->roster = roster;
+    unsigned char *wire = NULL;
+    int rc = pl_group_wire_gather(comm, root, &wire, &deal->length);
+    deal->wire = wire;
     if (rc == MPI_SUCCESS && comm->rank == root) {
-        deal->networked = pl_roster_is_networked(roster, deal->length);
+        deal->networked = pl_group_wire_is_networked(wire, deal->length);
         rc = work(context, deal);
     }
     rc = share(comm, root, rc, deal, news);
-    free(roster);
+    free(wire);
     return rc;
 }
 
@@ -151,15 +151,15 @@ int pl_port_connect(const char *name, struct pl_info *info, int root, struct pl_
 /* Opens a port, has somebody started who will connect to it, and accepts. */
 static int host(void *context, struct pl_deal *deal)
 {
-    const struct pl_port_guests *guests = context;
+    const struct pl_port_participants *participants = context;
     char name[MPI_MAX_PORT_NAME];
     int rc = pl_port_open(false, name);
     if (rc)
         return rc;
     deal->final = true; /* they are on this node */
-    deal->hopeless = guests->hopeless;
-    deal->context = guests->context;
-    rc = guests->invite(guests->context, name);
+    deal->abort_reason = participants->abort_reason;
+    deal->context = participants->context;
+    rc = participants->invite(participants->context, name);
     if (rc == MPI_SUCCESS)
         rc = pl_port_wait_accept(name, deal);
     char why[PL_DETAIL_MAX];
@@ -168,7 +168,7 @@ static int host(void *context, struct pl_deal *deal)
     return rc ? pl_fail(rc, "%s", why) : MPI_SUCCESS;
 }
 
-int pl_port_host(struct pl_port_guests *guests, int root, struct pl_comm *comm, struct pl_comm **made)
+int pl_port_host(struct pl_port_participants *participants, int root, struct pl_comm *comm, struct pl_comm **made)
 {
-    return meet(root, comm, true, host, guests, made);
+    return meet(root, comm, true, host, participants, made);
 }

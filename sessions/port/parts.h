@@ -19,14 +19,14 @@
 /* The text of a port, taken apart. */
 struct pl_port_name {
     uint64_t port;
-    struct pl_whereabouts process;
+    struct pl_locator process;
     size_t card_length;
     unsigned char card[PL_CARD_MAX]; /* of the door */
 };
 int pl_port_parse(const char *text, struct pl_port_name *name);
 
 /* What a root brings to the other, besides the list of its members (core/comm/group_wire.h), which follows. */
-struct pl_offer {
+struct pl_port_proposal {
     int32_t error;  /* an error class: then only a text follows */
     uint32_t serial; /* of the new communicator; the acceptor's counts */
     uint64_t home;
@@ -37,12 +37,12 @@ struct pl_caller {
     struct pl_list link;
     const struct pl_origin *from;
     struct pl_peer *peer;
-    struct pl_whereabouts process;
+    struct pl_locator process;
     bool final; /* its group has got all transports that it can */
     uint64_t token;
-    enum { PL_CALLER_WAITS, PL_CALLER_OFFERED, PL_CALLER_TAKEN, PL_CALLER_GONE } state;
+    enum { PL_CALLER_WAITS, PL_CALLER_PROPOSED, PL_CALLER_TAKEN, PL_CALLER_GONE } state;
     size_t length;
-    unsigned char roster[];
+    unsigned char wire[];
 };
 
 /* The port's first caller, taken out of its queue; NULL: there is none. False: the port is not open. */
@@ -50,9 +50,9 @@ bool pl_port_next(uint64_t port, struct pl_caller **caller);
 void pl_port_put_back(uint64_t port, struct pl_caller *caller); /* the port is open: the lock was held since */
 
 /* Offers it a list of members; frees it when that fails. */
-int pl_port_offer(struct pl_engine *door, struct pl_caller *caller, const struct pl_offer *offer,
-                  const unsigned char *roster, size_t length);
-void pl_port_refuse(struct pl_engine *door, struct pl_caller *caller, int error, const char *why);
+int pl_port_propose(struct pl_engine *listener, struct pl_caller *caller, const struct pl_port_proposal *proposal,
+                  const unsigned char *wire, size_t length);
+void pl_port_refuse(struct pl_engine *listener, struct pl_caller *caller, int error, const char *why);
 void pl_port_drop(struct pl_caller *caller);
 
 /* A call of this process's. */
@@ -63,13 +63,13 @@ struct pl_outcall {
     bool done;
     int error;               /* of the answer */
     char why[PL_DETAIL_MAX]; /* ... in words */
-    unsigned char *answer;   /* struct pl_offer and the roster; malloc'ed */
+    unsigned char *answer;   /* struct pl_port_proposal and the roster; malloc'ed */
     size_t length;
 };
-int pl_port_call(struct pl_engine *door, const struct pl_port_name *name, const unsigned char *roster, size_t length,
+int pl_port_call(struct pl_engine *listener, const struct pl_port_name *name, const unsigned char *wire, size_t length,
                  bool final, struct pl_outcall *call);
 /* Ends it: `taken`, or given up. */
-void pl_port_end_call(struct pl_engine *door, struct pl_outcall *call, bool taken);
+void pl_port_end_call(struct pl_engine *listener, struct pl_outcall *call, bool taken);
 
 /*
  * The roots. Lock not held. `remote` is malloc'ed: the other's list of members. PL_UNREACHABLE: the other side is on
@@ -82,24 +82,24 @@ struct pl_deal {
     bool final;    /* the group has got all transports that it can */
     bool networked; /* ... the network, at every member */
     char why[PL_DETAIL_MAX]; /* not: why not, as far as the root knows */
-    const unsigned char *roster;
+    const unsigned char *wire;
     size_t length;
     struct pl_comm *comm;
     struct pl_comm_id id;
     unsigned char *remote;
     size_t remote_length;
-    const char *(*hopeless)(const void *context); /* why nobody will come any more; NULL: one cannot know */
+    const char *(*abort_reason)(const void *context); /* why nobody will come any more; NULL: one cannot know */
     const void *context;
 };
 int pl_port_wait_accept(const char *name, struct pl_deal *deal);
 int pl_port_wait_connect(const char *name, struct pl_deal *deal);
 
 /* The door closes: callers are told. Then nothing is left. */
-void pl_ports_close(struct pl_engine *door);
+void pl_ports_close(struct pl_engine *listener);
 void pl_ports_forget(void);
 
 /* A message for ports. */
-void pl_port_arrived(struct pl_engine *door, const struct pl_origin *from, const struct pl_header *header,
+void pl_port_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
                      const void *data);
 
 #endif

@@ -45,13 +45,13 @@ static uint64_t tokens;
 
 static struct fixed fixed_of(uint64_t port)
 {
-    struct pl_whereabouts own = pl_whereabouts_own();
+    struct pl_locator own = pl_locator_self();
     return (struct fixed){ port, own.node, own.started, own.pid };
 }
 
-static struct pl_whereabouts process_of(const struct fixed *fixed)
+static struct pl_locator process_of(const struct fixed *fixed)
 {
-    return (struct pl_whereabouts){ fixed->node, fixed->started, fixed->pid };
+    return (struct pl_locator){ fixed->node, fixed->started, fixed->pid };
 }
 
 /* Tells a text that was cut or mistyped. */
@@ -63,13 +63,13 @@ static uint32_t check_of(const unsigned char *data, size_t length)
     return (uint32_t)(sum ^ sum >> 32);
 }
 
-static void write_name(uint64_t number, const struct pl_engine *door, char name[MPI_MAX_PORT_NAME])
+static void write_name(uint64_t number, const struct pl_engine *listener, char name[MPI_MAX_PORT_NAME])
 {
     unsigned char data[BYTES_MAX];
     struct fixed fixed = fixed_of(number);
-    size_t length = sizeof fixed + door->card_length;
+    size_t length = sizeof fixed + listener->card_length;
     memcpy(data, &fixed, sizeof fixed);
-    memcpy(data + sizeof fixed, door->card, door->card_length);
+    memcpy(data + sizeof fixed, listener->card, listener->card_length);
     int at = snprintf(name, MPI_MAX_PORT_NAME, PREFIX "%08x:", check_of(data, length));
     for (size_t i = 0; i < length; i++)
         at += snprintf(name + at, MPI_MAX_PORT_NAME - (size_t)at, "%02x", data[i]);
@@ -138,31 +138,31 @@ static struct port *find(uint64_t number)
 
 int pl_port_open(bool far, char name[MPI_MAX_PORT_NAME])
 {
-    struct pl_engine *door;
+    struct pl_engine *listener;
     struct port *port = pl_malloc(sizeof *port);
     if (!port)
         return pl_fail_memory("a port");
-    int rc = pl_meeting_door(&door);
+    int rc = pl_exchange_listener(&listener);
     if (rc == MPI_SUCCESS && getrandom(&port->number, sizeof port->number, 0) != sizeof port->number)
         rc = pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for a port");
     if (rc) {
         free(port);
         return rc;
     }
-    if (far && pl_engine_add_network(door))
+    if (far && pl_engine_add_network(listener))
         pl_log("engine", 1, "other hosts cannot call at this port: %s", pl_error_detail(NULL));
     pl_list_init(&port->callers);
-    pl_engine_enter(door);
+    pl_engine_enter(listener);
     pl_list_append(&ports, &port->link);
-    write_name(port->number, door, name);
-    pl_engine_leave(door);
+    write_name(port->number, listener, name);
+    pl_engine_leave(listener);
     return MPI_SUCCESS;
 }
 
-static void close_port(struct pl_engine *door, struct port *port)
+static void close_port(struct pl_engine *listener, struct port *port)
 {
     PL_LIST_EACH (caller, &port->callers, struct pl_caller, link)
-        pl_port_refuse(door, caller, MPI_ERR_PORT, "the port was closed");
+        pl_port_refuse(listener, caller, MPI_ERR_PORT, "the port was closed");
     pl_list_remove(&port->link);
     free(port);
 }
@@ -170,28 +170,28 @@ static void close_port(struct pl_engine *door, struct port *port)
 int pl_port_close(const char *text)
 {
     struct pl_port_name name;
-    struct pl_engine *door;
+    struct pl_engine *listener;
     int rc = pl_port_parse(text, &name);
     if (rc == MPI_SUCCESS)
-        rc = pl_meeting_door(&door);
+        rc = pl_exchange_listener(&listener);
     if (rc)
         return rc;
-    pl_engine_enter(door);
+    pl_engine_enter(listener);
     struct port *port = find(name.port);
     if (port)
-        close_port(door, port);
-    pl_engine_leave(door);
+        close_port(listener, port);
+    pl_engine_leave(listener);
     return port ? MPI_SUCCESS : bad_name(text, "is no open port of this process");
 }
 
-void pl_ports_close(struct pl_engine *door)
+void pl_ports_close(struct pl_engine *listener)
 {
-    pl_engine_enter(door);
-    while (pl_engine_progress(door) > 0) /* who has called already is told, too */
+    pl_engine_enter(listener);
+    while (pl_engine_progress(listener) > 0) /* who has called already is told, too */
         continue;
     PL_LIST_EACH (port, &ports, struct port, link)
-        close_port(door, port);
-    pl_engine_leave(door);
+        close_port(listener, port);
+    pl_engine_leave(listener);
 }
 
 void pl_ports_forget(void)
@@ -202,14 +202,14 @@ void pl_ports_forget(void)
 
 /* --- what is said ----------------------------------------------------------------------------------------------- */
 
-static int say(struct pl_engine *door, struct pl_peer *peer, int kind, uint64_t token, const void *data, size_t size)
+static int say(struct pl_engine *listener, struct pl_peer *peer, int kind, uint64_t token, const void *data, size_t size)
 {
-    struct pl_header header = { .kind = PL_MSG_DOOR, .tag = kind, .token = token };
-    return pl_engine_control(door, peer, &header, data, size);
+    struct pl_header header = { .kind = PL_MSG_LISTENER, .tag = kind, .token = token };
+    return pl_engine_control(listener, peer, &header, data, size);
 }
 
 /* A head, and what follows it. */
-static int say_with(struct pl_engine *door, struct pl_peer *peer, int kind, uint64_t token, const void *head,
+static int say_with(struct pl_engine *listener, struct pl_peer *peer, int kind, uint64_t token, const void *head,
                     size_t head_size, const void *data, size_t size)
 {
     unsigned char *message = pl_malloc(head_size + size);
@@ -217,23 +217,23 @@ static int say_with(struct pl_engine *door, struct pl_peer *peer, int kind, uint
         return pl_fail_memory("a message to another job");
     memcpy(message, head, head_size);
     memcpy(message + head_size, data, size);
-    int rc = say(door, peer, kind, token, message, head_size + size);
+    int rc = say(listener, peer, kind, token, message, head_size + size);
     free(message);
     return rc;
 }
 
-static int reach(struct pl_engine *door, const struct pl_origin *from, struct pl_peer **peer)
+static int cma(struct pl_engine *listener, const struct pl_origin *from, struct pl_peer **peer)
 {
-    return pl_engine_peer(door, from->card, from->card_length, UINT64_MAX, peer);
+    return pl_engine_peer(listener, from->card, from->card_length, UINT64_MAX, peer);
 }
 
-static void answer_error(struct pl_engine *door, const struct pl_origin *from, uint64_t token, int error,
+static void answer_error(struct pl_engine *listener, const struct pl_origin *from, uint64_t token, int error,
                          const char *why)
 {
     struct pl_peer *peer;
-    struct pl_offer offer = { .error = error };
-    if (reach(door, from, &peer) == MPI_SUCCESS) /* who cannot be told has gone */
-        say_with(door, peer, PL_DOOR_OFFER, token, &offer, sizeof offer, why, strlen(why));
+    struct pl_port_proposal proposal = { .error = error };
+    if (cma(listener, from, &peer) == MPI_SUCCESS) /* who cannot be told has gone */
+        say_with(listener, peer, PL_LISTENER_PROPOSE, token, &proposal, sizeof proposal, why, strlen(why));
 }
 
 void pl_port_drop(struct pl_caller *caller)
@@ -242,9 +242,9 @@ void pl_port_drop(struct pl_caller *caller)
     free(caller);
 }
 
-void pl_port_refuse(struct pl_engine *door, struct pl_caller *caller, int error, const char *why)
+void pl_port_refuse(struct pl_engine *listener, struct pl_caller *caller, int error, const char *why)
 {
-    answer_error(door, caller->from, caller->token, error, why);
+    answer_error(listener, caller->from, caller->token, error, why);
     pl_port_drop(caller);
 }
 
@@ -262,53 +262,53 @@ bool pl_port_next(uint64_t number, struct pl_caller **caller)
     return port != NULL;
 }
 
-int pl_port_offer(struct pl_engine *door, struct pl_caller *caller, const struct pl_offer *offer,
-                  const unsigned char *roster, size_t length)
+int pl_port_propose(struct pl_engine *listener, struct pl_caller *caller, const struct pl_port_proposal *proposal,
+                  const unsigned char *wire, size_t length)
 {
-    int rc = reach(door, caller->from, &caller->peer);
+    int rc = cma(listener, caller->from, &caller->peer);
     if (rc == MPI_SUCCESS)
-        rc = say_with(door, caller->peer, PL_DOOR_OFFER, caller->token, offer, sizeof *offer, roster, length);
+        rc = say_with(listener, caller->peer, PL_LISTENER_PROPOSE, caller->token, proposal, sizeof *proposal, wire, length);
     if (rc) {
         free(caller);
         return rc;
     }
-    caller->state = PL_CALLER_OFFERED;
+    caller->state = PL_CALLER_PROPOSED;
     pl_list_append(&offered, &caller->link);
     return MPI_SUCCESS;
 }
 
-int pl_port_call(struct pl_engine *door, const struct pl_port_name *name, const unsigned char *roster, size_t length,
+int pl_port_call(struct pl_engine *listener, const struct pl_port_name *name, const unsigned char *wire, size_t length,
                  bool final, struct pl_outcall *call)
 {
     *call = (struct pl_outcall){ .token = ++tokens };
     pl_list_init(&call->link);
     struct call head = { fixed_of(name->port), final };
-    int rc = pl_engine_peer(door, name->card, name->card_length, UINT64_MAX, &call->peer);
+    int rc = pl_engine_peer(listener, name->card, name->card_length, UINT64_MAX, &call->peer);
     if (rc == MPI_SUCCESS)
-        rc = say_with(door, call->peer, PL_DOOR_CALL, call->token, &head, sizeof head, roster, length);
+        rc = say_with(listener, call->peer, PL_LISTENER_CALL, call->token, &head, sizeof head, wire, length);
     if (rc == MPI_SUCCESS)
         pl_list_append(&calls, &call->link);
     return rc;
 }
 
-void pl_port_end_call(struct pl_engine *door, struct pl_outcall *call, bool taken)
+void pl_port_end_call(struct pl_engine *listener, struct pl_outcall *call, bool taken)
 {
     pl_list_remove(&call->link);
     if (taken || !call->done)
-        say(door, call->peer, taken ? PL_DOOR_TAKE : PL_DOOR_HANG_UP, call->token, NULL, 0);
+        say(listener, call->peer, taken ? PL_LISTENER_TAKE : PL_LISTENER_HANG_UP, call->token, NULL, 0);
     free(call->answer);
     call->answer = NULL;
 }
 
 /* --- what arrives ----------------------------------------------------------------------------------------------- */
 
-static void wake(struct pl_engine *door)
+static void wake(struct pl_engine *listener)
 {
-    if (atomic_load(&door->sleepers) > 0)
-        pl_engine_wake(door);
+    if (atomic_load(&listener->sleepers) > 0)
+        pl_engine_wake(listener);
 }
 
-static void call_arrived(struct pl_engine *door, const struct pl_origin *from, uint64_t token,
+static void call_arrived(struct pl_engine *listener, const struct pl_origin *from, uint64_t token,
                          const unsigned char *data, size_t size)
 {
     struct call head;
@@ -317,12 +317,12 @@ static void call_arrived(struct pl_engine *door, const struct pl_origin *from, u
     memcpy(&head, data, sizeof head);
     struct port *port = find(head.fixed.port);
     if (!port) {
-        answer_error(door, from, token, MPI_ERR_PORT, "its process has no such port open, or not any more");
+        answer_error(listener, from, token, MPI_ERR_PORT, "its process has no such port open, or not any more");
         return;
     }
     struct pl_caller *caller = pl_malloc(sizeof *caller + size - sizeof head);
     if (!caller) {
-        answer_error(door, from, token, MPI_ERR_NO_MEM, "the accepting process is out of memory");
+        answer_error(listener, from, token, MPI_ERR_NO_MEM, "the accepting process is out of memory");
         return;
     }
     *caller = (struct pl_caller){
@@ -332,40 +332,40 @@ static void call_arrived(struct pl_engine *door, const struct pl_origin *from, u
         .token = token,
         .length = size - sizeof head,
     };
-    memcpy(caller->roster, data + sizeof head, caller->length);
+    memcpy(caller->wire, data + sizeof head, caller->length);
     pl_list_append(&port->callers, &caller->link);
-    wake(door);
+    wake(listener);
 }
 
 /* An offer that nobody waits for any more is declined. */
-static void offer_arrived(struct pl_engine *door, const struct pl_origin *from, uint64_t token,
+static void propose_arrived(struct pl_engine *listener, const struct pl_origin *from, uint64_t token,
                           const unsigned char *data, size_t size)
 {
-    struct pl_offer offer;
+    struct pl_port_proposal proposal;
     struct pl_peer *peer;
     PL_LIST_EACH (call, &calls, struct pl_outcall, link) {
         if (call->token != token || call->done || call->peer->engine != from->engine)
             continue;
         call->done = true;
-        wake(door);
-        if (size < sizeof offer || !(call->answer = pl_malloc(size))) {
+        wake(listener);
+        if (size < sizeof proposal || !(call->answer = pl_malloc(size))) {
             call->error = MPI_ERR_OTHER;
             snprintf(call->why, sizeof call->why, "the answer is lost");
             return;
         }
         memcpy(call->answer, data, call->length = size);
-        memcpy(&offer, data, sizeof offer);
-        if (offer.error)
+        memcpy(&proposal, data, sizeof proposal);
+        if (proposal.error)
             call->error =
-                pl_error_class_name(offer.error) || offer.error == PL_UNREACHABLE ? offer.error : MPI_ERR_OTHER;
-        if (offer.error)
-            snprintf(call->why, sizeof call->why, "%.*s", (int)(size - sizeof offer),
-                     (const char *)data + sizeof offer);
+                pl_error_class_name(proposal.error) || proposal.error == PL_UNREACHABLE ? proposal.error : MPI_ERR_OTHER;
+        if (proposal.error)
+            snprintf(call->why, sizeof call->why, "%.*s", (int)(size - sizeof proposal),
+                     (const char *)data + sizeof proposal);
         return;
     }
-    if (size >= sizeof offer && memcmp(data, &(int32_t){ MPI_SUCCESS }, sizeof(int32_t)) == 0 &&
-        reach(door, from, &peer) == MPI_SUCCESS)
-        say(door, peer, PL_DOOR_HANG_UP, token, NULL, 0);
+    if (size >= sizeof proposal && memcmp(data, &(int32_t){ MPI_SUCCESS }, sizeof(int32_t)) == 0 &&
+        cma(listener, from, &peer) == MPI_SUCCESS)
+        say(listener, peer, PL_LISTENER_HANG_UP, token, NULL, 0);
 }
 
 static bool is_caller(const struct pl_caller *caller, const struct pl_origin *from, uint64_t token)
@@ -373,12 +373,12 @@ static bool is_caller(const struct pl_caller *caller, const struct pl_origin *fr
     return caller->from->engine == from->engine && caller->token == token;
 }
 
-static void decided(struct pl_engine *door, const struct pl_origin *from, uint64_t token, bool taken)
+static void decided(struct pl_engine *listener, const struct pl_origin *from, uint64_t token, bool taken)
 {
     PL_LIST_EACH (caller, &offered, struct pl_caller, link)
-        if (is_caller(caller, from, token) && caller->state == PL_CALLER_OFFERED) {
+        if (is_caller(caller, from, token) && caller->state == PL_CALLER_PROPOSED) {
             caller->state = taken ? PL_CALLER_TAKEN : PL_CALLER_GONE;
-            wake(door);
+            wake(listener);
             return;
         }
     PL_LIST_EACH (port, &ports, struct port, link)
@@ -389,14 +389,14 @@ static void decided(struct pl_engine *door, const struct pl_origin *from, uint64
             }
 }
 
-void pl_port_arrived(struct pl_engine *door, const struct pl_origin *from, const struct pl_header *header,
+void pl_port_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
                      const void *data)
 {
     switch (header->tag) {
-    case PL_DOOR_CALL: call_arrived(door, from, header->token, data, header->size); break;
-    case PL_DOOR_OFFER: offer_arrived(door, from, header->token, data, header->size); break;
-    case PL_DOOR_TAKE: decided(door, from, header->token, true); break;
-    case PL_DOOR_HANG_UP: decided(door, from, header->token, false); break;
+    case PL_LISTENER_CALL: call_arrived(listener, from, header->token, data, header->size); break;
+    case PL_LISTENER_PROPOSE: propose_arrived(listener, from, header->token, data, header->size); break;
+    case PL_LISTENER_TAKE: decided(listener, from, header->token, true); break;
+    case PL_LISTENER_HANG_UP: decided(listener, from, header->token, false); break;
     default: break;
     }
 }

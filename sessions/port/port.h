@@ -41,12 +41,12 @@ int pl_port_connect(const char *name, struct pl_info *info, int root, struct pl_
 
 /* Accepts those whom the root itself has start: invite() gives them the name of a port, and hopeless() says why nobody
  * will come any more, or NULL. Collective; `guests` counts at the root only. */
-struct pl_port_guests {
+struct pl_port_participants {
     int (*invite)(void *context, const char *port_name);
-    const char *(*hopeless)(const void *context);
+    const char *(*abort_reason)(const void *context);
     void *context;
 };
-int pl_port_host(struct pl_port_guests *guests, int root, struct pl_comm *comm, struct pl_comm **made);
+int pl_port_host(struct pl_port_participants *participants, int root, struct pl_comm *comm, struct pl_comm **made);
 
 /* MPI_Comm_join: `self` is the World's MPI_COMM_SELF. *made is NULL when the two processes cannot reach each other. */
 int pl_port_join(int fd, struct pl_comm *self, struct pl_comm **made);

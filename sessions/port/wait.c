@@ -16,7 +16,7 @@
 #include "core/base/config.h"
 #include "core/engine/engine.h"
 #include "core/base/memory.h"
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 #include "core/comm/group_wire.h"
 #include "mpi-ext.h"
 #include "sessions/create/listener.h"
@@ -26,7 +26,7 @@ enum { LOOK_MS = 20 };
 
 /* A wait at the door, and since when. */
 struct vigil {
-    struct pl_engine *door;
+    struct pl_engine *listener;
     struct pl_waiting what;
     struct pl_wait wait;
     uint64_t node;                 /* the own one */
@@ -51,21 +51,21 @@ static int begin(struct vigil *vigil, const char *text, struct pl_deal *deal, en
                  struct pl_port_name *name)
 {
     *vigil = (struct vigil){
-        .node = pl_whereabouts_own().node, .began = deal->began ? deal->began : now_ms(), .patience = deal->patience
+        .node = pl_locator_self().node, .began = deal->began ? deal->began : now_ms(), .patience = deal->patience
     };
     deal->began = vigil->began;
     int rc = pl_port_parse(text, name);
     if (rc == MPI_SUCCESS)
-        rc = pl_meeting_door(&vigil->door);
+        rc = pl_exchange_listener(&vigil->listener);
     if (rc)
         return rc;
     if (name->process.node != vigil->node)
-        pl_engine_add_network(vigil->door); /* what that fails of, the call does */
+        pl_engine_add_network(vigil->listener); /* what that fails of, the call does */
     vigil->what = (struct pl_waiting){
         .what = what, .comm = deal->comm, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe, .context = vigil
     };
     vigil->wait.what = &vigil->what;
-    pl_engine_enter(vigil->door);
+    pl_engine_enter(vigil->listener);
     return MPI_SUCCESS;
 }
 
@@ -77,15 +77,15 @@ static bool is_late(const struct vigil *vigil)
 /* Lets others come, and moves on. */
 static void rest(struct vigil *vigil)
 {
-    pl_engine_leave(vigil->door);
-    pl_door_idle(vigil->door, &vigil->wait);
-    pl_engine_enter(vigil->door);
-    if (pl_engine_progress(vigil->door) > 0)
+    pl_engine_leave(vigil->listener);
+    pl_listener_idle(vigil->listener, &vigil->wait);
+    pl_engine_enter(vigil->listener);
+    if (pl_engine_progress(vigil->listener) > 0)
         vigil->wait.rounds = 0;
 }
 
 /* The other root's process: its connection tells, or the system, which is asked now and then. */
-static bool is_gone(struct vigil *vigil, const struct pl_peer *peer, const struct pl_whereabouts *process)
+static bool is_gone(struct vigil *vigil, const struct pl_peer *peer, const struct pl_locator *process)
 {
     if (peer->error || peer->closed)
         return true;
@@ -93,14 +93,14 @@ static bool is_gone(struct vigil *vigil, const struct pl_peer *peer, const struc
     if (now < vigil->look_at)
         return false;
     vigil->look_at = now + LOOK_MS;
-    return pl_whereabouts_ended(process);
+    return pl_locator_has_ended(process);
 }
 
 /* --- accepting ---------------------------------------------------------------------------------------------------- */
 
 static bool is_networked(const struct pl_caller *caller)
 {
-    return pl_roster_is_networked(caller->roster, caller->length);
+    return pl_group_wire_is_networked(caller->wire, caller->length);
 }
 
 static bool is_far(const struct vigil *vigil, const struct pl_caller *caller)
@@ -117,7 +117,7 @@ static const char *refusal(const struct vigil *vigil, const struct pl_deal *deal
     if (is_far(vigil, caller) && !(deal->networked && is_networked(caller)))
         return deal->networked ? "a member of the connecting group has no network"
                                : "a member of the accepting group has no network";
-    if (pl_roster_read(comm->instance, caller->roster, caller->length, &group, NULL))
+    if (pl_group_wire_read(comm->instance, caller->wire, caller->length, &group, NULL))
         return "what the connecting root says of its group is damaged";
     for (int i = 0; i < group->size && !why; i++)
         if (pl_group_find(comm->group, pl_group_proc(group, i)) != MPI_UNDEFINED)
@@ -127,21 +127,21 @@ static const char *refusal(const struct vigil *vigil, const struct pl_deal *deal
 }
 
 /* True: the caller, which is used up, has taken the offer. */
-static bool offer_to(struct vigil *vigil, struct pl_caller *caller, struct pl_deal *deal)
+static bool propose_to(struct vigil *vigil, struct pl_caller *caller, struct pl_deal *deal)
 {
     struct pl_comm_id id = pl_comm_new_id();
-    struct pl_offer offer = { .serial = id.serial, .home = id.home };
+    struct pl_port_proposal proposal = { .serial = id.serial, .home = id.home };
     bool come_again = deal->networked && !is_networked(caller) && !caller->final;
     const char *why = come_again ? "" : refusal(vigil, deal, caller);
     if (why)
-        pl_port_refuse(vigil->door, caller, come_again ? PL_UNREACHABLE : MPI_ERR_COMM, why);
-    if (why || pl_port_offer(vigil->door, caller, &offer, deal->roster, deal->length))
+        pl_port_refuse(vigil->listener, caller, come_again ? PL_UNREACHABLE : MPI_ERR_COMM, why);
+    if (why || pl_port_propose(vigil->listener, caller, &proposal, deal->wire, deal->length))
         return false;
-    while (caller->state == PL_CALLER_OFFERED && !is_gone(vigil, caller->peer, &caller->process))
+    while (caller->state == PL_CALLER_PROPOSED && !is_gone(vigil, caller->peer, &caller->process))
         rest(vigil);
     bool taken = caller->state == PL_CALLER_TAKEN && (deal->remote = pl_malloc(caller->length)) != NULL;
     if (taken) {
-        memcpy(deal->remote, caller->roster, deal->remote_length = caller->length);
+        memcpy(deal->remote, caller->wire, deal->remote_length = caller->length);
         deal->id = id;
     }
     pl_port_drop(caller);
@@ -151,7 +151,7 @@ static bool offer_to(struct vigil *vigil, struct pl_caller *caller, struct pl_de
 static int accept_one(struct vigil *vigil, uint64_t port, struct pl_deal *deal)
 {
     struct pl_caller *caller;
-    pl_engine_progress(vigil->door);
+    pl_engine_progress(vigil->listener);
     for (;;) {
         if (!pl_port_next(port, &caller))
             return pl_fail(MPI_ERR_PORT, "port_name is no open port of this process");
@@ -159,9 +159,9 @@ static int accept_one(struct vigil *vigil, uint64_t port, struct pl_deal *deal)
             pl_port_put_back(port, caller);
             return PL_UNREACHABLE;
         }
-        if (caller && offer_to(vigil, caller, deal))
+        if (caller && propose_to(vigil, caller, deal))
             return MPI_SUCCESS;
-        const char *why = deal->hopeless ? deal->hopeless(deal->context) : NULL;
+        const char *why = deal->abort_reason ? deal->abort_reason(deal->context) : NULL;
         if (why)
             return pl_fail(MPI_ERR_SPAWN, "%s", why);
         if (is_late(vigil))
@@ -180,7 +180,7 @@ int pl_port_wait_accept(const char *text, struct pl_deal *deal)
     if (rc)
         return rc;
     rc = accept_one(&vigil, name.port, deal);
-    pl_engine_leave(vigil.door);
+    pl_engine_leave(vigil.listener);
     return rc;
 }
 
@@ -202,18 +202,18 @@ static int no_port_from_here(const char *why)
 
 static int read_answer(const struct pl_outcall *call, struct pl_deal *deal)
 {
-    struct pl_offer offer;
+    struct pl_port_proposal proposal;
     if (call->error == PL_UNREACHABLE)
         return deal->final ? pl_fail(MPI_ERR_OTHER, "the accepting process asks for what was done") : PL_UNREACHABLE;
     if (call->error)
         return pl_fail(call->error, "the port did not connect: %s", call->why);
-    memcpy(&offer, call->answer, sizeof offer);
-    deal->remote_length = call->length - sizeof offer;
+    memcpy(&proposal, call->answer, sizeof proposal);
+    deal->remote_length = call->length - sizeof proposal;
     deal->remote = pl_malloc(deal->remote_length + 1);
     if (!deal->remote)
         return pl_fail_memory("the accepting group");
-    memcpy(deal->remote, call->answer + sizeof offer, deal->remote_length);
-    deal->id = (struct pl_comm_id){ offer.home, offer.serial };
+    memcpy(deal->remote, call->answer + sizeof proposal, deal->remote_length);
+    deal->id = (struct pl_comm_id){ proposal.home, proposal.serial };
     return MPI_SUCCESS;
 }
 
@@ -233,15 +233,15 @@ static int go_there(const struct vigil *vigil, const struct pl_port_name *name, 
 static int call_and_wait(struct vigil *vigil, const struct pl_port_name *name, struct pl_deal *deal)
 {
     struct pl_outcall call;
-    if (pl_whereabouts_ended(&name->process))
+    if (pl_locator_has_ended(&name->process))
         return no_port("the process that opened it has ended");
     int rc = go_there(vigil, name, deal);
     if (rc)
         return rc;
-    rc = pl_port_call(vigil->door, name, deal->roster, deal->length, deal->final, &call);
+    rc = pl_port_call(vigil->listener, name, deal->wire, deal->length, deal->final, &call);
     if (rc)
         return rc == MPI_ERR_NO_MEM ? rc : no_port(pl_error_detail(NULL));
-    pl_engine_progress(vigil->door);
+    pl_engine_progress(vigil->listener);
     while (!call.done && rc == MPI_SUCCESS) {
         if (is_gone(vigil, call.peer, &name->process))
             rc = no_port("the process that opened it has ended, or closed it");
@@ -253,7 +253,7 @@ static int call_and_wait(struct vigil *vigil, const struct pl_port_name *name, s
     }
     if (call.done)
         rc = read_answer(&call, deal);
-    pl_port_end_call(vigil->door, &call, rc == MPI_SUCCESS);
+    pl_port_end_call(vigil->listener, &call, rc == MPI_SUCCESS);
     return rc;
 }
 
@@ -265,6 +265,6 @@ int pl_port_wait_connect(const char *text, struct pl_deal *deal)
     if (rc)
         return rc;
     rc = call_and_wait(&vigil, &name, deal);
-    pl_engine_leave(vigil.door);
+    pl_engine_leave(vigil.listener);
     return rc;
 }

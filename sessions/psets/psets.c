@@ -141,7 +141,7 @@ static struct pl_psets *create(struct pl_instance *instance)
     atomic_init(&psets->refs, 1);
     psets->instance = instance;
     pl_list_init(&psets->hook.link);
-    pl_list_init(&psets->chore.link);
+    pl_list_init(&psets->deferred.link);
     add_slot(psets, &pl_psets_builtin);
     add_slot(psets, &pl_psets_node);
     add_slot(psets, &pl_psets_hwloc);

@@ -51,7 +51,7 @@ struct pl_psets {
     struct pl_hook hook;       /* the engine's lock: hook, hooked, noticed */
     bool hooked;
     uint64_t noticed;
-    struct pl_chore chore;
+    struct pl_deferred deferred;
     _Atomic bool queued;
 };
 

@@ -129,9 +129,9 @@ void pl_psets_tell(struct pl_psets *psets)
 /* --- progress --------------------------------------------------------------------------------------------------- */
 
 /* The chore may be queued again while it runs. */
-static void run_chore(struct pl_chore *chore)
+static void run_deferred(struct pl_deferred *deferred)
 {
-    struct pl_psets *psets = PL_CONTAINER(chore, struct pl_psets, chore);
+    struct pl_psets *psets = PL_CONTAINER(deferred, struct pl_psets, deferred);
     atomic_store(&psets->queued, false);
     pl_psets_tell(psets);
     pl_psets_release(psets);
@@ -155,8 +155,8 @@ static int look(struct pl_hook *hook)
         return 0;
     psets->noticed = now;
     atomic_fetch_add(&psets->refs, 1);
-    psets->chore.run = run_chore;
-    pl_list_append(&psets->instance->engine.chores, &psets->chore.link);
+    psets->deferred.run = run_deferred;
+    pl_list_append(&psets->instance->engine.deferred, &psets->deferred.link);
     return 1;
 }
 

@@ -32,17 +32,17 @@ extern const struct pl_transport_ops pl_transport_shm;
 enum { ROUNDS_MAX = 1000, LARGEST = 4 << 20, WINDOW = 64, PINGS = 2000, BUFFERS = 4, BUFFER = 128 << 10 };
 
 /* What the two processes share beside the transport: for starting together, and for the bare cases. */
-static struct board {
+static struct area {
     _Alignas(64) _Atomic uint32_t arrived;
     _Alignas(64) _Atomic uint32_t flag[2][16];
     struct { unsigned char data[PL_CARD_MAX]; size_t length; void *buffer; pid_t pid; } side[2];
     _Alignas(64) _Atomic uint64_t filled;
     _Alignas(64) _Atomic uint64_t drained;
     _Alignas(4096) unsigned char buffer[BUFFERS][BUFFER];
-} *board;
+} *area;
 
 static int me;
-static uint32_t meetings;
+static uint32_t exchanges;
 static bool one_core, asleep;
 static unsigned char *memory;
 
@@ -61,9 +61,9 @@ static void rest(void)
 
 static void meet(void)
 {
-    meetings++;
-    atomic_fetch_add(&board->arrived, 1);
-    while (atomic_load(&board->arrived) < 2 * meetings)
+    exchanges++;
+    atomic_fetch_add(&area->arrived, 1);
+    while (atomic_load(&area->arrived) < 2 * exchanges)
         rest();
 }
 
@@ -78,7 +78,7 @@ struct end {
     unsigned long arrived, sent, fetched;
     struct pl_incoming incoming[WINDOW];
 };
-static const char *bulk_mode;
+static const char *rndv_mode;
 
 static const struct pl_type bytes_type = { .size = 1, .extent = 1, .true_extent = 1, .dense = true, .solid = true };
 
@@ -88,18 +88,18 @@ static struct pl_cursor cursor_at(void *data, size_t bytes)
 }
 
 static void host_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                         const void *data, struct pl_bulk *bulk)
+                         const void *data, struct pl_rndv *rndv)
 {
     struct end *end = (struct end *)engine;
     (void)from;
     struct pl_incoming *in = &end->incoming[end->arrived++ % WINDOW];
-    if (!bulk) {
+    if (!rndv) {
         memcpy(memory, data, header->size);
         end->fetched++;
         return;
     }
     *in = (struct pl_incoming){ .data = cursor_at(memory, header->size), .size = header->size };
-    if (OPS->fetch(end->self, bulk, in) == MPI_SUCCESS)
+    if (OPS->fetch(end->self, rndv, in) == MPI_SUCCESS)
         end->fetched++;
 }
 
@@ -191,7 +191,7 @@ static long host_config_long(const char *name)
 static const char *host_config_text(const char *name)
 {
     (void)name;
-    return bulk_mode;
+    return rndv_mode;
 }
 
 static void host_log(const char *subsystem, int level, const char *format, ...)
@@ -211,15 +211,15 @@ static const struct pl_host host = {
 static struct end *end_open(const char *mode)
 {
     struct end *end = calloc(1, sizeof *end);
-    bulk_mode = mode;
+    rndv_mode = mode;
     end->id = (uint64_t)me + 1;
     if (OPS->open((struct pl_engine *)end, &host, &end->self) ||
         OPS->address(end->self, end->card, sizeof end->card, &end->card_length))
         _exit(2);
-    memcpy(board->side[me].data, end->card, end->card_length);
-    board->side[me].length = end->card_length;
+    memcpy(area->side[me].data, end->card, end->card_length);
+    area->side[me].length = end->card_length;
     meet();
-    if (OPS->connect(end->self, board->side[!me].data, board->side[!me].length, NULL, &end->endpoint))
+    if (OPS->connect(end->self, area->side[!me].data, area->side[!me].length, NULL, &end->endpoint))
         _exit(2);
     meet();
     return end;
@@ -270,11 +270,11 @@ static double flag_pings(size_t bytes)
     for (int i = 0; i < PINGS; i++) {
         count++;
         if (me == 0)
-            atomic_store_explicit(&board->flag[0][0], count, memory_order_release);
-        while (atomic_load_explicit(&board->flag[!me][0], memory_order_acquire) != count)
+            atomic_store_explicit(&area->flag[0][0], count, memory_order_release);
+        while (atomic_load_explicit(&area->flag[!me][0], memory_order_acquire) != count)
             rest();
         if (me == 1)
-            atomic_store_explicit(&board->flag[1][0], count, memory_order_release);
+            atomic_store_explicit(&area->flag[1][0], count, memory_order_release);
     }
     return (now() - start) / PINGS / 2;
 }
@@ -346,22 +346,22 @@ static double bare_copy(size_t bytes)
         piece = BUFFER / 2;
     meet();
     if (me == 0) {
-        atomic_store(&board->filled, 0);
-        atomic_store(&board->drained, 0);
+        atomic_store(&area->filled, 0);
+        atomic_store(&area->drained, 0);
     }
     meet();
     double start = now();
     for (size_t done = 0, n = 0; done < total; done += piece, n++) {
         if (me == 0) {
-            while (n - atomic_load_explicit(&board->drained, memory_order_acquire) >= BUFFERS)
+            while (n - atomic_load_explicit(&area->drained, memory_order_acquire) >= BUFFERS)
                 rest();
-            memcpy(board->buffer[n % BUFFERS], memory + done % bytes, piece);
-            atomic_store_explicit(&board->filled, n + 1, memory_order_release);
+            memcpy(area->buffer[n % BUFFERS], memory + done % bytes, piece);
+            atomic_store_explicit(&area->filled, n + 1, memory_order_release);
         } else {
-            while (atomic_load_explicit(&board->filled, memory_order_acquire) <= n)
+            while (atomic_load_explicit(&area->filled, memory_order_acquire) <= n)
                 rest();
-            memcpy(memory + done % bytes, board->buffer[n % BUFFERS], piece);
-            atomic_store_explicit(&board->drained, n + 1, memory_order_release);
+            memcpy(memory + done % bytes, area->buffer[n % BUFFERS], piece);
+            atomic_store_explicit(&area->drained, n + 1, memory_order_release);
         }
     }
     meet();
@@ -375,8 +375,8 @@ static double bare_cma(size_t bytes)
     double start = now();
     if (me == 1)
         for (int i = 0; i < times; i++) {
-            struct iovec to = { memory, bytes }, from = { board->side[0].buffer, bytes };
-            if (process_vm_readv(board->side[0].pid, &to, 1, &from, 1, 0) < 0)
+            struct iovec to = { memory, bytes }, from = { area->side[0].buffer, bytes };
+            if (process_vm_readv(area->side[0].pid, &to, 1, &from, 1, 0) < 0)
                 break;
         }
     meet();
@@ -476,8 +476,8 @@ static void run(int rounds)
     pin(one_core ? 0 : me);
     memory = aligned_alloc(4096, LARGEST);
     memset(memory, me + 1, LARGEST);
-    board->side[me].buffer = memory;
-    board->side[me].pid = getpid();
+    area->side[me].buffer = memory;
+    area->side[me].pid = getpid();
     by_copy = end_open("copy");
     by_cma = end_open("cma");
     for (int r = -1; r < rounds; r++)
@@ -502,8 +502,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_shm: 1 to %d rounds\n", ROUNDS_MAX);
         return 2;
     }
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (board == MAP_FAILED)
+    area = mmap(NULL, sizeof *area, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (area == MAP_FAILED)
         return 1;
     pid_t child = fork();
     me = child == 0;

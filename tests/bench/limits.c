@@ -57,10 +57,10 @@ static double now(void)
 
 static void meet(void)
 {
-    static unsigned meetings;
-    meetings++;
+    static unsigned exchanges;
+    exchanges++;
     atomic_fetch_add(&shared->arrived, 1);
-    while (atomic_load(&shared->arrived) < 2 * meetings)
+    while (atomic_load(&shared->arrived) < 2 * exchanges)
         ;
 }
 

@@ -36,7 +36,7 @@ static int one_per_node(void)
     enum { MOST = 64 };
     MPI_Session session;
     MPI_Group all, firsts;
-    MPI_Comm comm, node, meeting;
+    MPI_Comm comm, node, exchange;
     int rank, size, on_node, first[MOST], ranks[MOST], count = 0, one = 1, sum = 0;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
     MPI_Group_from_session_pset(session, "mpi://WORLD", &all);
@@ -55,11 +55,11 @@ static int one_per_node(void)
             ranks[count++] = i;
     MPI_Group_incl(all, count, ranks, &firsts);
     if (on_node == 0) {
-        MPI_Comm_create_from_group(firsts, "one per node", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &meeting);
-        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, meeting);
+        MPI_Comm_create_from_group(firsts, "one per node", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &exchange);
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, exchange);
         if (sum != count)
-            MPI_Abort(meeting, 5);
-        MPI_Comm_free(&meeting);
+            MPI_Abort(exchange, 5);
+        MPI_Comm_free(&exchange);
     }
     MPI_Group_free(&firsts);
     MPI_Group_free(&all);

@@ -167,8 +167,8 @@ static int ranks_wait(struct pl_request *request);
 
 #define pl_coll_isend   ranks_isend
 #define pl_coll_irecv   ranks_irecv
-#define pl_coll_send_short ranks_send_short
-#define pl_coll_recv_short ranks_recv_short
+#define pl_coll_send_fast ranks_send_short
+#define pl_coll_recv_fast ranks_recv_short
 #define pl_cancel       ranks_cancel
 #define pl_op_apply     ranks_apply
 #define pl_coll_select  ranks_select
@@ -187,8 +187,8 @@ static void ranks_open(int size)
         struct pl_engine *engine = &ranks_instance[rank].engine;
         memset(engine, 0, sizeof *engine);
         pl_lock_init(&engine->lock, PL_RANK_ENGINE, true);
-        pl_list_init(&engine->graveyard);
-        pl_list_init(&engine->chores);
+        pl_list_init(&engine->deferred_frees);
+        pl_list_init(&engine->deferred);
         pl_list_init(&engine->hooks);
         ranks_comm[rank] =
             (struct pl_comm){ .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size,
@@ -251,13 +251,13 @@ static bool run_hooks(int rank)
     pl_engine_enter(engine);
     PL_LIST_EACH (hook, &engine->hooks, struct pl_hook, link)
         events += hook->run(hook);
-    struct pl_list chores;
-    pl_list_move(&chores, &engine->chores);
+    struct pl_list deferred;
+    pl_list_move(&deferred, &engine->deferred);
     pl_lock_drop(&engine->lock);
     struct pl_list *node;
-    while ((node = pl_list_pop(&chores)) != NULL) {
-        struct pl_chore *chore = PL_CONTAINER(node, struct pl_chore, link);
-        chore->run(chore);
+    while ((node = pl_list_pop(&deferred)) != NULL) {
+        struct pl_deferred *work = PL_CONTAINER(node, struct pl_deferred, link);
+        work->run(work);
     }
     return events > 0;
 }

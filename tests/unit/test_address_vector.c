@@ -34,30 +34,30 @@ static size_t card_of(int i, unsigned char card[PL_CARD_MAX])
     return length;
 }
 
-static void check_book(const struct pl_book *book)
+static void check_book(const struct pl_av *av)
 {
     unsigned char expected[PL_CARD_MAX];
     for (int i = 0; i < MEMBERS; i++) {
         size_t length, wanted = card_of(i, expected);
-        const void *card = pl_book_card(book, i, &length);
+        const void *card = pl_av_card(av, i, &length);
         ck_assert_uint_eq(length, wanted);
         ck_assert_int_eq(memcmp(card, expected, length), 0);
     }
 }
 
-static struct pl_book *make_book(struct pl_group *group)
+static struct pl_av *make_book(struct pl_group *group)
 {
     unsigned char card[PL_CARD_MAX];
     size_t bytes = 0;
     for (int i = 0; i < MEMBERS; i++)
         bytes += card_of(i, card);
-    struct pl_book *book = pl_book_create(group);
-    ck_assert_int_eq(pl_book_open(book, bytes), MPI_SUCCESS);
+    struct pl_av *av = pl_av_create(group);
+    ck_assert_int_eq(pl_av_open(av, bytes), MPI_SUCCESS);
     for (int i = 0; i < MEMBERS; i++) {
         size_t length = card_of(i, card);
-        pl_book_add(book, i, card, length);
+        pl_av_add(av, i, card, length);
     }
-    return book;
+    return av;
 }
 
 /* Reads a copy in memory of exactly its size, so that a step beyond is seen. */
@@ -67,17 +67,17 @@ static int read_copy(struct pl_group *group, const unsigned char *travelled, siz
     memcpy(copy, travelled, size);
     copy = realloc(copy, size > 0 ? size : 1);
     const unsigned char *at = copy;
-    struct pl_book *book = pl_book_create(group);
-    int rc = pl_book_read(book, &at, copy + size);
+    struct pl_av *av = pl_av_create(group);
+    int rc = pl_av_read(av, &at, copy + size);
     if (rc == MPI_SUCCESS) {
         size_t length;
         for (int i = 0; i < MEMBERS; i++) {
-            const unsigned char *card = pl_book_card(book, i, &length);
-            UNIT_CHECK(length <= PL_CARD_MAX && card + length <= (unsigned char *)book->begin + pl_book_size(book));
+            const unsigned char *card = pl_av_card(av, i, &length);
+            UNIT_CHECK(length <= PL_CARD_MAX && card + length <= (unsigned char *)av->begin + pl_av_size(av));
         }
         UNIT_CHECK(at <= copy + size);
     }
-    pl_book_release(book);
+    pl_av_release(av);
     free(copy);
     return rc;
 }
@@ -86,19 +86,19 @@ START_TEST(cards_come_back)
 {
     struct pl_instance *instance = open_instance();
     struct pl_group *group = pl_group_create_range(instance, MEMBERS, 0, 1);
-    struct pl_book *book = make_book(group), *other = pl_book_create(group);
-    check_book(book);
-    size_t size = pl_book_size(book);
+    struct pl_av *av = make_book(group), *other = pl_av_create(group);
+    check_book(av);
+    size_t size = pl_av_size(av);
     unsigned char *travelled = malloc(size + 5);
-    ck_assert_ptr_eq(pl_book_write(book, travelled + 1), travelled + 1 + size); /* at any place */
+    ck_assert_ptr_eq(pl_av_write(av, travelled + 1), travelled + 1 + size); /* at any place */
     const unsigned char *at = travelled + 1;
-    ck_assert_int_eq(pl_book_read(other, &at, travelled + 5 + size), MPI_SUCCESS);
+    ck_assert_int_eq(pl_av_read(other, &at, travelled + 5 + size), MPI_SUCCESS);
     ck_assert_ptr_eq(at, travelled + 1 + size);
-    pl_book_retain(other);
-    pl_book_release(other);
+    pl_av_retain(other);
+    pl_av_release(other);
     check_book(other);
-    pl_book_release(other);
-    pl_book_release(book);
+    pl_av_release(other);
+    pl_av_release(av);
     free(travelled);
     pl_handle_drop(group);
     pl_instance_close(instance);
@@ -109,30 +109,30 @@ START_TEST(damage)
 {
     struct pl_instance *instance = open_instance();
     struct pl_group *group = pl_group_create_range(instance, MEMBERS, 0, 1);
-    struct pl_book *book = make_book(group);
-    size_t size = pl_book_size(book);
+    struct pl_av *av = make_book(group);
+    size_t size = pl_av_size(av);
     unsigned char *travelled = malloc(size);
-    pl_book_write(book, travelled);
+    pl_av_write(av, travelled);
     for (size_t cut = 0; cut < size; cut += 7)
         ck_assert_int_eq(read_copy(group, travelled, cut), MPI_ERR_OTHER);
     uint64_t seed = 5;
     int refused = 0;
     for (int round = 0; round < 2000; round++) {
-        pl_book_write(book, travelled);
+        pl_av_write(av, travelled);
         travelled[unit_below(&seed, 4 * (MEMBERS + 1))] = (unsigned char)unit_random(&seed);
         refused += read_copy(group, travelled, size) != MPI_SUCCESS;
     }
     ck_assert_int_gt(refused, 1000);
     for (int n = 1; n <= 2; n++) {
         const unsigned char *at = travelled;
-        pl_book_write(book, travelled);
+        pl_av_write(av, travelled);
         pl_memory_fail_at(n);
-        struct pl_book *other = pl_book_create(group);
-        ck_assert(n == 1 ? !other : pl_book_read(other, &at, travelled + size) == MPI_ERR_NO_MEM);
+        struct pl_av *other = pl_av_create(group);
+        ck_assert(n == 1 ? !other : pl_av_read(other, &at, travelled + size) == MPI_ERR_NO_MEM);
         pl_memory_fail_at(0);
-        pl_book_release(other);
+        pl_av_release(other);
     }
-    pl_book_release(book);
+    pl_av_release(av);
     free(travelled);
     pl_handle_drop(group);
     pl_instance_close(instance);
@@ -145,15 +145,15 @@ START_TEST(a_million_processes)
     const struct pl_engine *engine = &instance->engine;
     struct pl_group *all = pl_group_create_range(instance, MANY, 0, 1);
     struct mallinfo2 before = mallinfo2();
-    struct pl_book *book = pl_book_create(all);
-    ck_assert_int_eq(pl_book_open(book, engine->card_length * MANY), MPI_SUCCESS);
+    struct pl_av *av = pl_av_create(all);
+    ck_assert_int_eq(pl_av_open(av, engine->card_length * MANY), MPI_SUCCESS);
     for (int i = 0; i < MANY; i++)
-        pl_book_add(book, i, engine->card, engine->card_length);
+        pl_av_add(av, i, engine->card, engine->card_length);
     struct mallinfo2 after = mallinfo2();
     double each = (double)(after.uordblks + after.hblkhd - before.uordblks - before.hblkhd) / MANY;
     printf("bytes: a card of one node %zu, a member of a book %.1f\n", engine->card_length, each);
-    UNIT_CHECK((double)pl_book_size(book) / MANY <= 64 && each <= 64);
-    pl_book_release(book);
+    UNIT_CHECK((double)pl_av_size(av) / MANY <= 64 && each <= 64);
+    pl_av_release(av);
     pl_handle_drop(all);
     pl_instance_close(instance);
 }

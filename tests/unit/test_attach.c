@@ -118,11 +118,11 @@ START_TEST(deaths)
     start();
     struct member one = member(1), two = member(2);
     ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
-    ck_assert_int_eq(pl_seat_card(&seat, 1, PL_CARD_DOOR, card, &length), PL_AGAIN);
+    ck_assert_int_eq(pl_seat_card(&seat, 1, PL_CARD_LISTENER, card, &length), PL_AGAIN);
     die(one);
     ck_assert_int_eq(pl_seat_alive(&seat, 1), MPI_ERR_PROC_ABORTED);
     ck_assert_int_eq(pl_seat_alive(&seat, 2), MPI_SUCCESS);
-    ck_assert_int_eq(pl_seat_card(&seat, 1, PL_CARD_DOOR, card, &length), MPI_ERR_PROC_ABORTED);
+    ck_assert_int_eq(pl_seat_card(&seat, 1, PL_CARD_LISTENER, card, &length), MPI_ERR_PROC_ABORTED);
     ck_assert_msg(words("rank 1"), "%s", pl_error_detail(NULL));
     ck_assert_uint_eq(pl_seat_deaths(&seat, 1), 0);
     one = member(1);
@@ -133,7 +133,7 @@ START_TEST(deaths)
     pl_seat_leave(&seat); /* who comes now waits for another */
     ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
     ck_assert_int_eq(pl_seat_alive(&seat, 1), MPI_SUCCESS);
-    ck_assert_int_eq(pl_seat_card(&seat, 1, PL_CARD_DOOR, card, &length), PL_AGAIN);
+    ck_assert_int_eq(pl_seat_card(&seat, 1, PL_CARD_LISTENER, card, &length), PL_AGAIN);
     uint32_t before = pl_seat_deaths(&seat, 1);
     one = member(1);
     ck_assert_uint_eq(pl_seat_deaths(&seat, 1), before);
@@ -162,7 +162,7 @@ START_TEST(other_files)
 {
     struct pl_seat seat;
     static const mode_t open_to_others[] = { 0644, 0620, 0602 };
-    struct pl_job head = { .magic = PL_JOB_MAGIC, .version = PL_JOB_VERSION + 1, .size = SIZE };
+    struct pl_job_segment head = { .magic = PL_JOB_MAGIC, .version = PL_JOB_VERSION + 1, .size = SIZE };
     start();
     for (size_t bytes = 0; bytes <= sizeof head; bytes += sizeof head / 4) {
         write_file(&head, bytes, 0600);

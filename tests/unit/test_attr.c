@@ -63,7 +63,7 @@ static void expect_events(const char *expected)
     events[0] = '\0';
 }
 
-static char cells[16];
+static char slots[16];
 
 /* The value as an index into `cells`, -1 when there is none. */
 static int value_of(MPI_Comm comm, int keyval)
@@ -71,7 +71,7 @@ static int value_of(MPI_Comm comm, int keyval)
     void *value;
     int flag;
     ck_assert_int_eq(MPI_Comm_get_attr(comm, keyval, &value, &flag), MPI_SUCCESS);
-    return flag ? (int)((char *)value - cells) : -1;
+    return flag ? (int)((char *)value - slots) : -1;
 }
 
 START_TEST(set_get_delete)
@@ -82,12 +82,12 @@ START_TEST(set_get_delete)
     int a = make_keyval(on_copy, "a"), b = make_keyval(on_copy, "b");
     ck_assert_int_ne(a, b);
     ck_assert_int_eq(value_of(comm, a), -1);
-    ck_assert_int_eq(MPI_Comm_set_attr(comm, a, &cells[1]), MPI_SUCCESS);
-    ck_assert_int_eq(MPI_Comm_set_attr(comm, b, &cells[2]), MPI_SUCCESS);
+    ck_assert_int_eq(MPI_Comm_set_attr(comm, a, &slots[1]), MPI_SUCCESS);
+    ck_assert_int_eq(MPI_Comm_set_attr(comm, b, &slots[2]), MPI_SUCCESS);
     ck_assert_int_eq(value_of(comm, a), 1);
     ck_assert_int_eq(value_of(comm, b), 2);
     expect_events("");
-    ck_assert_int_eq(MPI_Comm_set_attr(comm, a, &cells[3]), MPI_SUCCESS); /* deletes the old value */
+    ck_assert_int_eq(MPI_Comm_set_attr(comm, a, &slots[3]), MPI_SUCCESS); /* deletes the old value */
     expect_events("delete a;");
     ck_assert_ptr_eq(seen_handle, comm);
     ck_assert_int_eq(value_of(comm, a), 3);
@@ -116,9 +116,9 @@ START_TEST(order)
     int keyvals[4];
     for (int i = 0; i < 4; i++) {
         keyvals[i] = make_keyval(on_copy, names[i]);
-        MPI_Comm_set_attr(comm, keyvals[i], &cells[i]);
+        MPI_Comm_set_attr(comm, keyvals[i], &slots[i]);
     }
-    MPI_Comm_set_attr(comm, keyvals[1], &cells[9]);
+    MPI_Comm_set_attr(comm, keyvals[1], &slots[9]);
     expect_events("delete b;");
     ck_assert_int_eq(pl_attrs_delete(&c->attrs, comm), MPI_SUCCESS);
     expect_events("delete b;delete d;delete c;delete a;");
@@ -136,10 +136,10 @@ START_TEST(copying)
     int mine = make_keyval(on_copy, "mine"), refuse = make_keyval(on_copy_refuse, "refuse"), same, never;
     ck_assert_int_eq(MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &same, NULL), MPI_SUCCESS);
     ck_assert_int_eq(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &never, NULL), MPI_SUCCESS);
-    MPI_Comm_set_attr(comm, refuse, &cells[1]);
-    MPI_Comm_set_attr(comm, mine, &cells[2]);
-    MPI_Comm_set_attr(comm, same, &cells[4]);
-    MPI_Comm_set_attr(comm, never, &cells[6]);
+    MPI_Comm_set_attr(comm, refuse, &slots[1]);
+    MPI_Comm_set_attr(comm, mine, &slots[2]);
+    MPI_Comm_set_attr(comm, same, &slots[4]);
+    MPI_Comm_set_attr(comm, never, &slots[6]);
     ck_assert_int_eq(pl_attrs_copy(&c->attrs, comm, &d->attrs), MPI_SUCCESS);
     expect_events("refuse refuse;copy mine;");
     ck_assert_ptr_eq(seen_handle, comm);
@@ -169,8 +169,8 @@ START_TEST(failing_callbacks)
     struct pl_comm *c = fake_comm("ocean", 0, 1), *d = fake_comm("copy", 0, 1);
     MPI_Comm comm = (MPI_Comm)c;
     int a = make_keyval(on_copy, "a"), b = make_keyval(on_copy, "b");
-    MPI_Comm_set_attr(comm, a, &cells[1]);
-    MPI_Comm_set_attr(comm, b, &cells[2]);
+    MPI_Comm_set_attr(comm, a, &slots[1]);
+    MPI_Comm_set_attr(comm, b, &slots[2]);
 
     fail_code = MPI_ERR_OTHER;
     ck_assert_int_eq(MPI_Comm_delete_attr(comm, a), MPI_ERR_OTHER);
@@ -179,7 +179,7 @@ START_TEST(failing_callbacks)
              "MPI_Comm_delete_attr: the delete callback of keyval %d returned 16 (MPI_ERR_OTHER)", a);
     ck_assert_str_eq(fake_string(MPI_ERR_OTHER), expected);
     ck_assert_int_eq(value_of(comm, a), 1);
-    ck_assert_int_eq(MPI_Comm_set_attr(comm, a, &cells[3]), MPI_ERR_OTHER);
+    ck_assert_int_eq(MPI_Comm_set_attr(comm, a, &slots[3]), MPI_ERR_OTHER);
     ck_assert_int_eq(value_of(comm, a), 1);
     expect_events("delete a;delete a;");
 
@@ -219,9 +219,9 @@ START_TEST(half_a_copy)
     struct pl_comm *c = fake_comm("ocean", 0, 1), *d = fake_comm("copy", 0, 1);
     MPI_Comm comm = (MPI_Comm)c;
     int a = make_keyval(on_copy, "a"), b = make_keyval(on_copy, "b"), bad = make_keyval(fail_on, "bad");
-    MPI_Comm_set_attr(comm, a, &cells[1]);
-    MPI_Comm_set_attr(comm, b, &cells[2]);
-    MPI_Comm_set_attr(comm, bad, &cells[3]);
+    MPI_Comm_set_attr(comm, a, &slots[1]);
+    MPI_Comm_set_attr(comm, b, &slots[2]);
+    MPI_Comm_set_attr(comm, bad, &slots[3]);
     ck_assert_int_eq(pl_attrs_copy(&c->attrs, comm, &d->attrs), 12345);
     expect_events("copy a;copy b;fail bad;delete b;delete a;");
     ck_assert_ptr_null(d->attrs);
@@ -244,14 +244,14 @@ START_TEST(freed_keyval)
     struct pl_comm *c = fake_comm("ocean", 0, 1), *d = fake_comm("copy", 0, 1);
     MPI_Comm comm = (MPI_Comm)c;
     int a = make_keyval(on_copy, "a"), number = a, gone;
-    MPI_Comm_set_attr(comm, a, &cells[1]);
+    MPI_Comm_set_attr(comm, a, &slots[1]);
     ck_assert_int_eq(MPI_Comm_free_keyval(&a), MPI_SUCCESS);
     ck_assert_int_eq(MPI_Comm_free_keyval(&a), MPI_ERR_KEYVAL);
     gone = number;
     ck_assert_int_eq(MPI_Comm_free_keyval(&gone), MPI_SUCCESS); /* by its number, as a delete callback knows it */
     ck_assert_int_eq(gone, MPI_KEYVAL_INVALID);
     ck_assert_int_eq(value_of(comm, number), 1);
-    ck_assert_int_eq(MPI_Comm_set_attr(comm, number, &cells[2]), MPI_ERR_KEYVAL);
+    ck_assert_int_eq(MPI_Comm_set_attr(comm, number, &slots[2]), MPI_ERR_KEYVAL);
     int other = make_keyval(on_copy, "other");
     ck_assert_int_ne(other, number);
     ck_assert_int_eq(pl_attrs_copy(&c->attrs, comm, &d->attrs), MPI_SUCCESS);
@@ -371,7 +371,7 @@ START_TEST(callbacks_that_meddle)
     int key;
     helper_key = make_keyval(on_copy, "helper");
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, meddle, &key, NULL);
-    MPI_Comm_set_attr(comm, key, &cells[1]);
+    MPI_Comm_set_attr(comm, key, &slots[1]);
     ck_assert_int_eq(pl_attrs_delete(&c->attrs, comm), MPI_SUCCESS);
     expect_events("meddle x;delete helper;");
     MPI_Comm_free_keyval(&helper_key);
@@ -396,9 +396,9 @@ START_TEST(datatypes)
     void *value;
     ck_assert_int_eq(MPI_Type_create_keyval(MPI_TYPE_DUP_FN, on_type_delete, &key, (void *)(uintptr_t) "t"),
                      MPI_SUCCESS);
-    ck_assert_int_eq(MPI_Type_set_attr(MPI_INT, key, &cells[5]), MPI_SUCCESS);
+    ck_assert_int_eq(MPI_Type_set_attr(MPI_INT, key, &slots[5]), MPI_SUCCESS);
     ck_assert_int_eq(MPI_Type_get_attr(MPI_INT, key, &value, &flag), MPI_SUCCESS);
-    ck_assert(flag && value == &cells[5]);
+    ck_assert(flag && value == &slots[5]);
     ck_assert_int_eq(MPI_Type_get_attr(MPI_DOUBLE, key, &value, &flag), MPI_SUCCESS);
     ck_assert(!flag);
     ck_assert_int_eq(MPI_Type_delete_attr(MPI_INT, key), MPI_SUCCESS);
@@ -419,9 +419,9 @@ START_TEST(deprecated_names)
     int key, flag;
     void *value;
     ck_assert_int_eq(MPI_Keyval_create(MPI_DUP_FN, on_delete, &key, (void *)(uintptr_t)"k"), MPI_SUCCESS);
-    ck_assert_int_eq(MPI_Attr_put(comm, key, &cells[5]), MPI_SUCCESS);
+    ck_assert_int_eq(MPI_Attr_put(comm, key, &slots[5]), MPI_SUCCESS);
     ck_assert_int_eq(MPI_Attr_get(comm, key, &value, &flag), MPI_SUCCESS);
-    ck_assert(flag && value == &cells[5]);
+    ck_assert(flag && value == &slots[5]);
     ck_assert_int_eq(MPI_Attr_delete(comm, key), MPI_SUCCESS);
     expect_events("delete k;");
     ck_assert_int_eq(MPI_Keyval_free(&key), MPI_SUCCESS);
@@ -449,7 +449,7 @@ START_TEST(out_of_memory)
         }
         for (failures = 0; failures < 3; failures++) {
             pl_memory_fail_at(failures + 1);
-            int err = MPI_Comm_set_attr(comm, keys[i], &cells[1]);
+            int err = MPI_Comm_set_attr(comm, keys[i], &slots[1]);
             pl_memory_fail_at(0);
             if (err == MPI_SUCCESS)
                 break;
@@ -508,7 +508,7 @@ static void *juggle(void *argument)
         void *value;
         switch (unit_below(&seed, 4)) {
         case 0:
-            sets += MPI_Comm_set_attr((MPI_Comm)busy, key, &cells[1]) == MPI_SUCCESS;
+            sets += MPI_Comm_set_attr((MPI_Comm)busy, key, &slots[1]) == MPI_SUCCESS;
             break;
         case 1:
             MPI_Comm_delete_attr((MPI_Comm)busy, key);

@@ -20,56 +20,56 @@ static const char key[] = "a key";
 static const struct pl_origin first = { .engine = 11, .card = "card one", .card_length = 8 };
 static const struct pl_origin second = { .engine = 12, .card = "card two", .card_length = 8 };
 
-static struct pl_meeting host_of(const char *its_key)
+static struct pl_exchange host_of(const char *its_key)
 {
-    return (struct pl_meeting){ .key = its_key,
+    return (struct pl_exchange){ .key = its_key,
                                 .key_length = (uint32_t)strlen(its_key),
                                 .group = &group,
                                 .members = 3,
-                                .gift = "mine",
-                                .gift_length = 4,
+                                .payload = "mine",
+                                .payload_length = 4,
                                 .tag = "tag",
                                 .who = "the group's processes" };
 }
 
-static void open_meeting(struct pl_meeting *meeting)
+static void open_meeting(struct pl_exchange *exchange)
 {
-    ck_assert_int_eq(pl_meeting_open(meeting), MPI_SUCCESS);
+    ck_assert_int_eq(pl_exchange_open(exchange), MPI_SUCCESS);
 }
 
 /* As if the transport had brought it. */
-static void arrives(struct pl_meeting *meeting, const struct pl_origin *from, int kind, uint64_t token,
+static void arrives(struct pl_exchange *exchange, const struct pl_origin *from, int kind, uint64_t token,
                     const void *data, size_t size)
 {
-    struct pl_header header = { .kind = PL_MSG_DOOR, .tag = kind, .token = token, .size = size };
-    pl_engine_enter(meeting->door);
-    meeting->door->door_arrived(meeting->door, from, &header, data);
-    pl_engine_leave(meeting->door);
+    struct pl_header header = { .kind = PL_MSG_LISTENER, .tag = kind, .token = token, .size = size };
+    pl_engine_enter(exchange->listener);
+    exchange->listener->listener_arrived(exchange->listener, from, &header, data);
+    pl_engine_leave(exchange->listener);
 }
 
-static void joins(struct pl_meeting *meeting, const struct pl_origin *from, uint64_t token, const char *its_key,
-                  uint32_t members, uint32_t rank, const char *gift)
+static void joins(struct pl_exchange *exchange, const struct pl_origin *from, uint64_t token, const char *its_key,
+                  uint32_t members, uint32_t rank, const char *payload)
 {
     unsigned char data[256];
-    struct pl_join head = { members, rank, (uint32_t)strlen(its_key), (uint32_t)strlen(gift) };
+    struct pl_join head = { members, rank, (uint32_t)strlen(its_key), (uint32_t)strlen(payload) };
     memcpy(data, &head, sizeof head);
     memcpy(data + sizeof head, its_key, head.key_length);
-    memcpy(data + sizeof head + head.key_length, gift, head.gift_length);
-    arrives(meeting, from, PL_DOOR_JOIN, token, data, sizeof head + head.key_length + head.gift_length);
+    memcpy(data + sizeof head + head.key_length, payload, head.payload_length);
+    arrives(exchange, from, PL_LISTENER_JOIN, token, data, sizeof head + head.key_length + head.payload_length);
 }
 
-static void leaves(struct pl_meeting *meeting, const struct pl_origin *from, uint64_t token, int error, const char *why)
+static void leaves(struct pl_exchange *exchange, const struct pl_origin *from, uint64_t token, int error, const char *why)
 {
     unsigned char data[256];
     int32_t class = error;
     memcpy(data, &class, sizeof class);
     memcpy(data + sizeof class, why, strlen(why));
-    arrives(meeting, from, PL_DOOR_LEAVE, token, data, sizeof class + strlen(why));
+    arrives(exchange, from, PL_LISTENER_LEAVE, token, data, sizeof class + strlen(why));
 }
 
 START_TEST(places)
 {
-    struct pl_meeting one = host_of(key), two = host_of(key);
+    struct pl_exchange one = host_of(key), two = host_of(key);
     size_t length;
     ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
     open_meeting(&one);
@@ -83,32 +83,32 @@ START_TEST(places)
     joins(&one, &first, 7, key, 3, 1, "seven"); /* for the next meeting */
     ck_assert_int_eq(one.arrived, 2);
     joins(&one, &second, 8, key, 3, 2, "eight");
-    ck_assert_int_eq(pl_meeting_gather(&one), MPI_SUCCESS);
-    ck_assert_int_eq(memcmp(pl_meeting_gift(&one, 0, &length), "mine", 4), 0);
-    ck_assert_int_eq(memcmp(pl_meeting_gift(&one, 1, &length), "six", 3), 0);
+    ck_assert_int_eq(pl_exchange_gather(&one), MPI_SUCCESS);
+    ck_assert_int_eq(memcmp(pl_exchange_payload(&one, 0, &length), "mine", 4), 0);
+    ck_assert_int_eq(memcmp(pl_exchange_payload(&one, 1, &length), "six", 3), 0);
     ck_assert_int_eq(length, 3);
-    ck_assert_int_eq(memcmp(pl_meeting_gift(&one, 2, &length), "eight", 5), 0);
+    ck_assert_int_eq(memcmp(pl_exchange_payload(&one, 2, &length), "eight", 5), 0);
     joins(&one, &second, 9, key, 3, 1, "late"); /* in place of the dead, with whose gift the others count already */
-    ck_assert_int_eq(memcmp(pl_meeting_gift(&one, 1, &length), "six", 3), 0);
-    ck_assert_uint_eq(one.guests[1]->token, 6);
-    pl_meeting_close(&one);
+    ck_assert_int_eq(memcmp(pl_exchange_payload(&one, 1, &length), "six", 3), 0);
+    ck_assert_uint_eq(one.participants[1]->token, 6);
+    pl_exchange_close(&one);
 
     open_meeting(&two);
     ck_assert_int_eq(two.arrived, 2);
-    ck_assert_int_eq(memcmp(pl_meeting_gift(&two, 1, &length), "late", 4), 0);
+    ck_assert_int_eq(memcmp(pl_exchange_payload(&two, 1, &length), "late", 4), 0);
     joins(&two, &first, 7, key, 3, 1, "seven");
-    ck_assert_int_eq(memcmp(pl_meeting_gift(&two, 1, &length), "seven", 5), 0);
+    ck_assert_int_eq(memcmp(pl_exchange_payload(&two, 1, &length), "seven", 5), 0);
     joins(&two, &second, 9, key, 3, 1, "other"); /* the same process with a new door: the old one has closed */
     ck_assert_int_eq(two.arrived, 2);
-    ck_assert_int_eq(memcmp(pl_meeting_gift(&two, 1, &length), "other", 5), 0);
-    pl_meeting_close(&two);
+    ck_assert_int_eq(memcmp(pl_exchange_payload(&two, 1, &length), "other", 5), 0);
+    pl_exchange_close(&two);
     pl_process_close();
 }
 END_TEST
 
 START_TEST(giving_up)
 {
-    struct pl_meeting one = host_of(key), two = host_of(key), three = host_of(key);
+    struct pl_exchange one = host_of(key), two = host_of(key), three = host_of(key);
     ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
     open_meeting(&one);
     leaves(&one, &first, 1, MPIX_ERR_TIMEOUT, "bored"); /* overtakes what it takes back */
@@ -119,24 +119,24 @@ START_TEST(giving_up)
     ck_assert_int_eq(one.error, 0);
     leaves(&one, &first, 2, MPIX_ERR_TIMEOUT, "bored");
     joins(&one, &second, 3, key, 3, 2, "three"); /* too late */
-    ck_assert_int_eq(pl_meeting_gather(&one), MPIX_ERR_TIMEOUT);
+    ck_assert_int_eq(pl_exchange_gather(&one), MPIX_ERR_TIMEOUT);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 2 (7 in the job)"));
     ck_assert_ptr_null(strstr(pl_error_detail(NULL), "rank 1"));
-    pl_meeting_refuse(&one, MPIX_ERR_TIMEOUT);
-    pl_meeting_close(&one);
+    pl_exchange_refuse(&one, MPIX_ERR_TIMEOUT);
+    pl_exchange_close(&one);
 
     open_meeting(&two); /* who came too late for the one waits for the next */
     ck_assert_int_eq(two.arrived, 2);
     leaves(&two, &second, 3, MPI_ERR_PROC_ABORTED, "rank 1 has ended");
-    ck_assert_int_eq(pl_meeting_gather(&two), MPI_ERR_PROC_ABORTED);
+    ck_assert_int_eq(pl_exchange_gather(&two), MPI_ERR_PROC_ABORTED);
     ck_assert_str_eq(pl_error_detail(NULL), "rank 1 has ended");
-    pl_meeting_close(&two);
+    pl_exchange_close(&two);
 
     three.patience = 1;
     open_meeting(&three);
-    ck_assert_int_eq(pl_meeting_gather(&three), MPIX_ERR_TIMEOUT);
+    ck_assert_int_eq(pl_exchange_gather(&three), MPIX_ERR_TIMEOUT);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 1 (4 in the job), rank 2 (7 in the job)"));
-    pl_meeting_close(&three);
+    pl_exchange_close(&three);
     pl_process_close();
 }
 END_TEST
@@ -158,21 +158,21 @@ START_TEST(answers)
     };
     ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-        struct pl_meeting guest = host_of(key);
+        struct pl_exchange participant = host_of(key);
         const void *data;
         size_t length;
-        guest.me = 1;
-        open_meeting(&guest);
-        arrives(&guest, &first, PL_DOOR_ANSWER, guest.token + 1, "\72\0\0\0", 4); /* to somebody else */
-        ck_assert(!guest.done);
-        arrives(&guest, &first, PL_DOOR_ANSWER, guest.token, said[i].data, said[i].size);
-        arrives(&guest, &first, PL_DOOR_ANSWER, guest.token, "\72\0\0\0", 4); /* once more */
-        ck_assert_int_eq(pl_meeting_attend(&guest, &data, &length), said[i].result);
+        participant.me = 1;
+        open_meeting(&participant);
+        arrives(&participant, &first, PL_LISTENER_ANSWER, participant.token + 1, "\72\0\0\0", 4); /* to somebody else */
+        ck_assert(!participant.done);
+        arrives(&participant, &first, PL_LISTENER_ANSWER, participant.token, said[i].data, said[i].size);
+        arrives(&participant, &first, PL_LISTENER_ANSWER, participant.token, "\72\0\0\0", 4); /* once more */
+        ck_assert_int_eq(pl_exchange_join(&participant, &data, &length), said[i].result);
         if (said[i].result == MPI_SUCCESS) {
             ck_assert_int_eq(length, said[i].size - 4);
             ck_assert_int_eq(memcmp(data, (const char *)said[i].data + 4, length), 0);
         }
-        pl_meeting_close(&guest);
+        pl_exchange_close(&participant);
     }
     pl_process_close();
 }
@@ -180,10 +180,10 @@ END_TEST
 
 START_TEST(nonsense)
 {
-    struct pl_meeting meeting = host_of(key);
+    struct pl_exchange exchange = host_of(key);
     uint64_t seed = 7;
     ck_assert_int_eq(pl_process_open(), MPI_SUCCESS);
-    open_meeting(&meeting);
+    open_meeting(&exchange);
     for (int n = 0; n < 20000; n++) {
         unsigned char data[64] = { 0 };
         struct pl_join head = { 3, 1 + (uint32_t)(unit_random(&seed) % 2), 5, 4 };
@@ -196,12 +196,12 @@ START_TEST(nonsense)
             size = unit_random(&seed) % 64;
         unsigned char *exact = malloc(size ? size : 1); /* so that a reader beyond the end is caught */
         memcpy(exact, data, size);
-        arrives(&meeting, unit_random(&seed) % 2 ? &first : &second, (int)(unit_random(&seed) % 7) - 1,
+        arrives(&exchange, unit_random(&seed) % 2 ? &first : &second, (int)(unit_random(&seed) % 7) - 1,
                 unit_random(&seed) % 32, exact, size);
         free(exact);
-        ck_assert_int_le(meeting.arrived, 3);
+        ck_assert_int_le(exchange.arrived, 3);
     }
-    pl_meeting_close(&meeting);
+    pl_exchange_close(&exchange);
     pl_process_close();
 }
 END_TEST

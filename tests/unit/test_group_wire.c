@@ -71,27 +71,27 @@ START_TEST(come_back)
 {
     struct pl_comm *comm = make_comm();
     struct pl_group *group;
-    struct pl_book *book;
-    unsigned char *roster;
+    struct pl_av *av;
+    unsigned char *wire;
     size_t length, card;
-    ck_assert_int_eq(pl_roster_write(comm, &roster, &length), MPI_SUCCESS);
-    ck_assert_int_eq(pl_roster_read(instance, roster, length, &group, &book), MPI_SUCCESS);
+    ck_assert_int_eq(pl_group_wire_write(comm, &wire, &length), MPI_SUCCESS);
+    ck_assert_int_eq(pl_group_wire_read(instance, wire, length, &group, &av), MPI_SUCCESS);
     ck_assert_int_eq(pl_group_compare(group, comm->group), MPI_IDENT);
     for (int i = 0; i < 4; i++) {
-        pl_book_card(book, i, &card);
+        pl_av_card(av, i, &card);
         ck_assert_uint_eq(card, 0);
     }
-    pl_book_release(book);
+    pl_av_release(av);
     pl_handle_drop(group);
 
     /* Another process knows other jobs. */
     pl_jobs_forget();
     int ice = number_of(8, "ice");
-    ck_assert_int_eq(pl_roster_read(instance, roster, length, &group, NULL), MPI_SUCCESS);
+    ck_assert_int_eq(pl_group_wire_read(instance, wire, length, &group, NULL), MPI_SUCCESS);
     ck_assert_uint_eq(pl_group_proc(group, 0), PL_PROC(ice, 3));
     ck_assert_uint_eq(pl_group_proc(group, 1), pl_process_self());
     pl_handle_drop(group);
-    free(roster);
+    free(wire);
     pl_comm_free(comm);
 
     /* With a card. */
@@ -99,14 +99,14 @@ START_TEST(come_back)
     group = pl_group_create(instance, 1, &self);
     ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
     pl_handle_drop(group);
-    ck_assert_int_eq(pl_roster_gather(comm, 0, &roster, &length), MPI_SUCCESS);
-    ck_assert_int_eq(pl_roster_read(instance, roster, length, &group, &book), MPI_SUCCESS);
-    const void *data = pl_book_card(book, 0, &card);
+    ck_assert_int_eq(pl_group_wire_gather(comm, 0, &wire, &length), MPI_SUCCESS);
+    ck_assert_int_eq(pl_group_wire_read(instance, wire, length, &group, &av), MPI_SUCCESS);
+    const void *data = pl_av_card(av, 0, &card);
     ck_assert_uint_eq(card, instance->engine.card_length);
     ck_assert_int_eq(memcmp(data, instance->engine.card, card), 0);
-    pl_book_release(book);
+    pl_av_release(av);
     pl_handle_drop(group);
-    free(roster);
+    free(wire);
     pl_comm_free(comm);
 }
 END_TEST
@@ -115,27 +115,27 @@ START_TEST(damage)
 {
     struct pl_comm *comm = make_comm();
     struct pl_group *group;
-    struct pl_book *book;
-    unsigned char *roster;
+    struct pl_av *av;
+    unsigned char *wire;
     size_t length;
-    ck_assert_int_eq(pl_roster_write(comm, &roster, &length), MPI_SUCCESS);
+    ck_assert_int_eq(pl_group_wire_write(comm, &wire, &length), MPI_SUCCESS);
     for (size_t cut = 0; cut < length; cut++) {
         unsigned char *part = malloc(cut + 1);
-        memcpy(part, roster, cut);
-        UNIT_CHECK(pl_roster_read(instance, part, cut, &group, &book) == MPI_ERR_OTHER);
-        UNIT_CHECK(!pl_roster_is_networked(part, cut));
+        memcpy(part, wire, cut);
+        UNIT_CHECK(pl_group_wire_read(instance, part, cut, &group, &av) == MPI_ERR_OTHER);
+        UNIT_CHECK(!pl_group_wire_is_networked(part, cut));
         free(part);
     }
     for (size_t at = 0; at < length; at++)
         for (int bit = 0; bit < 8; bit++) {
-            roster[at] ^= (unsigned char)(1 << bit);
-            if (pl_roster_read(instance, roster, length, &group, &book) == MPI_SUCCESS) {
-                pl_book_release(book);
+            wire[at] ^= (unsigned char)(1 << bit);
+            if (pl_group_wire_read(instance, wire, length, &group, &av) == MPI_SUCCESS) {
+                pl_av_release(av);
                 pl_handle_drop(group);
             }
-            roster[at] ^= (unsigned char)(1 << bit);
+            wire[at] ^= (unsigned char)(1 << bit);
         }
-    free(roster);
+    free(wire);
     pl_comm_free(comm);
 }
 END_TEST
@@ -146,35 +146,35 @@ START_TEST(networked)
     static const unsigned char entry[] = { 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
     struct pl_engine *engine = &instance->engine;
     struct pl_comm *comm;
-    unsigned char *roster;
+    unsigned char *wire;
     size_t length;
     uint64_t self = pl_process_self();
     struct pl_group *group = pl_group_create(instance, 1, &self);
     ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
     pl_handle_drop(group);
-    ck_assert_int_eq(pl_roster_gather(comm, 0, &roster, &length), MPI_SUCCESS);
-    ck_assert(!pl_engine_is_networked(engine) && !pl_roster_is_networked(roster, length));
-    free(roster);
+    ck_assert_int_eq(pl_group_wire_gather(comm, 0, &wire, &length), MPI_SUCCESS);
+    ck_assert(!pl_engine_is_networked(engine) && !pl_group_wire_is_networked(wire, length));
+    free(wire);
     memcpy(engine->card + engine->card_length, entry, sizeof entry);
     engine->card_length += sizeof entry;
-    ck_assert_int_eq(pl_roster_gather(comm, 0, &roster, &length), MPI_SUCCESS);
-    ck_assert(pl_engine_is_networked(engine) && pl_roster_is_networked(roster, length));
+    ck_assert_int_eq(pl_group_wire_gather(comm, 0, &wire, &length), MPI_SUCCESS);
+    ck_assert(pl_engine_is_networked(engine) && pl_group_wire_is_networked(wire, length));
     ck_assert_int_eq(pl_engine_add_network(engine), MPI_SUCCESS); /* nothing to do */
     ck_assert_int_eq(engine->transports, 1);
     for (size_t cut = 0; cut < length; cut++) {
         unsigned char *part = malloc(cut + 1);
-        memcpy(part, roster, cut);
-        UNIT_CHECK(!pl_roster_is_networked(part, cut));
+        memcpy(part, wire, cut);
+        UNIT_CHECK(!pl_group_wire_is_networked(part, cut));
         free(part);
     }
     for (size_t at = 0; at < length; at++)
         for (int c = 0; c < 256; c++) {
-            unsigned char was = roster[at];
-            roster[at] = (unsigned char)c;
-            pl_roster_is_networked(roster, length); /* reads nothing beyond it */
-            roster[at] = was;
+            unsigned char was = wire[at];
+            wire[at] = (unsigned char)c;
+            pl_group_wire_is_networked(wire, length); /* reads nothing beyond it */
+            wire[at] = was;
         }
-    free(roster);
+    free(wire);
     pl_comm_free(comm);
 }
 END_TEST

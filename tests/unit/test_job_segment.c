@@ -13,7 +13,7 @@ enum { SIZE = 3, COOKIE = 0x1234 };
 /* A segment with one process set of two ranges and one program, in exactly as many bytes as it needs, so that memory
  * checkers see whoever looks behind it. */
 struct layout {
-    struct pl_job *job;
+    struct pl_job_segment *job;
     size_t bytes;
     struct pl_job_pset *pset;
     uint32_t *ranges;
@@ -26,15 +26,15 @@ static struct layout whole;
 static void make(void)
 {
     static const char texts[] = "\0app://io\0ocean\0--days 30\0/tmp";
-    size_t psets = sizeof(struct pl_job) + SIZE * sizeof(struct pl_job_rank);
+    size_t psets = sizeof(struct pl_job_segment) + SIZE * sizeof(struct pl_job_rank);
     size_t ranges = psets + sizeof(struct pl_job_pset), apps = ranges + 4 * sizeof(uint32_t);
     size_t appnum = apps + sizeof(struct pl_job_app), text = appnum + SIZE * sizeof(int32_t);
     whole.bytes = text + sizeof(texts);
     char *base = aligned_alloc(64, (whole.bytes + 63) / 64 * 64);
     ck_assert_ptr_nonnull(base);
     memset(base, 0, whole.bytes);
-    whole.job = (struct pl_job *)base;
-    *whole.job = (struct pl_job){
+    whole.job = (struct pl_job_segment *)base;
+    *whole.job = (struct pl_job_segment){
         .magic = PL_JOB_MAGIC,
         .version = PL_JOB_VERSION,
         .size = SIZE,
@@ -59,7 +59,7 @@ static void make(void)
 
 static const char *judge(void)
 {
-    return pl_job_check(whole.job, whole.bytes, COOKIE, 1);
+    return pl_job_segment_check(whole.job, whole.bytes, COOKIE, 1);
 }
 
 #define REFUSED(why) ck_assert_ptr_nonnull(strstr(judge() ? judge() : "(taken)", why))
@@ -68,8 +68,8 @@ START_TEST(whole_segment)
 {
     make();
     ck_assert_ptr_null(judge());
-    ck_assert_ptr_null(pl_job_check(whole.job, whole.bytes, COOKIE, 0));
-    ck_assert_ptr_null(pl_job_check(whole.job, whole.bytes, COOKIE, SIZE - 1));
+    ck_assert_ptr_null(pl_job_segment_check(whole.job, whole.bytes, COOKIE, 0));
+    ck_assert_ptr_null(pl_job_segment_check(whole.job, whole.bytes, COOKIE, SIZE - 1));
     whole.job->pset_count = 0;
     whole.app->command = whole.app->argv = whole.app->wdir = 0;
     ck_assert_ptr_null(judge());
@@ -79,9 +79,9 @@ END_TEST
 START_TEST(identity)
 {
     make();
-    ck_assert_ptr_nonnull(pl_job_check(whole.job, whole.bytes, COOKIE + 1, 1));
-    ck_assert_ptr_nonnull(pl_job_check(whole.job, whole.bytes, COOKIE, -1));
-    ck_assert_ptr_nonnull(pl_job_check(whole.job, whole.bytes, COOKIE, SIZE));
+    ck_assert_ptr_nonnull(pl_job_segment_check(whole.job, whole.bytes, COOKIE + 1, 1));
+    ck_assert_ptr_nonnull(pl_job_segment_check(whole.job, whole.bytes, COOKIE, -1));
+    ck_assert_ptr_nonnull(pl_job_segment_check(whole.job, whole.bytes, COOKIE, SIZE));
     whole.job->magic++;
     REFUSED("no job segment");
     whole.job->magic--;
@@ -97,10 +97,10 @@ START_TEST(truncated)
     for (size_t bytes = 0; bytes < whole.bytes; bytes++) {
         char *copy = aligned_alloc(64, (bytes + 64) / 64 * 64);
         memcpy(copy, whole.job, bytes);
-        ck_assert_ptr_nonnull(pl_job_check((struct pl_job *)copy, bytes, COOKIE, 1));
-        if (bytes >= sizeof(struct pl_job)) {
-            ((struct pl_job *)copy)->bytes = bytes;
-            ck_assert_ptr_nonnull(pl_job_check((struct pl_job *)copy, bytes, COOKIE, 1));
+        ck_assert_ptr_nonnull(pl_job_segment_check((struct pl_job_segment *)copy, bytes, COOKIE, 1));
+        if (bytes >= sizeof(struct pl_job_segment)) {
+            ((struct pl_job_segment *)copy)->bytes = bytes;
+            ck_assert_ptr_nonnull(pl_job_segment_check((struct pl_job_segment *)copy, bytes, COOKIE, 1));
         }
         free(copy);
     }

@@ -11,7 +11,7 @@
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
 
-static struct pl_bulk bulk = { .ops = &wire_ops };
+static struct pl_rndv rndv = { .ops = &wire_ops };
 
 static void arrive_int(struct pl_comm *comm, int source, int tag, int value)
 {
@@ -169,7 +169,7 @@ END_TEST
 
 /* --- without memory --------------------------------------------------------------------------------------------- */
 
-static void arrive_without_memory(const struct pl_header *header, const void *data, struct pl_bulk *waiting)
+static void arrive_without_memory(const struct pl_header *header, const void *data, struct pl_rndv *waiting)
 {
     pl_memory_fail_at(1);
     arrive(header, data, waiting);
@@ -201,7 +201,7 @@ START_TEST(a_message_without_memory_is_reported)
     header = header_of(PL_MSG_P2P, comms[1], -3, 4, 1000);
     arrive_int(comms[1], 1, 3, 44);
     finish(post(comms[1], &got, sizeof got, 1, 3), MPI_SUCCESS);
-    arrive_without_memory(&header, NULL, &bulk);
+    arrive_without_memory(&header, NULL, &rndv);
     ck_assert_int_eq(wire.dropped - wire.cancelled, 1);
     finish(post(comms[1], &got, sizeof got, 1, 4), MPI_ERR_NO_MEM);
     tear_down();
@@ -252,13 +252,13 @@ END_TEST
 
 /* Bulk is fetched once it is matched; the receive is complete when the transport says so; what nobody wants is
  * dropped. */
-START_TEST(bulk_is_fetched_or_dropped)
+START_TEST(rndv_is_fetched_or_dropped)
 {
     char in[10];
     set_up();
     struct pl_header header = header_of(PL_MSG_P2P, comms[0], 1, 1, 1000);
     wire.fetch_result = PL_PENDING;
-    arrive(&header, NULL, &bulk);
+    arrive(&header, NULL, &rndv);
     ck_assert_int_eq(wire.fetched, 0);
     struct pl_request *request = post(comms[0], in, sizeof in, 1, 1);
     ck_assert_int_eq(wire.fetched, 1);
@@ -267,7 +267,7 @@ START_TEST(bulk_is_fetched_or_dropped)
     pl_engine_host.fetched(engine, wire.fetching, MPI_SUCCESS);
     pl_engine_leave(engine);
     finish(request, MPI_ERR_TRUNCATE);
-    arrive(&header, NULL, &bulk);
+    arrive(&header, NULL, &rndv);
     tear_down();
     ck_assert_int_eq(wire.dropped, 1);
     ck_assert_int_eq(wire.cancelled, 0);
@@ -423,7 +423,7 @@ START_TEST(a_peers_word_is_not_followed)
             arrive(&header, "", NULL);
     }
     ck_assert_int_eq(wire.sent, 0);
-    ck_assert_int_eq((int)engine->lost_messages, 256 - PL_MSG_KINDS + 1); /* and one for a window that is none */
+    ck_assert_int_eq((int)engine->dropped_messages, 256 - PL_MSG_KINDS + 1); /* and one for a window that is none */
     tear_down();
 }
 END_TEST
@@ -436,7 +436,7 @@ START_TEST(a_lost_peer_ends_its_sends)
     wire.result = PL_AGAIN;
     struct pl_request *queued = start_send(NULL, 0, 2, PL_SEND_STANDARD);
     pl_engine_enter(engine);
-    pl_engine_host.lost(engine, NULL, &origin);
+    pl_engine_host.failed(engine, NULL, &origin);
     pl_engine_leave(engine);
     finish(awaiting, MPI_ERR_PROC_ABORTED);
     finish(queued, MPI_ERR_PROC_ABORTED);
@@ -448,7 +448,7 @@ END_TEST
 
 UNIT_MAIN("match", order_is_that_of_a_plain_model, communicators_and_contexts_do_not_mix,
           early_messages_find_their_communicator, a_message_without_memory_is_reported,
-          an_early_message_without_memory_is_reported, a_long_message_is_cut_and_reported, bulk_is_fetched_or_dropped,
+          an_early_message_without_memory_is_reported, a_long_message_is_cut_and_reported, rndv_is_fetched_or_dropped,
           queued_sends_keep_their_order, synchronous_sends_wait_for_the_receiver,
           a_synchronous_message_is_acknowledged_when_it_is_matched, a_peer_takes_back_what_is_not_matched,
           a_send_is_cancelled_by_the_answer, a_peers_word_is_not_followed, a_lost_peer_ends_its_sends)

@@ -105,12 +105,12 @@ static void put_value(MPI_Datatype type, unsigned char *to, uint64_t *seed)
 static void check_round_trip(const struct sample *sample, uint64_t *seed)
 {
     enum { COUNT = 3 };
-    long lb, ub, extent = typemap_extent(&sample->map), reach = labs(extent) * COUNT;
+    long lb, ub, extent = typemap_extent(&sample->map), cma = labs(extent) * COUNT;
     typemap_true_bounds(&sample->map, &lb, &ub);
-    size_t length = (size_t)(ub - lb + 2 * reach + 64), bytes = 0;
+    size_t length = (size_t)(ub - lb + 2 * cma + 64), bytes = 0;
     unsigned char *memory = calloc(1, length), *back = calloc(1, length);
     unsigned char *expected = malloc(COUNT * (size_t)typemap_size(&sample->map) + 1);
-    uintptr_t origin = (uintptr_t)(reach - lb + 16);
+    uintptr_t origin = (uintptr_t)(cma - lb + 16);
     for (int n = 0; n < COUNT; n++)
         for (int i = 0; i < sample->map.count; i++) {
             const struct entry *e = &sample->map.entries[i];

@@ -295,7 +295,7 @@ static void break_comm(void)
 {
     struct pl_header header = header_of(PL_MSG_P2P, comms[0], 1, 0, 0);
     pl_engine_enter(engine);
-    pl_lost_starve(engine, comms[0], &header);
+    pl_failure_starve(engine, comms[0], &header);
     pl_engine_leave(engine);
 }
 
@@ -377,11 +377,11 @@ END_TEST
 /* ... and gives it back, if it has not received it. */
 START_TEST(asked_back)
 {
-    struct pl_bulk bulk = { .ops = &wire_ops };
+    struct pl_rndv rndv = { .ops = &wire_ops };
     set_up();
     struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, INT32_MIN + 3, BYTES);
     header.token = 17;
-    arrive(&header, NULL, &bulk);
+    arrive(&header, NULL, &rndv);
     header.kind = PL_MSG_CANCEL;
     for (int there = 1; there >= 0; there--) {
         wire.sent = 0;

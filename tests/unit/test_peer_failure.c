@@ -56,29 +56,29 @@ static void teardown(void)
 }
 
 /* The members' addresses, which nobody can follow, each of the process that came after so many deaths. */
-static struct pl_book *book_of(struct pl_group *group, const uint32_t came[SIZE])
+static struct pl_av *book_of(struct pl_group *group, const uint32_t came[SIZE])
 {
-    struct pl_book *book = pl_book_create(group);
-    ck_assert_int_eq(pl_book_open(book, (size_t)group->size * sizeof(uint64_t)), MPI_SUCCESS);
+    struct pl_av *av = pl_av_create(group);
+    ck_assert_int_eq(pl_av_open(av, (size_t)group->size * sizeof(uint64_t)), MPI_SUCCESS);
     for (int i = 0; i < group->size; i++) {
         int rank = PL_PROC_RANK(pl_group_proc(group, i));
         uint64_t id = (uint64_t)(rank + 1) << 32 | came[rank];
-        pl_book_add(book, i, &id, sizeof id);
+        pl_av_add(av, i, &id, sizeof id);
     }
-    return book;
+    return av;
 }
 
 static struct pl_comm *comm_of(struct pl_group *group, const uint32_t came[SIZE])
 {
     struct pl_comm *comm;
-    ck_assert_int_eq(pl_comm_create_by_book(instance, NULL, book_of(group, came), group, NULL, pl_comm_new_id(), &comm),
+    ck_assert_int_eq(pl_comm_create_with_av(instance, NULL, book_of(group, came), group, NULL, pl_comm_new_id(), &comm),
                      MPI_SUCCESS);
     return comm;
 }
 
-static int lost(struct pl_comm *comm)
+static int failed(struct pl_comm *comm)
 {
-    int rank = atomic_load(&comm->lost) - 1;
+    int rank = atomic_load(&comm->failed) - 1;
     pl_handle_drop(comm);
     return rank;
 }
@@ -86,16 +86,16 @@ static int lost(struct pl_comm *comm)
 START_TEST(from_the_start)
 {
     uint32_t came[SIZE] = { 0 };
-    ck_assert_int_eq(lost(comm_of(all, came)), -1);
+    ck_assert_int_eq(failed(comm_of(all, came)), -1);
     dead[2] = true; /* it had joined */
-    ck_assert_int_eq(lost(comm_of(all, came)), 2);
+    ck_assert_int_eq(failed(comm_of(all, came)), 2);
     dead[2] = false;
     replaced[2] = 1;
-    ck_assert_int_eq(lost(comm_of(all, came)), 2);
+    ck_assert_int_eq(failed(comm_of(all, came)), 2);
     came[2] = 1; /* the other has joined */
-    ck_assert_int_eq(lost(comm_of(all, came)), -1);
+    ck_assert_int_eq(failed(comm_of(all, came)), -1);
     came[ME] = 9; /* nobody looks after oneself */
-    ck_assert_int_eq(lost(comm_of(all, came)), -1);
+    ck_assert_int_eq(failed(comm_of(all, came)), -1);
 }
 END_TEST
 
@@ -107,15 +107,15 @@ START_TEST(later)
     struct pl_comm *old = comm_of(all, came), *child, *fresh;
     dead[3] = true;
     ck_assert_int_eq(pl_comm_create(instance, old, all, NULL, pl_comm_new_id(), &child), MPI_SUCCESS);
-    ck_assert_int_eq(atomic_load(&old->lost) - 1, 3);
-    ck_assert_int_eq(lost(child), 3);
-    ck_assert_int_eq(lost(old), 3);
+    ck_assert_int_eq(atomic_load(&old->failed) - 1, 3);
+    ck_assert_int_eq(failed(child), 3);
+    ck_assert_int_eq(failed(old), 3);
     replaced[3] = came[3] = 1;
     dead[3] = false;
     fresh = comm_of(all, came);
     replaced[3] = 0;
-    ck_assert_int_eq(lost(comm_of(all, came)), -1);
-    ck_assert_int_eq(lost(fresh), -1);
+    ck_assert_int_eq(failed(comm_of(all, came)), -1);
+    ck_assert_int_eq(failed(fresh), -1);
 }
 END_TEST
 
@@ -128,7 +128,7 @@ START_TEST(of_a_node)
     strcpy(whole->name, "ocean");
     part->whole = whole;
     dead[3] = true;
-    ck_assert_int_eq(lost(comm_of(all, came)), 3);
+    ck_assert_int_eq(failed(comm_of(all, came)), 3);
     ck_assert_int_eq(pl_coll_check(part), MPI_ERR_PROC_ABORTED);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 3 of ocean has died"));
     part->whole = NULL;
@@ -144,10 +144,10 @@ static struct pl_comm *inter_of(struct pl_group *local, struct pl_group *remote,
     struct pl_intercomm_parts parts = {
         .local = local, .remote = remote, .id = pl_comm_new_id(), .local_id = pl_comm_new_id()
     };
-    parts.local_book = book_of(local, came);
-    parts.remote_book = book_of(remote, came);
+    parts.local_av = book_of(local, came);
+    parts.remote_av = book_of(remote, came);
     ck_assert_int_eq(pl_intercomm_assemble(instance, &parts, &comm), MPI_SUCCESS);
-    ck_assert(!parts.local_book && !parts.remote_book);
+    ck_assert(!parts.local_av && !parts.remote_av);
     return comm;
 }
 
@@ -155,14 +155,14 @@ START_TEST(between_groups)
 {
     struct pl_group *low = pl_group_create_range(instance, 2, 0, 1), *high = pl_group_create_range(instance, 2, 2, 1);
     uint32_t came[SIZE] = { 0 };
-    ck_assert_int_eq(lost(inter_of(low, high, came)), -1);
+    ck_assert_int_eq(failed(inter_of(low, high, came)), -1);
     replaced[3] = 1;
     struct pl_comm *comm = inter_of(low, high, came);
-    ck_assert_int_eq(atomic_load(&comm->local->lost), 0); /* all of the local group live */
-    ck_assert_int_eq(lost(comm), 1);
+    ck_assert_int_eq(atomic_load(&comm->local->failed), 0); /* all of the local group live */
+    ck_assert_int_eq(failed(comm), 1);
     came[3] = 1;
     replaced[0] = 1;
-    ck_assert_int_eq(lost(inter_of(low, high, came)), 0);
+    ck_assert_int_eq(failed(inter_of(low, high, came)), 0);
     pl_handle_drop(low);
     pl_handle_drop(high);
 }
@@ -173,7 +173,7 @@ END_TEST
 static int breaks(struct pl_hook *hook)
 {
     pl_list_remove(&hook->link);
-    pl_lost_break(&instance->engine, PL_PROC(0, 0));
+    pl_failure_break(&instance->engine, PL_PROC(0, 0));
     return 1;
 }
 
@@ -197,7 +197,7 @@ START_TEST(while_the_board_is_made)
     struct pl_comm *comm = comm_of(two, came);
     struct pl_hook hook = { .run = breaks };
     int value = -1;
-    comm->board_waited = PL_BOARD_PATIENCE;
+    comm->area_wanted = PL_AREA_AFTER;
     arrives(comm, (int)comm->collective + 1, 5);
     pl_list_init(&hook.link);
     pl_list_append(&instance->engine.hooks, &hook.link);
@@ -207,7 +207,7 @@ START_TEST(while_the_board_is_made)
     arrives(comm, (int)comm->collective, 6); /* nor is another collective begun */
     ck_assert_int_eq(pl_bcast(comm, &value, 1, pl_type_predefined((uintptr_t)MPI_INT), 0), MPI_ERR_PROC_ABORTED);
     ck_assert_int_eq(value, -1);
-    ck_assert_int_eq(lost(comm), 0);
+    ck_assert_int_eq(failed(comm), 0);
     pl_handle_drop(two);
 }
 END_TEST

@@ -30,7 +30,7 @@
     } while (0)
 
 static const struct pl_bootstrap_ops *ops;
-static struct pl_place place;
+static struct pl_identity place;
 static char detail[512];
 
 __attribute__((format(printf, 2, 3)))
@@ -134,7 +134,7 @@ static void reopen(void)
 {
     uint32_t generation = place.generation;
     ops->close();
-    place = (struct pl_place){ .rank = -1 };
+    place = (struct pl_identity){ .rank = -1 };
     CHECK(ops->open(&place) == MPI_SUCCESS);
     CHECK(place.generation == generation);
 }
@@ -157,18 +157,18 @@ static int as_rank(int generation)
     wait_for_all(PL_CARD_WORLD, phase);
     check_child();
     for (int cycle = 0; cycle < 10; cycle++) { /* doors that open again and again */
-        publish(PL_CARD_DOOR, ++phase);
-        wait_for_all(PL_CARD_DOOR, phase);
+        publish(PL_CARD_LISTENER, ++phase);
+        wait_for_all(PL_CARD_LISTENER, phase);
         reopen();
         if (cycle == 1)
             open_descriptors = descriptors();
     }
     CHECK(descriptors() <= open_descriptors);
     /* the last one stays until all have read it */
-    publish(PL_CARD_DOOR, ++phase);
-    wait_for_all(PL_CARD_DOOR, phase);
-    publish(PL_CARD_DOOR, ++phase);
-    wait_for_all(PL_CARD_DOOR, phase);
+    publish(PL_CARD_LISTENER, ++phase);
+    wait_for_all(PL_CARD_LISTENER, phase);
+    publish(PL_CARD_LISTENER, ++phase);
+    wait_for_all(PL_CARD_LISTENER, phase);
     CHECK(ops->publish(PL_CARD_WORLD, NULL, 0) == MPI_SUCCESS);
     ops->close();
     return 0;

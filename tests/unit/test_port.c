@@ -21,7 +21,7 @@ START_TEST(texts)
     ck_assert_int_eq(pl_port_open(false, port), MPI_SUCCESS);
     ck_assert_int_eq(pl_port_parse(port, &name), MPI_SUCCESS);
     ck_assert_int_eq(name.process.pid, getpid());
-    ck_assert(!pl_whereabouts_ended(&name.process));
+    ck_assert(!pl_locator_has_ended(&name.process));
     size_t length = strlen(port);
     for (size_t cut = 0; cut < length; cut++) {
         memcpy(other, port, cut);
@@ -50,30 +50,30 @@ END_TEST
 START_TEST(ended)
 {
     int ends[2];
-    struct pl_whereabouts there = { 0 };
+    struct pl_locator there = { 0 };
     ck_assert_int_eq(pipe(ends), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        struct pl_whereabouts own = pl_whereabouts_own();
+        struct pl_locator own = pl_locator_self();
         if (write(ends[1], &own, sizeof own) == sizeof own)
             pause();
         _exit(1);
     }
     ck_assert_int_eq(read(ends[0], &there, sizeof there), sizeof there);
     ck_assert_int_eq(there.pid, pid);
-    ck_assert(!pl_whereabouts_ended(&there));
-    struct pl_whereabouts later = there, elsewhere = there;
+    ck_assert(!pl_locator_has_ended(&there));
+    struct pl_locator later = there, elsewhere = there;
     later.started++; /* who had that pid before */
-    ck_assert(pl_whereabouts_ended(&later));
+    ck_assert(pl_locator_has_ended(&later));
     kill(pid, SIGKILL);
     siginfo_t info;
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-    ck_assert(pl_whereabouts_ended(&there)); /* a zombie */
+    ck_assert(pl_locator_has_ended(&there)); /* a zombie */
     waitpid(pid, NULL, 0);
-    ck_assert(pl_whereabouts_ended(&there));
+    ck_assert(pl_locator_has_ended(&there));
     elsewhere.node++;
-    ck_assert(!pl_whereabouts_ended(&elsewhere)); /* that cannot be told from here */
-    ck_assert(!pl_whereabouts_ended(&(struct pl_whereabouts){ 0 }));
+    ck_assert(!pl_locator_has_ended(&elsewhere)); /* that cannot be told from here */
+    ck_assert(!pl_locator_has_ended(&(struct pl_locator){ 0 }));
     close(ends[0]);
     close(ends[1]);
 }

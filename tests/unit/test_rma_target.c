@@ -44,10 +44,10 @@ static void tear_down(void)
     ck_assert_int_eq(MPI_Session_finalize(&session), MPI_SUCCESS);
 }
 
-static void arrive(int part, int ask, int source, const void *data, size_t bytes)
+static void arrive(int part, int sync_id, int source, const void *data, size_t bytes)
 {
     struct pl_header header = {
-        .kind = PL_MSG_RMA, .part = (uint16_t)part, .tag = ask, .source = source, .size = bytes
+        .kind = PL_MSG_RMA, .part = (uint16_t)part, .tag = sync_id, .source = source, .size = bytes
     };
     pl_engine_enter(engine);
     pl_rma_arrived(engine, win->comm, &header, data, NULL);
@@ -56,14 +56,14 @@ static void arrive(int part, int ask, int source, const void *data, size_t bytes
 }
 
 /* An order on MPI_BYTE with its data behind it. */
-static void order(struct pl_rma_order wanted, const void *data, size_t bytes)
+static void wire_op(struct pl_rma_wire_op wanted, const void *data, size_t bytes)
 {
     unsigned char message[sizeof wanted + 1 + 256];
     wanted.layout = 1;
     message[sizeof wanted] = (unsigned char)((uintptr_t)MPI_BYTE - 0x200);
     memcpy(message, &wanted, sizeof wanted);
     memcpy(message + sizeof wanted + 1, data, bytes);
-    arrive(PL_PART_ORDER, 0, 0, message, sizeof wanted + 1 + bytes);
+    arrive(PL_PART_OP, 0, 0, message, sizeof wanted + 1 + bytes);
 }
 
 static int refused(void)
@@ -78,7 +78,7 @@ START_TEST(bounds)
     unsigned char data[256];
     memset(data, 0xaa, sizeof data);
     set_up(0);
-    order((struct pl_rma_order){ .kind = PL_RMA_PUT, .at = 8, .count = 16, .bytes = 16 }, data, 16);
+    wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_PUT, .at = 8, .count = 16, .bytes = 16 }, data, 16);
     ck_assert_int_eq(refused(), MPI_SUCCESS);
     for (int i = 0; i < SIZE; i++)
         UNIT_CHECK(memory[BEFORE + i] == (i >= 8 && i < 24 ? 0xaa : 0x55));
@@ -94,15 +94,15 @@ START_TEST(bounds)
         { 0, UINT64_MAX, 4, MPI_ERR_INTERN },   { 0, 3, 4, MPI_ERR_INTERN },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct pl_rma_order wanted = { .at = bad[i].at, .count = bad[i].count, .bytes = bad[i].bytes };
-        order(wanted, data, bad[i].bytes);
+        struct pl_rma_wire_op wanted = { .at = bad[i].at, .count = bad[i].count, .bytes = bad[i].bytes };
+        wire_op(wanted, data, bad[i].bytes);
         ck_assert_int_eq(refused(), bad[i].class);
     }
-    order((struct pl_rma_order){ .kind = PL_RMA_ACCUMULATE, .op = 7, .count = 4, .bytes = 4 }, data, 4);
+    wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_ACCUMULATE, .op = 7, .count = 4, .bytes = 4 }, data, 4);
     ck_assert_int_eq(refused(), MPI_ERR_INTERN);
-    order((struct pl_rma_order){ .kind = PL_RMA_ACCUMULATE, .op = 0x21, .count = 4, .bytes = 4 }, data, 4);
+    wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_ACCUMULATE, .op = 0x21, .count = 4, .bytes = 4 }, data, 4);
     ck_assert_int_eq(refused(), MPI_ERR_OP); /* bytes have no sum */
-    order((struct pl_rma_order){ .kind = 200, .count = 4, .bytes = 4 }, data, 4);
+    wire_op((struct pl_rma_wire_op){ .kind = 200, .count = 4, .bytes = 4 }, data, 4);
     ck_assert_int_eq(refused(), MPI_ERR_INTERN);
     tear_down();
 }
@@ -114,12 +114,12 @@ START_TEST(attached)
     set_up(1);
     ck_assert_int_eq(MPI_Win_attach(handle, memory + BEFORE, SIZE), MPI_SUCCESS);
     int64_t at = (int64_t)(uintptr_t)(memory + BEFORE);
-    order((struct pl_rma_order){ .kind = PL_RMA_PUT, .at = at + SIZE - 8, .count = 8, .bytes = 8 }, data, 8);
+    wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_PUT, .at = at + SIZE - 8, .count = 8, .bytes = 8 }, data, 8);
     ck_assert_int_eq(refused(), MPI_SUCCESS);
     ck_assert_int_eq(memory[BEFORE + SIZE - 1], 0);
     const int64_t places[] = { at - 1, at + SIZE - 7, 0, INT64_MAX, INT64_MIN, -4 };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        order((struct pl_rma_order){ .kind = PL_RMA_PUT, .at = places[i], .count = 8, .bytes = 8 }, data, 8);
+        wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_PUT, .at = places[i], .count = 8, .bytes = 8 }, data, 8);
         ck_assert_int_eq(refused(), MPI_ERR_RMA_RANGE);
     }
     ck_assert_int_eq(MPI_Win_detach(handle, memory + BEFORE), MPI_SUCCESS);
@@ -140,7 +140,7 @@ START_TEST(nonsense)
                 bytes[k] = (unsigned char)unit_random(&state);
             int part = (int)(unit_random(&state) % (PL_PART_REFUSED + 2));
             if (unit_random(&state) % 4 == 0) {
-                struct pl_rma_order wanted = { .kind = (uint8_t)(unit_random(&state) % 6),
+                struct pl_rma_wire_op wanted = { .kind = (uint8_t)(unit_random(&state) % 6),
                                                .op = (uint8_t)(0x20 + unit_random(&state) % 0x20),
                                                .apart = unit_random(&state) % 8 == 0,
                                                .layout = (uint32_t)(unit_random(&state) % 4),
@@ -150,7 +150,7 @@ START_TEST(nonsense)
                 memcpy(bytes, &wanted, sizeof wanted);
                 bytes[sizeof wanted] %= 0x60;
                 length = sizeof wanted + wanted.layout + (wanted.apart ? 0 : wanted.bytes);
-                part = PL_PART_ORDER;
+                part = PL_PART_OP;
             }
             arrive(part, (int)(unit_random(&state) % 3), (int)(unit_random(&state) % 3) - 1, bytes, length);
         }

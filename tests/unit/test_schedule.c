@@ -231,10 +231,10 @@ START_TEST(test_lost_rank)
 {
     enum { SIZE = 8, COUNT = 4000 };
     static int64_t in[SIZE][COUNT], out[SIZE][COUNT];
-    int lost = _i;
+    int dead = _i;
     struct pl_request *requests[SIZE];
     ranks_open(SIZE);
-    ranks_failing = lost;
+    ranks_failing = dead;
     for (int rank = 0; rank < SIZE; rank++) {
         struct pl_coll coll;
         allreduce_of(&coll, rank, in[rank], out[rank], COUNT);

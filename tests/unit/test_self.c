@@ -42,7 +42,7 @@ START_TEST(sizes_and_shapes)
 }
 END_TEST
 
-START_TEST(synchronous_is_bulk)
+START_TEST(synchronous_is_rndv)
 {
     setup();
     struct message *message = calloc(1, sizeof *message);
@@ -86,13 +86,13 @@ START_TEST(dropped_and_withdrawn)
     for (unsigned i = 0; i < 3; i++)
         message[i] = message_send(node, endpoint, i, LARGE, &node_solid);
     struct arrival *dropped = next_arrival(), *cancelled = next_arrival(), *withdrawn = next_arrival();
-    ops->drop(node->self, dropped->bulk, false);
+    ops->drop(node->self, dropped->rndv, false);
     NODE_UNTIL(node, NULL, message_done(message[0]));
-    ops->drop(node->self, cancelled->bulk, true);
+    ops->drop(node->self, cancelled->rndv, true);
     ck_assert(ops->withdraw(endpoint, &message[1]->out));
     ck_assert(ops->withdraw(endpoint, &message[2]->out)); /* while it waits to be received */
     struct pl_incoming incoming = { .data = node_cursor(room, LARGE, &node_solid) };
-    ck_assert_int_gt(ops->fetch(node->self, withdrawn->bulk, &incoming), MPI_SUCCESS);
+    ck_assert_int_gt(ops->fetch(node->self, withdrawn->rndv, &incoming), MPI_SUCCESS);
     struct message *early = message_send(node, endpoint, 4, LARGE, &node_solid);
     ck_assert(ops->withdraw(endpoint, &early->out)); /* before it has even arrived */
     for (int i = 0; i < 10; i++)
@@ -111,9 +111,9 @@ END_TEST
 static unsigned chain;
 static int depth, deepest;
 static void answer(struct node *to, const struct pl_origin *from, const struct pl_header *header, const void *data,
-                   struct pl_bulk *bulk)
+                   struct pl_rndv *rndv)
 {
-    (void)from, (void)bulk;
+    (void)from, (void)rndv;
     if (++depth > deepest)
         deepest = depth;
     ck_assert_int_eq(header->tag, (int)chain);
@@ -158,5 +158,5 @@ START_TEST(closed_with_messages)
 }
 END_TEST
 
-UNIT_MAIN("self", sizes_and_shapes, synchronous_is_bulk, truncated, dropped_and_withdrawn, chain_of_answers,
+UNIT_MAIN("self", sizes_and_shapes, synchronous_is_rndv, truncated, dropped_and_withdrawn, chain_of_answers,
           other_engines_address, closed_with_messages)

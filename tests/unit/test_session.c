@@ -84,9 +84,9 @@ START_TEST(log_of_the_end)
 }
 END_TEST
 
-static unsigned turns(struct pl_instance *session)
+static unsigned rounds(struct pl_instance *session)
 {
-    return atomic_load(&session->engine.turns);
+    return atomic_load(&session->engine.rounds);
 }
 
 /* Who waits in one session moves another on when nobody else does, and leaves it alone while somebody does, or when its
@@ -99,17 +99,17 @@ START_TEST(nudges)
         pl_engine_enter(&busy->engine);
         pl_engine_progress(&busy->engine); /* somebody is at work */
         pl_engine_leave(&busy->engine);
-        unsigned before = turns(busy);
+        unsigned before = rounds(busy);
         pl_engine_nudge_others(&waiting->engine);
-        ck_assert_uint_eq(turns(busy), before);
+        ck_assert_uint_eq(rounds(busy), before);
     }
-    for (unsigned i = 1, before = turns(busy); i < 5; i++) {
+    for (unsigned i = 1, before = rounds(busy); i < 5; i++) {
         pl_engine_nudge_others(&waiting->engine);
-        ck_assert_uint_eq(turns(busy), before + i);
+        ck_assert_uint_eq(rounds(busy), before + i);
     }
-    unsigned idle = turns(waiting);
+    unsigned idle = rounds(waiting);
     pl_engine_nudge_others(&waiting->engine);
-    ck_assert_uint_eq(turns(waiting), idle);
+    ck_assert_uint_eq(rounds(waiting), idle);
     pl_session_close(busy);
     pl_session_close(waiting);
 }
@@ -127,12 +127,12 @@ START_TEST(strangers)
 {
     pthread_t thread;
     struct pl_instance *multiple = session_of("MPI_THREAD_MULTIPLE"), *single = session_of("MPI_THREAD_SINGLE");
-    unsigned before = turns(single);
+    unsigned before = rounds(single);
     ck_assert_int_eq(pthread_create(&thread, NULL, nudge, multiple), 0);
     pthread_join(thread, NULL);
-    ck_assert_uint_eq(turns(single), before);
+    ck_assert_uint_eq(rounds(single), before);
     nudge(multiple);
-    ck_assert_uint_gt(turns(single), before);
+    ck_assert_uint_gt(rounds(single), before);
     pl_session_close(single);
     pl_session_close(multiple);
 }
@@ -209,18 +209,18 @@ START_TEST(room_for_a_report)
     char text[4096];
     for (size_t room = 0; room < sizeof text; room = room * 2 + 1) {
         memset(text, '#', sizeof text);
-        ck_assert_int_eq(pl_leftovers(session, text, room), 30);
+        ck_assert_int_eq(pl_leak_report(session, text, room), 30);
         ck_assert(room == 0 || strlen(text) < room);
         ck_assert_int_eq(text[room], '#');
     }
-    ck_assert_int_eq(pl_leftovers(session, text, sizeof text), 30);
+    ck_assert_int_eq(pl_leak_report(session, text, sizeof text), 30);
     ck_assert(strstr(text, "aaaa") && strstr(text, "(not freed), communicator \"bbbb"));
     comms[7]->serves = "window";
     for (int i = 0; i < 30; i++)
         if (i != 7)
             ck_assert_int_eq(pl_comm_free(comms[i]), MPI_SUCCESS);
     strcpy(comms[7]->name, "halo");
-    ck_assert_int_eq(pl_leftovers(session, text, sizeof text), 1);
+    ck_assert_int_eq(pl_leak_report(session, text, sizeof text), 1);
     ck_assert_str_eq(text, "window \"halo\" (not freed)");
     pl_session_close(session);
 }

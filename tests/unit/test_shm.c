@@ -16,9 +16,9 @@ static const struct pl_transport_ops *const ops = &pl_transport_shm;
 
 enum { EAGER = 4096 };
 
-static void open_pair(const char *bulk, long ring)
+static void open_pair(const char *rndv, long ring)
 {
-    node_bulk = bulk;
+    node_rndv = rndv;
     node_ring = ring;
     node_eager = EAGER;
     pair_open(ops);
@@ -205,10 +205,10 @@ static void exchange_step(struct exchange *x, struct node *other)
     exchange_take(x, other);
 }
 
-static void exchange_in_one_process(const char *bulk, long ring, int count)
+static void exchange_in_one_process(const char *rndv, long ring, int count)
 {
     struct exchange there, back;
-    open_pair(bulk, ring);
+    open_pair(rndv, ring);
     exchange_open(&there, a, ab, 11, 22, count);
     exchange_open(&back, b, ba, 22, 11, count);
     while (!exchange_done(&there) || !exchange_done(&back)) {
@@ -251,7 +251,7 @@ static void part(struct node *node, struct pl_endpoint *endpoint, int in, int ou
     char byte = 0;
     NODE_UNTIL(node, NULL, ops->flushed(node->self));
     ops->disconnect(endpoint);
-    ck_assert_uint_eq(node->lost, 0);
+    ck_assert_uint_eq(node->failed, 0);
     ck_assert_int_eq(write(out, &byte, 1), 1); /* the other one may still need us to read on */
     ck_assert_int_eq(read(in, &byte, 1), 1);
     node_close(node);
@@ -269,10 +269,10 @@ static void exchange_as(uint64_t id, int in, int out, uint64_t sizes_out, uint64
     part(node, endpoint, in, out);
 }
 
-static void both_directions(const char *bulk)
+static void both_directions(const char *rndv)
 {
     int there[2], back[2], status;
-    node_bulk = bulk;
+    node_rndv = rndv;
     ck_assert(pipe(there) == 0 && pipe(back) == 0);
     pid_t child = fork();
     if (child == 0) {
@@ -360,7 +360,7 @@ START_TEST(dropped)
     open_pair("auto", 65536);
     struct message *message = message_send(a, ab, 1, 100000, &node_solid);
     struct arrival *arrival = next_arrival(b, a);
-    ops->drop(b->self, arrival->bulk, false);
+    ops->drop(b->self, arrival->rndv, false);
     free(arrival);
     NODE_UNTIL(a, b, message_done(message));
     message_free(message);
@@ -373,7 +373,7 @@ START_TEST(cancelled)
     open_pair("auto", 65536);
     struct message *message = message_send(a, ab, 1, 100000, &node_solid);
     struct arrival *arrival = next_arrival(b, a);
-    ops->drop(b->self, arrival->bulk, true);
+    ops->drop(b->self, arrival->rndv, true);
     free(arrival);
     for (int i = 0; i < 100; i++) {
         ops->progress(a->self);
@@ -398,7 +398,7 @@ START_TEST(withdrawn)
     memset(message->data, 0, 100000);
     message_free(message);
     struct pl_incoming incoming = { .data = node_cursor(room, 100000, &node_solid), .size = 100000 };
-    ck_assert_int_eq(ops->fetch(b->self, arrival->bulk, &incoming), PL_PENDING);
+    ck_assert_int_eq(ops->fetch(b->self, arrival->rndv, &incoming), PL_PENDING);
     NODE_UNTIL(a, b, incoming.transport[5]);
     ck_assert_int_ne(b->last_error, MPI_SUCCESS);
     free(arrival);
@@ -413,7 +413,7 @@ START_TEST(granted_cannot_be_withdrawn)
     struct message *message = message_send(a, ab, 1, LARGEST, &node_solid);
     struct arrival *arrival = next_arrival(b, a);
     struct pl_incoming incoming = { .data = node_cursor(room, LARGEST, &node_solid), .size = LARGEST };
-    ck_assert_int_eq(ops->fetch(b->self, arrival->bulk, &incoming), PL_PENDING);
+    ck_assert_int_eq(ops->fetch(b->self, arrival->rndv, &incoming), PL_PENDING);
     ops->progress(a->self);
     ops->progress(a->self);
     ck_assert(!ops->withdraw(ab, &message->out));
@@ -432,7 +432,7 @@ START_TEST(stream_broken_off)
     struct message *message = message_send(a, ab, 1, 2 * LARGEST, &node_solid);
     struct arrival *arrival = next_arrival(b, a);
     struct pl_incoming incoming = { .data = node_cursor(room, 2 * LARGEST, &node_solid), .size = 2 * LARGEST };
-    ck_assert_int_eq(ops->fetch(b->self, arrival->bulk, &incoming), PL_PENDING);
+    ck_assert_int_eq(ops->fetch(b->self, arrival->rndv, &incoming), PL_PENDING);
     for (int i = 0; i < 4; i++) {
         ops->progress(a->self);
         ops->progress(b->self);

@@ -19,17 +19,17 @@ static unsigned char scrap[1 << 16];
 static struct pl_incoming scrap_incoming[64];
 static int scrap_next;
 static void take_scrap(struct node *node, const struct pl_origin *from, const struct pl_header *header,
-                       const void *data, struct pl_bulk *bulk)
+                       const void *data, struct pl_rndv *rndv)
 {
     (void)from;
-    if (!bulk) {
+    if (!rndv) {
         for (size_t i = 0; i < header->size; i++)
             scrap[i % sizeof scrap] ^= ((const unsigned char *)data)[i];
         return;
     }
     struct pl_incoming *in = &scrap_incoming[scrap_next++ % 64];
     *in = (struct pl_incoming){ .data = node_cursor(scrap, sizeof scrap, &node_solid), .size = header->size };
-    ops->fetch(node->self, bulk, in);
+    ops->fetch(node->self, rndv, in);
 }
 
 /* Sends through memory in which somebody scribbles: whatever happens, nobody crashes, and the others are not
@@ -40,7 +40,7 @@ static void damaged(void *(*where)(struct node *x, struct pl_shm_peer *peer, siz
     struct node *z = node_new(3), *y = node_new(2);
     struct pl_endpoint *zy = join(z, y);
     z->on_arrival = y->on_arrival = take_scrap;
-    unsigned long lost = 0;
+    unsigned long failed = 0;
     for (int round = 0; round < 300; round++) {
         struct node *x = node_new(1);
         x->on_arrival = take_scrap;
@@ -62,8 +62,8 @@ static void damaged(void *(*where)(struct node *x, struct pl_shm_peer *peer, siz
             progress(y, 2);
             progress(x, 2);
         }
-        lost += y->lost + x->lost;
-        y->lost = 0;
+        failed += y->failed + x->failed;
+        y->failed = 0;
         node_close(x); /* all that is pending is given up */
         for (int i = 0; i < sent; i++)
             message_free(message[i]);
@@ -72,8 +72,8 @@ static void damaged(void *(*where)(struct node *x, struct pl_shm_peer *peer, siz
     struct message *whole = message_send(z, zy, 1, 50000, &node_solid);
     NODE_UNTIL(z, y, message_done(whole));
     message_free(whole);
-    ck_assert_uint_gt(lost, 0);
-    ck_assert_uint_eq(z->lost, 0);
+    ck_assert_uint_gt(failed, 0);
+    ck_assert_uint_eq(z->failed, 0);
     node_close(z);
     node_close(y);
 }
@@ -92,11 +92,11 @@ static void *in_ring_controls(struct node *x, struct pl_shm_peer *peer, size_t *
     return peer->out.ring;
 }
 
-static void *in_lane(struct node *x, struct pl_shm_peer *peer, size_t *bytes)
+static void *in_fifo(struct node *x, struct pl_shm_peer *peer, size_t *bytes)
 {
     (void)x;
     *bytes = 2 * PL_SHM_LINE;
-    return peer->in_lane ? (void *)peer->in_lane : in_ring(x, peer, bytes);
+    return peer->in_fifo ? (void *)peer->in_fifo : in_ring(x, peer, bytes);
 }
 
 static void *in_head(struct node *x, struct pl_shm_peer *peer, size_t *bytes)
@@ -117,7 +117,7 @@ END_TEST
 
 START_TEST(damaged_lane)
 {
-    damaged(in_lane);
+    damaged(in_fifo);
 }
 END_TEST
 

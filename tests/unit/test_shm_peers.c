@@ -16,7 +16,7 @@
 /* --- many of them ----------------------------------------------------------------------------------------------- */
 
 /* More than are polled, and more than there are bits for bells. */
-static void crowd(int count, int messages)
+static void contention(int count, int messages)
 {
     struct node *hub = node_new(1), **node = calloc((size_t)count, sizeof *node);
     struct pl_endpoint **up = calloc((size_t)count, sizeof *up), **down = calloc((size_t)count, sizeof *down);
@@ -36,20 +36,20 @@ static void crowd(int count, int messages)
             exchange_one(hub, down[i], node[i], bytes, sent[i]);
     }
     ck_assert_int_eq(inside(hub)->polls, count < PL_SHM_POLLS ? count : PL_SHM_POLLS);
-    ck_assert_int_eq(inside(hub)->polls + inside(hub)->belled, count);
+    ck_assert_int_eq(inside(hub)->polls + inside(hub)->unpolled, count);
     for (int i = 0; i < count; i++)
         node_close(node[i]);
     look(hub);
     ck_assert(pl_list_empty(&inside(hub)->peers));
-    ck_assert_uint_eq(hub->lost, 0);
-    ck_assert_int_eq(inside(hub)->polls + inside(hub)->belled, 0);
+    ck_assert_uint_eq(hub->failed, 0);
+    ck_assert_int_eq(inside(hub)->polls + inside(hub)->unpolled, 0);
     node_close(hub);
     free(node), free(up), free(down), free(sent);
 }
 
 START_TEST(forty_peers)
 {
-    crowd(40, 20000);
+    contention(40, 20000);
 }
 END_TEST
 
@@ -59,7 +59,7 @@ START_TEST(three_hundred_peers)
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
     files.rlim_cur = files.rlim_max;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
-    crowd(300, 5000);
+    contention(300, 5000);
 }
 END_TEST
 
@@ -75,10 +75,10 @@ START_TEST(lanes_go_around)
         down[i] = join(hub, node[i]);
         exchange_one(hub, down[i], node[i], LARGE, (unsigned)i);
     }
-    int lanes = 0;
-    PL_LIST_EACH(lane, &inside(hub)->peers, struct pl_shm_peer, link)
-        lanes += lane->lane != NULL;
-    ck_assert_int_eq(lanes, 8);
+    int fifos = 0;
+    PL_LIST_EACH(fifo, &inside(hub)->peers, struct pl_shm_peer, link)
+        fifos += fifo->fifo != NULL;
+    ck_assert_int_eq(fifos, 8);
 
     struct pl_incoming incoming[COUNT];
     struct message *message[COUNT];
@@ -88,7 +88,7 @@ START_TEST(lanes_go_around)
         NODE_UNTIL(node[i], hub, !pl_list_empty(&node[i]->inbox));
         struct arrival *arrival = PL_CONTAINER(pl_list_pop(&node[i]->inbox), struct arrival, link);
         incoming[i] = (struct pl_incoming){ .data = node_cursor(room[i], LARGE, &node_solid), .size = LARGE };
-        ck_assert_int_eq(ops->fetch(node[i]->self, arrival->bulk, &incoming[i]), PL_PENDING);
+        ck_assert_int_eq(ops->fetch(node[i]->self, arrival->rndv, &incoming[i]), PL_PENDING);
         free(arrival);
     }
     for (int i = COUNT - 1; i >= 0; i--) { /* the first ones granted do not hold up the others */
@@ -174,7 +174,7 @@ START_TEST(closed_peer)
     progress(x, 3);
     ck_assert(message_done(long_one)); /* it vanishes, like all that is sent to one that has closed */
     ck_assert_int_eq(x->last_error, MPI_SUCCESS);
-    ck_assert_uint_eq(x->lost, 0);
+    ck_assert_uint_eq(x->failed, 0);
     for (int i = 0; i < 100; i++)
         message_free(message_send(x, xy, 6, i % 2 ? LARGE : 10, &node_solid));
 
@@ -182,7 +182,7 @@ START_TEST(closed_peer)
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link);
     ck_assert_int_eq(arrival->header.tag, 4);
     struct pl_incoming incoming = { .data = node_cursor(NULL, 0, &node_solid), .size = LARGE };
-    ck_assert_int_eq(ops->fetch(x->self, arrival->bulk, &incoming), MPI_ERR_PROC_ABORTED);
+    ck_assert_int_eq(ops->fetch(x->self, arrival->rndv, &incoming), MPI_ERR_PROC_ABORTED);
     free(arrival);
     message_free(short_one), message_free(long_one), message_free(theirs), message_free(late);
     node_close(x);
@@ -232,9 +232,9 @@ static void killed(bool reaped)
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link);
     struct pl_incoming incoming = { .data = node_cursor(room, sizeof room, &node_solid), .size = LARGE };
     doom(child, reaped);
-    ck_assert_int_eq(ops->fetch(x->self, arrival->bulk, &incoming), PL_PENDING);
+    ck_assert_int_eq(ops->fetch(x->self, arrival->rndv, &incoming), PL_PENDING);
     look(x);
-    ck_assert_uint_eq(x->lost, 1);
+    ck_assert_uint_eq(x->failed, 1);
     ck_assert(incoming.transport[5] && message_done(message));
     ck_assert_int_eq(x->last_error, MPI_ERR_PROC_ABORTED);
     ck_assert(ops->flushed(x->self));
@@ -243,7 +243,7 @@ static void killed(bool reaped)
     message_free(message);
 
     arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link); /* was not fetched when it died */
-    ops->drop(x->self, arrival->bulk, false);
+    ops->drop(x->self, arrival->rndv, false);
     free(arrival);
     node_close(x);
 }
@@ -273,14 +273,14 @@ START_TEST(killed_in_between)
     NODE_UNTIL(x, NULL, x->arrived == 1);
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link);
     struct pl_incoming incoming = { .data = node_cursor(room, sizeof room, &node_solid), .size = LARGE };
-    ck_assert_int_eq(ops->fetch(x->self, arrival->bulk, &incoming), PL_PENDING);
+    ck_assert_int_eq(ops->fetch(x->self, arrival->rndv, &incoming), PL_PENDING);
     const struct pl_shm_peer *peer = PL_CONTAINER(inside(x)->peers.next, struct pl_shm_peer, link);
     while (!pl_shm_in_ready(peer))
         sched_yield();
     doom(child, true);
     NODE_UNTIL(x, NULL, incoming.transport[5]);
     ck_assert_int_eq(x->last_error, MPI_ERR_PROC_ABORTED);
-    ck_assert_uint_eq(x->lost, 1);
+    ck_assert_uint_eq(x->failed, 1);
     free(arrival);
     node_close(x);
 }
@@ -301,7 +301,7 @@ START_TEST(last_words)
         ck_assert(node_intact(room, sizeof room, 1, (unsigned)i));
     }
     look(x);
-    ck_assert_uint_eq(x->lost, 1);
+    ck_assert_uint_eq(x->failed, 1);
     node_close(x);
 }
 END_TEST
@@ -419,10 +419,10 @@ START_TEST(refused)
     struct pl_endpoint *xy = join(x, y);
     inside(x)->address.cookie ^= 1; /* as it will be in the request */
     struct message *message = message_send(x, xy, 1, LARGE, &node_solid);
-    NODE_UNTIL(x, y, x->lost == 1);
+    NODE_UNTIL(x, y, x->failed == 1);
     ck_assert(message_done(message));
     ck_assert_int_ne(x->last_error, MPI_SUCCESS);
-    ck_assert_uint_eq(y->arrived + y->lost, 0);
+    ck_assert_uint_eq(y->arrived + y->failed, 0);
     message_free(message);
     node_close(x);
     node_close(y);

@@ -9,7 +9,7 @@ enum { EAGER = 4096 };
 
 static void open_pair(void)
 {
-    node_bulk = "auto";
+    node_rndv = "auto";
     node_ring = 65536;
     node_eager = EAGER;
     pair_open(ops);

@@ -9,23 +9,23 @@
 #include <unistd.h>
 
 /* Waits for the next message, always asleep if nothing is there. A wake that gets lost costs a minute. */
-static long naps;
+static long sleeps;
 static void sleep_until(struct node *node, unsigned long arrived)
 {
     while (ops->progress(node->self), node->arrived < arrived) {
         bool quiet = ops->arm(node->self);
         if (quiet) {
             ops->sleep(node->self, 60000000);
-            naps++;
+            sleeps++;
         }
         ops->disarm(node->self);
     }
 }
 
 static void count_only(struct node *node, const struct pl_origin *from, const struct pl_header *header,
-                       const void *data, struct pl_bulk *bulk)
+                       const void *data, struct pl_rndv *rndv)
 {
-    (void)node, (void)from, (void)header, (void)data, (void)bulk;
+    (void)node, (void)from, (void)header, (void)data, (void)rndv;
 }
 
 static void sleepy(struct node *node, struct pl_endpoint *endpoint, bool first, unsigned long count)
@@ -53,7 +53,7 @@ static void sleepy_ping_pong(bool fences)
     ck_assert_int_eq(read(in, card, sizeof card), (ssize_t)node->card_length);
     struct pl_endpoint *endpoint = node_connect(node, card, node->card_length);
     if (!fences) /* it is a thousand times a second only if nobody counts */
-        inside(node)->naps.often = 1 << 20;
+        inside(node)->sleeps.often = 1 << 20;
     sleepy(node, endpoint, first, 10000);
     char byte = 0;
     ck_assert_int_eq(write(out, &byte, 1), 1);
@@ -63,7 +63,7 @@ static void sleepy_ping_pong(bool fences)
         _exit(0);
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    ck_assert_int_gt(naps, 0);
+    ck_assert_int_gt(sleeps, 0);
 }
 
 START_TEST(sleep_and_wake)

@@ -13,75 +13,75 @@
 
 enum { SWEEPERS = 2, ROUNDS = 500 };
 
-static void drop_file(const struct pl_litter *litter)
+static void drop_file(const struct pl_scratch_dir *scratch_dir)
 {
-    char path[PL_LITTER_NAME + 16];
-    snprintf(path, sizeof path, "%s/some-file", litter->name);
+    char path[PL_SCRATCH_DIR_NAME + 16];
+    snprintf(path, sizeof path, "%s/some-file", scratch_dir->name);
     int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     ck_assert_int_ge(fd, 0);
     close(fd);
 }
 
-static bool is_there(const struct pl_litter *litter)
+static bool is_there(const struct pl_scratch_dir *scratch_dir)
 {
-    return access(litter->name, F_OK) == 0;
+    return access(scratch_dir->name, F_OK) == 0;
 }
 
 START_TEST(test_held)
 {
-    struct pl_litter litter, other;
-    pl_litter_open(&litter);
-    pl_litter_open(&other);
-    ck_assert_int_ge(litter.fd, 0);
+    struct pl_scratch_dir scratch_dir, other;
+    pl_scratch_dir_open(&scratch_dir);
+    pl_scratch_dir_open(&other);
+    ck_assert_int_ge(scratch_dir.fd, 0);
     ck_assert_int_ge(other.fd, 0);
-    ck_assert_str_ne(litter.name, other.name);
-    drop_file(&litter);
-    pl_litter_sweep();
-    ck_assert(is_there(&litter) && is_there(&other));
-    uint64_t number = litter.number;
-    ck_assert(pl_litter_is_held(number) && pl_litter_is_held(other.number));
-    pl_litter_close(&litter);
-    ck_assert(!is_there(&litter) && is_there(&other));
-    ck_assert(!pl_litter_is_held(number) && pl_litter_is_held(other.number));
-    pl_litter_close(&other);
+    ck_assert_str_ne(scratch_dir.name, other.name);
+    drop_file(&scratch_dir);
+    pl_stale_files_sweep();
+    ck_assert(is_there(&scratch_dir) && is_there(&other));
+    uint64_t number = scratch_dir.number;
+    ck_assert(pl_scratch_dir_is_held(number) && pl_scratch_dir_is_held(other.number));
+    pl_scratch_dir_close(&scratch_dir);
+    ck_assert(!is_there(&scratch_dir) && is_there(&other));
+    ck_assert(!pl_scratch_dir_is_held(number) && pl_scratch_dir_is_held(other.number));
+    pl_scratch_dir_close(&other);
     ck_assert(!is_there(&other));
-    pl_litter_close(&other);
+    pl_scratch_dir_close(&other);
 }
 END_TEST
 
 /* Its maker is killed; a child that it had forked holds on a while longer. */
 START_TEST(test_killed)
 {
-    struct pl_litter litter;
+    struct pl_scratch_dir scratch_dir;
     int ready[2], held[2];
     char byte;
     ck_assert_int_eq(pipe(ready) | pipe(held), 0);
     pid_t maker = fork();
     if (maker == 0) {
-        pl_litter_open(&litter);
-        drop_file(&litter);
+        pl_scratch_dir_open(&scratch_dir);
+        drop_file(&scratch_dir);
         if (fork() == 0) {
             close(held[1]);
             close(ready[0]);
             close(ready[1]);
             _exit(read(held[0], &byte, 1) != 0);
         }
-        _exit(write(ready[1], &litter, sizeof litter) != sizeof litter || pause());
+        _exit(write(ready[1], &scratch_dir, sizeof scratch_dir) != sizeof scratch_dir || pause());
     }
     close(held[0]);
-    ck_assert_int_eq(read(ready[0], &litter, sizeof litter), sizeof litter);
-    ck_assert_int_ge(litter.fd, 0);
+    ck_assert_int_eq(read(ready[0], &scratch_dir, sizeof scratch_dir), sizeof scratch_dir);
+    ck_assert_int_ge(scratch_dir.fd, 0);
     kill(maker, SIGKILL);
     ck_assert_int_eq(waitpid(maker, NULL, 0), maker);
-    pl_litter_sweep();
-    ck_assert(is_there(&litter) && pl_litter_is_held(litter.number));
+    pl_stale_files_sweep();
+    ck_assert(is_there(&scratch_dir) && pl_scratch_dir_is_held(scratch_dir.number));
     close(held[1]); /* the child ends */
-    while (pl_litter_is_held(litter.number))
+    while (pl_scratch_dir_is_held(scratch_dir.number))
         usleep(1000);
-    ck_assert(is_there(&litter)); /* asking removes nothing */
-    while (is_there(&litter)) {
+    ck_assert(is_there(&scratch_dir)); /* asking removes nothing */
+    while (is_there(&scratch_dir)) {
         usleep(1000);
-        pl_litter_sweep();
+        pl_stale_files_sweep();
     }
     close(ready[0]);
     close(ready[1]);
@@ -91,18 +91,18 @@ END_TEST
 START_TEST(test_sweepers)
 {
     pid_t sweeper[SWEEPERS];
-    struct pl_litter litter;
+    struct pl_scratch_dir scratch_dir;
     for (int i = 0; i < SWEEPERS; i++)
         if ((sweeper[i] = fork()) == 0)
             for (prctl(PR_SET_PDEATHSIG, SIGKILL);;)
-                pl_litter_sweep();
+                pl_stale_files_sweep();
     for (int round = 0; round < ROUNDS; round++) {
-        pl_litter_open(&litter);
-        ck_assert_int_ge(litter.fd, 0);
-        drop_file(&litter);
-        ck_assert(is_there(&litter));
-        pl_litter_close(&litter);
-        ck_assert(!is_there(&litter));
+        pl_scratch_dir_open(&scratch_dir);
+        ck_assert_int_ge(scratch_dir.fd, 0);
+        drop_file(&scratch_dir);
+        ck_assert(is_there(&scratch_dir));
+        pl_scratch_dir_close(&scratch_dir);
+        ck_assert(!is_there(&scratch_dir));
     }
     for (int i = 0; i < SWEEPERS; i++) {
         kill(sweeper[i], SIGKILL);

@@ -22,21 +22,21 @@ END_TEST
 static unsigned long expected_a, expected_b;
 
 static void in_order(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data,
-                     struct pl_bulk *bulk)
+                     struct pl_rndv *rndv)
 {
     unsigned long *expected = node == a ? &expected_a : &expected_b;
     ck_assert_uint_eq(from->engine, node == a ? b->id : a->id);
     ck_assert_uint_eq((unsigned)header->tag, (unsigned)*expected);
     ck_assert_uint_eq(header->size, size_of(*expected));
     unsigned seed = (unsigned)(*expected)++;
-    if (!bulk) {
+    if (!rndv) {
         ck_assert_msg(node_intact(data, header->size, 1, seed), "message %u of %zu bytes damaged", seed,
                       (size_t)header->size);
         return;
     }
     struct arrival *arrival = calloc(1, sizeof *arrival);
     arrival->header = *header;
-    arrival->bulk = bulk;
+    arrival->rndv = rndv;
     pl_list_append(&node->inbox, &arrival->link);
 }
 
@@ -119,11 +119,11 @@ END_TEST
 
 /* Bulk that nobody wants: its sender completes; also when it is dropped while it arrives. */
 static void drop_now(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data,
-                     struct pl_bulk *bulk)
+                     struct pl_rndv *rndv)
 {
     (void)from, (void)header, (void)data;
-    if (bulk)
-        node->ops->drop(node->self, bulk, false);
+    if (rndv)
+        node->ops->drop(node->self, rndv, false);
 }
 
 START_TEST(test_drop)
@@ -135,7 +135,7 @@ START_TEST(test_drop)
             NODE_UNTIL(b, a, !pl_list_empty(&b->inbox));
             struct arrival *arrival = PL_CONTAINER(pl_list_pop(&b->inbox), struct arrival, link);
             ck_assert(!message_done(message));
-            ops->drop(b->self, arrival->bulk, false);
+            ops->drop(b->self, arrival->rndv, false);
             free(arrival);
         } else {
             b->on_arrival = drop_now;
@@ -158,7 +158,7 @@ START_TEST(test_cancel)
         NODE_UNTIL(b, a, !pl_list_empty(&b->inbox));
         struct arrival *arrival = PL_CONTAINER(pl_list_pop(&b->inbox), struct arrival, link);
         ck_assert(!ops->withdraw(ab, &message->out));
-        ops->drop(b->self, arrival->bulk, true);
+        ops->drop(b->self, arrival->rndv, true);
         free(arrival);
         struct message *answer = message_send(b, ba, 2, 10, &node_solid);
         node_take(a, b, room, 10, &node_solid);

@@ -32,7 +32,7 @@ START_TEST(test_flush_and_leave)
          i < 100000 && ops->send(ba, &(struct pl_outgoing){ .data = { .type = &node_solid } }) == MPI_SUCCESS; i++)
         b->ops->progress(b->self);
     ck_assert_int_eq(ops->send(ba, &(struct pl_outgoing){ .data = { .type = &node_solid } }), MPI_ERR_PROC_ABORTED);
-    ck_assert_uint_eq(b->lost, 0);
+    ck_assert_uint_eq(b->failed, 0);
     ck_assert(b->ops->flushed(b->self));
     ops->disconnect(ba);
     node_close(b);
@@ -188,15 +188,15 @@ START_TEST(test_processes)
     pid_t child = fork_pair(&node, &endpoint);
     exchange(node, endpoint, 1000);
     NODE_UNTIL(node, NULL, ops->flushed(node->self));
-    unsigned long lost = node->lost;
+    unsigned long failed = node->failed;
     ops->disconnect(endpoint);
     node_close(node);
     if (child == 0)
-        _exit(lost != 0);
+        _exit(failed != 0);
     int status;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    ck_assert_uint_eq(lost, 0);
+    ck_assert_uint_eq(failed, 0);
 }
 END_TEST
 
@@ -212,16 +212,16 @@ START_TEST(test_killed_peer)
         for (;;)
             ops->progress(node->self);
 
-    struct message *bulk = message_send(node, endpoint, 1, 500000, _i ? &node_holes : &node_solid);
+    struct message *rndv = message_send(node, endpoint, 1, 500000, _i ? &node_holes : &node_solid);
     for (int i = 0; i < 1000; i++)
         ops->progress(node->self);
     ck_assert_int_eq(kill(child, SIGKILL), 0);
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
-    NODE_UNTIL(node, NULL, node->lost);
-    ck_assert_uint_eq(node->lost, 1);
-    ck_assert(message_done(bulk));
+    NODE_UNTIL(node, NULL, node->failed);
+    ck_assert_uint_eq(node->failed, 1);
+    ck_assert(message_done(rndv));
     ck_assert_int_eq(node->last_error, MPI_ERR_PROC_ABORTED);
-    message_free(bulk);
+    message_free(rndv);
     ck_assert_int_eq(ops->send(endpoint, &(struct pl_outgoing){ .data = { .type = &node_solid } }),
                      MPI_ERR_PROC_ABORTED);
     ck_assert(ops->flushed(node->self));
@@ -267,12 +267,12 @@ START_TEST(test_silent_peer)
     struct message *message = message_send(node, endpoint, 1, 10, &node_solid);
     for (int i = 0; i < 1000; i++)
         ck_assert(!ops->flushed(node->self) && ops->progress(node->self) >= 0);
-    ck_assert_uint_eq(node->lost, 0);
+    ck_assert_uint_eq(node->failed, 0);
     ck_assert_int_eq(kill(child, SIGKILL), 0);
     ck_assert_int_eq(waitpid(child, NULL, 0), child);
     if (_i == 0) {
         NODE_UNTIL(node, NULL, ops->flushed(node->self));
-        ck_assert_uint_eq(node->lost, 1);
+        ck_assert_uint_eq(node->failed, 1);
         ck_assert(message_done(message));
         ck_assert_int_eq(node->last_error, MPI_ERR_PROC_ABORTED);
     }

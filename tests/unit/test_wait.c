@@ -16,7 +16,7 @@
 
 /* A transport that can only sleep, and counts. */
 struct bed {
-    _Atomic unsigned bell;
+    _Atomic unsigned notes_fd;
     unsigned seen;
     _Atomic int sleepers, sleeps, arms, disarms, rounds;
     bool busy;                 /* arm() says that there is something to do */
@@ -35,7 +35,7 @@ static bool bed_arm(void *self)
 {
     struct bed *bed = self;
     bed->arms++;
-    bed->seen = atomic_load(&bed->bell);
+    bed->seen = atomic_load(&bed->notes_fd);
     return !bed->busy;
 }
 
@@ -47,7 +47,7 @@ static void bed_sleep(void *self, long microseconds)
     ck_assert_int_lt(microseconds, 1000000);
     ck_assert_int_eq(bed->sleepers++, 0); /* one at a time */
     bed->sleeps++;
-    syscall(SYS_futex, &bed->bell, FUTEX_WAIT_PRIVATE, bed->seen, &most, NULL, 0);
+    syscall(SYS_futex, &bed->notes_fd, FUTEX_WAIT_PRIVATE, bed->seen, &most, NULL, 0);
     bed->sleepers--;
 }
 
@@ -59,8 +59,8 @@ static void bed_disarm(void *self)
 static void bed_wake(void *self)
 {
     struct bed *bed = self;
-    atomic_fetch_add(&bed->bell, 1);
-    syscall(SYS_futex, &bed->bell, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    atomic_fetch_add(&bed->notes_fd, 1);
+    syscall(SYS_futex, &bed->notes_fd, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
 static void bed_close(void *self)
@@ -82,11 +82,11 @@ static const struct pl_transport_ops bed_ops = {
 static struct pl_engine engine;
 static struct bed bed[2];
 
-static void open_engine(int beds, bool patient)
+static void open_engine(int beds, bool oversubscribed)
 {
     memset(bed, 0, sizeof bed);
     ck_assert_int_eq(pl_engine_open(&engine, NULL, MPI_THREAD_MULTIPLE), MPI_SUCCESS);
-    engine.patient = patient;
+    engine.oversubscribed = oversubscribed;
     for (int i = 0; i < beds; i++) {
         engine.transport[engine.transports].ops = &bed_ops;
         engine.transport[engine.transports++].self = &bed[i];
@@ -122,10 +122,10 @@ static void *wait_in_turns(void *argument)
     return NULL;
 }
 
-static void many_threads(int beds, bool patient)
+static void many_threads(int beds, bool oversubscribed)
 {
     uint64_t state = 9;
-    open_engine(beds, patient);
+    open_engine(beds, oversubscribed);
     memset(waiter, 0, sizeof waiter);
     for (int i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&waiter[i].thread, NULL, wait_in_turns, &waiter[i]), 0);

@@ -25,7 +25,7 @@ struct arrival {
     struct pl_list link;
     const struct pl_origin *from;
     struct pl_header header;
-    struct pl_bulk *bulk;
+    struct pl_rndv *rndv;
     unsigned char data[];
 };
 
@@ -36,10 +36,10 @@ struct node {
     unsigned char card[PL_CARD_MAX];
     size_t card_length;
     struct pl_list inbox;
-    unsigned long arrived, sent, fetched, lost;
+    unsigned long arrived, sent, fetched, failed;
     int last_error; /* of the last report that had one */
     void (*on_arrival)(struct node *node, const struct pl_origin *from, const struct pl_header *header,
-                       const void *data, struct pl_bulk *bulk);
+                       const void *data, struct pl_rndv *rndv);
 };
 
 static const struct pl_type node_solid = { .size = 1, .extent = 1, .true_extent = 1, .dense = true, .solid = true };
@@ -48,7 +48,7 @@ static const struct pl_type node_holes = { .size = 1, .extent = 2, .true_extent 
 static const char *node_tls = "", *node_transport = "ucx";
 static long node_eager = 65536;
 static long node_ring = 65536;             /* shm */
-static const char *node_bulk = "auto";     /* shm */
+static const char *node_rndv = "auto";     /* shm */
 static char node_detail[512];
 static unsigned long node_logged; /* lines of level "warning" or worse */
 
@@ -99,20 +99,20 @@ static inline size_t node_run(struct pl_cursor *cursor, size_t max, void **addre
 }
 
 static inline void node_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                         const void *data, struct pl_bulk *bulk)
+                         const void *data, struct pl_rndv *rndv)
 {
     struct node *node = (struct node *)engine;
     node->arrived++;
     if (node->on_arrival) {
-        node->on_arrival(node, from, header, data, bulk);
+        node->on_arrival(node, from, header, data, rndv);
         return;
     }
-    struct arrival *arrival = malloc(sizeof *arrival + (bulk ? 0 : header->size));
+    struct arrival *arrival = malloc(sizeof *arrival + (rndv ? 0 : header->size));
     ck_assert_ptr_nonnull(arrival);
     arrival->from = from;
-    arrival->bulk = bulk;
+    arrival->rndv = rndv;
     memcpy(&arrival->header, header, sizeof *header);
-    if (!bulk && header->size)
+    if (!rndv && header->size)
         memcpy(arrival->data, data, header->size);
     pl_list_append(&node->inbox, &arrival->link);
 }
@@ -138,7 +138,7 @@ static inline void node_fetched(struct pl_engine *engine, struct pl_incoming *me
 static inline void node_lost(struct pl_engine *engine, struct pl_endpoint *endpoint, const struct pl_origin *from)
 {
     (void)endpoint, (void)from;
-    ((struct node *)engine)->lost++;
+    ((struct node *)engine)->failed++;
 }
 
 /* What closes is seen by what becomes of messages. */
@@ -184,8 +184,8 @@ static long node_config_long(const char *name)
 
 static const char *node_config_text(const char *name)
 {
-    if (strcmp(name, "shm_bulk") == 0)
-        return node_bulk;
+    if (strcmp(name, "shm_rndv") == 0)
+        return node_rndv;
     return strcmp(name, "ucx_tls") == 0 ? node_tls : node_transport;
 }
 
@@ -205,7 +205,7 @@ static inline void node_log(const char *subsystem, int level, const char *format
 
 static const struct pl_host node_host = {
     .abi = PL_TRANSPORT_ABI,
-    .arrived = node_arrived, .sent = node_sent, .fetched = node_fetched, .lost = node_lost,
+    .arrived = node_arrived, .sent = node_sent, .fetched = node_fetched, .failed = node_lost,
     .closed = node_closed,
     .engine_id = node_id, .engine_card = node_card, .threaded = node_threaded,
     .pack = node_pack, .unpack = node_unpack, .seek = node_seek, .run = node_run,
@@ -314,8 +314,8 @@ static inline struct pl_header node_take(struct node *node, struct node *other, 
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&node->inbox), struct arrival, link);
     struct pl_header header = arrival->header;
     struct pl_incoming incoming = { .data = node_cursor(data, room, type), .size = header.size };
-    if (arrival->bulk) {
-        int err = node->ops->fetch(node->self, arrival->bulk, &incoming);
+    if (arrival->rndv) {
+        int err = node->ops->fetch(node->self, arrival->rndv, &incoming);
         ck_assert_msg(err == MPI_SUCCESS || err == PL_PENDING, "fetch: %d: %s", err, node_detail);
         if (err == PL_PENDING)
             NODE_UNTIL(node, other, incoming.transport[5]);

@@ -25,7 +25,7 @@ static inline void close_pair(void)
 {
     bool done_a = false, done_b = false;
     NODE_UNTIL(a, b, (done_a = a->ops->flushed(a->self), done_b = b->ops->flushed(b->self), done_a && done_b));
-    ck_assert_uint_eq(a->lost + b->lost, 0);
+    ck_assert_uint_eq(a->failed + b->failed, 0);
     a->ops->disconnect(ab);
     b->ops->disconnect(ba);
     node_close(a);
@@ -36,7 +36,7 @@ static inline void close_pair(void)
 static inline void one_message(size_t bytes, unsigned seed, const struct pl_type *from, const struct pl_type *to)
 {
     struct message *message = message_send(a, ab, seed, bytes, from);
-    ck_assert_int_eq(message->out.bulk, bytes > (size_t)node_eager);
+    ck_assert_int_eq(message->out.rndv, bytes > (size_t)node_eager);
     struct pl_header header = node_take(b, a, room, bytes, to);
     ck_assert_uint_eq(header.size, bytes);
     ck_assert_int_eq(header.tag, (int)seed);

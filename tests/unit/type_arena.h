@@ -17,10 +17,10 @@ struct arena {
 
 static inline struct arena arena_create(const struct sample *sample, int count, uint64_t *seed)
 {
-    long lb, ub, extent = typemap_extent(&sample->map), reach = labs(extent) * COUNT_MAX;
+    long lb, ub, extent = typemap_extent(&sample->map), cma = labs(extent) * COUNT_MAX;
     typemap_true_bounds(&sample->map, &lb, &ub);
-    struct arena arena = { .length = (size_t)(ub - lb + 2 * reach + 64) };
-    long origin = reach - lb + 16;
+    struct arena arena = { .length = (size_t)(ub - lb + 2 * cma + 64) };
+    long origin = cma - lb + 16;
     arena.memory = malloc(arena.length);
     arena.buffer = (unsigned char *)((uintptr_t)arena.memory + (uintptr_t)origin);
     for (size_t i = 0; i < arena.length; i++)

@@ -136,13 +136,13 @@ static inline bool typemap_overlaps(const struct typemap *map, int count)
 {
     long lb, ub, extent = typemap_extent(map);
     typemap_true_bounds(map, &lb, &ub);
-    long reach = labs(extent) * (count - 1), length = ub - lb + reach;
+    long cma = labs(extent) * (count - 1), length = ub - lb + cma;
     char *used = calloc(1, (size_t)length + 1);
     bool overlaps = false;
     for (int n = 0; n < count; n++)
         for (int i = 0; i < map->count; i++)
             for (int b = 0; b < map->entries[i].size; b++) {
-                char *byte = &used[map->entries[i].at - lb + n * extent + (extent < 0 ? reach : 0) + b];
+                char *byte = &used[map->entries[i].at - lb + n * extent + (extent < 0 ? cma : 0) + b];
                 overlaps |= *byte;
                 *byte = 1;
             }

@@ -54,7 +54,7 @@ static inline int wire_send(struct pl_endpoint *to, struct pl_outgoing *message)
     return wire.result;
 }
 
-static inline int wire_fetch(void *self, struct pl_bulk *data, struct pl_incoming *message)
+static inline int wire_fetch(void *self, struct pl_rndv *data, struct pl_incoming *message)
 {
     (void)self, (void)data;
     wire.fetched++;
@@ -62,7 +62,7 @@ static inline int wire_fetch(void *self, struct pl_bulk *data, struct pl_incomin
     return wire.fetch_result;
 }
 
-static inline void wire_drop(void *self, struct pl_bulk *data, bool cancelled)
+static inline void wire_drop(void *self, struct pl_rndv *data, bool cancelled)
 {
     (void)self, (void)data;
     wire.dropped++;
@@ -175,7 +175,7 @@ static inline struct pl_header header_of(int kind, const struct pl_comm *comm, i
                                .size = size };
 }
 
-static inline void arrive(const struct pl_header *header, const void *data, struct pl_bulk *waiting)
+static inline void arrive(const struct pl_header *header, const void *data, struct pl_rndv *waiting)
 {
     pl_engine_enter(engine);
     pl_engine_host.arrived(engine, &origin, header, data, waiting);

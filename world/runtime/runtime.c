@@ -58,10 +58,10 @@ static void lower_flag(int eventfd_)
 static void link_ready(struct pl_source *source)
 {
     struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, link_source);
-    struct pl_keeper_report report;
+    struct pl_keeper_notice report;
     enum pl_link_state state;
     while ((state = pl_link_receive(&rt->link, &report)) == PL_LINK_REPORT)
-        pl_follow_report(rt, &report);
+        pl_follow_notice(rt, &report);
     if (state == PL_LINK_LOST) {
         pl_runtime_unwatch(rt, rt->link.fd);
         pl_link_close(&rt->link);
@@ -122,7 +122,7 @@ static void close_descriptors(struct plenum_runtime *rt)
     close_fd(rt->notes[1]);
     close_fd(rt->timer);
     close_fd(rt->nudge);
-    close_fd(rt->bell);
+    close_fd(rt->event_fd);
     close_fd(rt->outer);
     close_fd(rt->work);
 }
@@ -131,13 +131,13 @@ static int open_descriptors(struct plenum_runtime *rt)
 {
     rt->work = epoll_create1(EPOLL_CLOEXEC);
     rt->outer = epoll_create1(EPOLL_CLOEXEC);
-    rt->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    rt->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     rt->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     rt->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     struct epoll_event event = { .events = EPOLLIN };
-    if (rt->work >= 0 && rt->outer >= 0 && rt->bell >= 0 && rt->nudge >= 0 && rt->timer >= 0 &&
+    if (rt->work >= 0 && rt->outer >= 0 && rt->event_fd >= 0 && rt->nudge >= 0 && rt->timer >= 0 &&
         epoll_ctl(rt->outer, EPOLL_CTL_ADD, rt->work, &event) == 0 &&
-        epoll_ctl(rt->outer, EPOLL_CTL_ADD, rt->bell, &event) == 0)
+        epoll_ctl(rt->outer, EPOLL_CTL_ADD, rt->event_fd, &event) == 0)
         return PLENUM_OK;
     return pl_rt_fail_errno("cannot make the descriptors of the runtime");
 }
@@ -194,7 +194,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
         err = pl_runtime_need_keeper(rt);
     if (err)
         goto close_descriptors;
-    pl_litter_sweep();
+    pl_stale_files_sweep();
     *runtime = rt;
     return PLENUM_OK;
 
@@ -266,7 +266,7 @@ int plenum_runtime_next_event(struct plenum_runtime *rt, struct plenum_event **e
         runtime_turn(rt);
     struct pl_list *node = pl_list_pop(&rt->events);
     if (pl_list_empty(&rt->events))
-        lower_flag(rt->bell);
+        lower_flag(rt->event_fd);
     pthread_mutex_unlock(&rt->lock);
     *event = node ? &PL_CONTAINER(node, struct pl_event, node)->public : NULL;
     return PLENUM_OK;
@@ -277,7 +277,7 @@ void pl_event_queue(struct plenum_runtime *rt, struct pl_event *event)
     if (!event)
         return;
     if (pl_list_empty(&rt->events))
-        raise_flag(rt->bell);
+        raise_flag(rt->event_fd);
     pl_list_append(&rt->events, &event->node);
 }
 

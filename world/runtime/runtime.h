@@ -36,7 +36,7 @@ struct plenum_runtime {
     pthread_cond_t turned; /* something was handled: waiters look again */
     int work;              /* epoll: what the runtime itself polls (keeper, streams, timer, nudge) */
     int outer;             /* epoll: what the host polls (work, bell) */
-    int bell;              /* eventfd in outer: set while events are queued */
+    int event_fd;              /* eventfd in outer: set while events are queued */
     int nudge;             /* eventfd in work: another thread has something for whoever polls */
     int timer;             /* timerfd in work: the earliest deadline of all jobs */
     bool driving;          /* a thread in plenum_job_wait() polls `work` */
@@ -76,7 +76,7 @@ struct pl_redirect {
 };
 
 /* The read end of a rank's standard output or standard error. */
-struct pl_stream {
+struct pl_output {
     struct pl_source source;
     struct plenum_job *job;
     int rank, number, fd; /* fd -1: closed, or redirected */
@@ -86,7 +86,7 @@ struct pl_stream {
 struct pl_rank {
     pid_t pid; /* 0: not started */
     bool ended;
-    struct pl_stream out[2];
+    struct pl_output out[2];
 };
 
 enum pl_job_phase { PL_JOB_DESCRIBED, PL_JOB_QUEUED, PL_JOB_RUNNING, PL_JOB_ENDING, PL_JOB_FINISHED };
@@ -120,7 +120,7 @@ struct plenum_job {
     uint32_t kept_as;       /* its number at the keeper: a new one for every attempt */
     char nspace[256];       /* as long as PMIx wants it */
     uint64_t cookie;
-    const struct pl_job *segment;
+    const struct pl_job_segment *segment;
     size_t segment_bytes;
     struct pl_rank *ranks; /* [size] */
     int started;
@@ -135,10 +135,10 @@ struct plenum_job {
     uint64_t psets_told;       /* version of the published sets in the last event */
 
     /* families (world/runtime/job/spawn_tree.h) */
-    struct plenum_job *family; /* of a spawned job: the one that the host has launched; NULL: it was */
+    struct plenum_job *tree_head; /* of a spawned job: the one that the host has launched; NULL: it was */
     int offset;                /* of a spawned job: its rank 0 in events */
     int spawned_size;          /* processes that were spawned in its family so far */
-    int births;                /* jobs that are about to be launched for it */
+    int spawns_pending;                /* jobs that are about to be launched for it */
     bool outlived;             /* nothing of it runs any more, but of its family */
     bool spawned;              /* the parents know that it runs */
     struct pl_job_spawn *spawn; /* where they are told; NULL: nobody is */
@@ -166,7 +166,7 @@ void pl_queue_append(struct plenum_job *job);
 void pl_queue_advance(struct plenum_runtime *rt);
 
 /* follow.c: what the keeper tells, and how jobs end. */
-void pl_follow_report(struct plenum_runtime *rt, const struct pl_keeper_report *report);
+void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *report);
 void pl_follow_keeper_lost(struct plenum_runtime *rt);
 void pl_follow_deadlines(struct plenum_job *job, int64_t now);
 void pl_job_end(struct plenum_job *job);
@@ -192,14 +192,14 @@ void pl_job_notes_watch(struct plenum_job *job);
 /* A name that no set may have in a job: an error. Also those of sets that are there anyway. */
 int pl_pset_name_refuse(const char *name);
 /* Tells the host if they have changed. */
-void pl_job_psets_look(struct plenum_job *job);
+void pl_job_psets_check(struct plenum_job *job);
 
 /* stream.c */
-int pl_stream_open(struct pl_stream *stream, struct plenum_job *job, int rank, int number, int *write_end);
+int pl_output_open(struct pl_output *stream, struct plenum_job *job, int rank, int number, int *write_end);
 /* Reads what is there, as far as a writer cannot keep us here for ever. */
-void pl_stream_drain(struct pl_stream *stream);
+void pl_output_drain(struct pl_output *stream);
 /* Gives out the rest and closes it. */
-void pl_stream_close(struct pl_stream *stream);
+void pl_output_close(struct pl_output *stream);
 
 /* runtime.c */
 int64_t pl_runtime_now(void);

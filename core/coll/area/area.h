@@ -25,31 +25,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct pl_board;
+struct pl_area;
 struct pl_comm;
 struct pl_engine;
 
 enum {
-    PL_BOARD_RANKS = 64,       /* at most: every rank looks at all cells */
-    PL_BOARD_SHORT = 4096,     /* bytes of data from each: so much is short */
-    PL_BOARD_MOST = 256 << 10, /* bytes of data in a cell */
-    PL_BOARD_PATIENCE = 3,     /* collectives without a reduction before a board is made for them */
+    PL_AREA_RANKS = 64,       /* at most: every rank looks at all cells */
+    PL_AREA_SHORT = 4096,     /* bytes of data from each: so much is short */
+    PL_AREA_MAX = 256 << 10, /* bytes of data in a cell */
+    PL_AREA_AFTER = 3,     /* collectives without a reduction before a board is made for them */
 };
 
 /* The board of a communicator, made now if there is none yet and it is worth it: for a reduction always, so that
  * equal reductions have equal results, else once the communicator has had some. NULL: it has none, and messages do
  * it. Collective; alike on all ranks, but for an error: then this rank does not know what the others will do, and
  * must not go on by messages, which theirs for making the board would answer. */
-int pl_board_of(struct pl_comm *comm, bool reduction, struct pl_board **board);
+int pl_area_get(struct pl_comm *comm, bool reduction, struct pl_area **area);
 
 /* How many blocking collectives the communicator has begun, those on the board included: alike on all ranks that have
  * called the same ones. For the thread that is in one. */
-int pl_board_count(const struct pl_comm *comm);
+int pl_area_count(const struct pl_comm *comm);
 
 /* The communicator is freed. No lock held. */
-void pl_board_release(struct pl_comm *comm);
+void pl_area_release(struct pl_comm *comm);
 
 /* The engine closes: forgets the boards that others may still have used. Engine lock held. */
-void pl_board_forget(struct pl_engine *engine);
+void pl_area_forget(struct pl_engine *engine);
 
 #endif

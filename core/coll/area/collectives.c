@@ -39,7 +39,7 @@ static MPI_Count longest_of(const struct pl_coll *coll)
     return longest;
 }
 
-size_t pl_board_bytes(const struct pl_coll *coll)
+size_t pl_area_bytes(const struct pl_coll *coll)
 {
     bool root = coll->comm->rank == coll->root;
     MPI_Count count = coll->recvcount;
@@ -68,39 +68,39 @@ size_t pl_board_bytes(const struct pl_coll *coll)
 }
 
 /* How a piece is done, when all data is short. */
-static pl_board_piece *const ways[PL_COLL_KINDS] = {
-    [PL_COLL_BARRIER] = pl_board_barrier,
-    [PL_COLL_BCAST] = pl_board_bcast,
-    [PL_COLL_GATHER] = pl_board_gather,
-    [PL_COLL_GATHERV] = pl_board_gatherv,
-    [PL_COLL_SCATTER] = pl_board_scatter,
-    [PL_COLL_SCATTERV] = pl_board_scatterv,
-    [PL_COLL_ALLGATHER] = pl_board_allgather,
-    [PL_COLL_ALLGATHERV] = pl_board_allgatherv,
-    [PL_COLL_ALLTOALL] = pl_board_alltoall,
-    [PL_COLL_ALLTOALLV] = pl_board_alltoallv,
-    [PL_COLL_ALLTOALLW] = pl_board_alltoallv,
-    [PL_COLL_REDUCE] = pl_board_reduce,
-    [PL_COLL_ALLREDUCE] = pl_board_allreduce,
-    [PL_COLL_REDUCE_SCATTER_BLOCK] = pl_board_reduce_scatter,
-    [PL_COLL_REDUCE_SCATTER] = pl_board_reduce_scatter,
-    [PL_COLL_SCAN] = pl_board_chain,
-    [PL_COLL_EXSCAN] = pl_board_chain,
+static pl_area_chunk *const ways[PL_COLL_KINDS] = {
+    [PL_COLL_BARRIER] = pl_area_barrier,
+    [PL_COLL_BCAST] = pl_area_bcast,
+    [PL_COLL_GATHER] = pl_area_gather,
+    [PL_COLL_GATHERV] = pl_area_gatherv,
+    [PL_COLL_SCATTER] = pl_area_scatter,
+    [PL_COLL_SCATTERV] = pl_area_scatterv,
+    [PL_COLL_ALLGATHER] = pl_area_allgather,
+    [PL_COLL_ALLGATHERV] = pl_area_allgatherv,
+    [PL_COLL_ALLTOALL] = pl_area_alltoall,
+    [PL_COLL_ALLTOALLV] = pl_area_alltoallv,
+    [PL_COLL_ALLTOALLW] = pl_area_alltoallv,
+    [PL_COLL_REDUCE] = pl_area_reduce,
+    [PL_COLL_ALLREDUCE] = pl_area_allreduce,
+    [PL_COLL_REDUCE_SCATTER_BLOCK] = pl_area_reduce_scatter,
+    [PL_COLL_REDUCE_SCATTER] = pl_area_reduce_scatter,
+    [PL_COLL_SCAN] = pl_area_chain,
+    [PL_COLL_EXSCAN] = pl_area_chain,
 };
 
 /* The same of any length, and how long pieces are. */
-static pl_board_piece *way_of(const struct pl_board_call *call)
+static pl_area_chunk *way_of(const struct pl_area_call *call)
 {
     enum pl_coll_kind kind = call->coll->kind;
-    if (kind == PL_COLL_REDUCE && call->bytes > PL_BOARD_SHORT)
-        return pl_board_chain;
+    if (kind == PL_COLL_REDUCE && call->bytes > PL_AREA_SHORT)
+        return pl_area_chain;
     if (kind == PL_COLL_ALLREDUCE && call->size > 2 && call->bytes * (size_t)call->size > SHARED)
-        return pl_board_allreduce_in_parts;
+        return pl_area_allreduce_in_parts;
     return ways[kind];
 }
 
 /* How long pieces of long data are, the last one aside: as equal as may be. */
-static size_t piece_of(const struct pl_board_call *call)
+static size_t piece_of(const struct pl_area_call *call)
 {
     size_t each = is_reduction(call->coll->kind) ? (size_t)call->coll->recvtype->size : PAGE;
     size_t size = (size_t)call->size, parts = 1, piece = 1; /* a cell has such a number of parts, a piece is so many */
@@ -112,13 +112,13 @@ static size_t piece_of(const struct pl_board_call *call)
     case PL_COLL_REDUCE_SCATTER:
     case PL_COLL_REDUCE_SCATTER_BLOCK: parts = size; break;
     case PL_COLL_ALLREDUCE: parts = (piece = size) + 1; break;
-    default: parts = PL_BOARD_MOST / PIECE_ON;
+    default: parts = PL_AREA_MAX / PIECE_ON;
     }
-    size_t most = PL_BOARD_MOST / parts / each * each * piece, pieces = (call->bytes + most - 1) / most;
+    size_t most = PL_AREA_MAX / parts / each * each * piece, pieces = (call->bytes + most - 1) / most;
     return ((call->bytes + pieces - 1) / pieces + each - 1) / each * each;
 }
 
-static bool is_much(const struct pl_board_call *call)
+static bool is_much(const struct pl_area_call *call)
 {
     const struct pl_coll *coll = call->coll;
     size_t size = (size_t)call->size;
@@ -151,7 +151,7 @@ static bool is_ordered(enum pl_coll_kind kind)
     return pl_coll_forced(kind) || (is_vague(kind) && pl_coll_has_rules(kind));
 }
 
-static uint32_t kinds_by_board(void)
+static uint32_t area_kinds(void)
 {
     uint32_t kinds = 0;
     for (int kind = 0; kind < PL_COLL_KINDS; kind++)
@@ -161,60 +161,60 @@ static uint32_t kinds_by_board(void)
 }
 
 /* The board of a communicator that has had none so far. */
-static struct pl_board *find_board(const struct pl_coll *coll, int *rc)
+static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
 {
     struct pl_comm *comm = coll->comm;
-    struct pl_board *board;
+    struct pl_area *area;
     *rc = MPI_SUCCESS;
     if (coll->kind >= PL_COLL_KINDS || comm->size < 2 || pl_comm_is_inter(comm) || is_ordered(coll->kind))
         return NULL;
-    size_t bytes = pl_board_bytes(coll);
-    if (bytes == SIZE_MAX || (bytes > PL_BOARD_SHORT && pl_coll_has_rules(coll->kind)))
+    size_t bytes = pl_area_bytes(coll);
+    if (bytes == SIZE_MAX || (bytes > PL_AREA_SHORT && pl_coll_has_rules(coll->kind)))
         return NULL;
-    *rc = pl_board_of(comm, is_reduction(coll->kind), &board);
-    if (board)
-        comm->by_board = kinds_by_board();
-    return board;
+    *rc = pl_area_get(comm, is_reduction(coll->kind), &area);
+    if (area)
+        comm->area_kinds = area_kinds();
+    return area;
 }
 
-static int __attribute__((noinline)) do_pieces(struct pl_board_call *call)
+static int __attribute__((noinline)) do_pieces(struct pl_area_call *call)
 {
-    size_t most = call->bytes <= PL_BOARD_SHORT ? call->bytes : piece_of(call), at = 0;
+    size_t most = call->bytes <= PL_AREA_SHORT ? call->bytes : piece_of(call), at = 0;
     int rc;
-    pl_board_piece *piece = way_of(call);
+    pl_area_chunk *piece = way_of(call);
     call->much = is_much(call);
     do {
         size_t some = pl_least(most, call->bytes - at);
         rc = piece(call, at, some);
-        pl_board_end(call->board);
+        pl_area_end(call->area);
         at += some;
     } while (rc == MPI_SUCCESS && (at < call->bytes || call->last > 0));
     return rc;
 }
 
-int pl_coll_on_board(const struct pl_coll *coll, size_t bytes)
+int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes)
 {
     struct pl_comm *comm = coll->comm;
-    struct pl_board_call call = { comm->board, coll, comm->rank, comm->size, coll->root, bytes, 0, false, 0 };
+    struct pl_area_call call = { comm->area, coll, comm->rank, comm->size, coll->root, bytes, 0, false, 0 };
     int rc;
-    if (__builtin_expect(bytes <= PL_BOARD_SHORT / PL_BOARD_RANKS, 1)) {
+    if (__builtin_expect(bytes <= PL_AREA_SHORT / PL_AREA_RANKS, 1)) {
         rc = ways[coll->kind](&call, 0, bytes);
-        pl_board_end(call.board);
+        pl_area_end(call.area);
     } else {
         rc = do_pieces(&call);
     }
-    comm->boarded++;
-    return __builtin_expect(call.elsewhere != 0, 0) && rc == MPI_SUCCESS ? pl_board_by_messages(&call) : rc;
+    comm->area_count++;
+    return __builtin_expect(call.elsewhere != 0, 0) && rc == MPI_SUCCESS ? pl_area_by_messages(&call) : rc;
 }
 
-bool pl_coll_by_board(const struct pl_coll *coll, int *rc)
+bool pl_coll_try_area(const struct pl_coll *coll, int *rc)
 {
     struct pl_comm *comm = coll->comm;
-    if (__builtin_expect(!comm->board, 0) && !find_board(coll, rc))
+    if (__builtin_expect(!comm->area, 0) && !find_area(coll, rc))
         return *rc != MPI_SUCCESS;
-    size_t bytes = comm->by_board >> coll->kind & 1 ? pl_board_bytes(coll) : SIZE_MAX;
-    if (__builtin_expect(bytes > PL_BOARD_SHORT, 0) && (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind)))
+    size_t bytes = comm->area_kinds >> coll->kind & 1 ? pl_area_bytes(coll) : SIZE_MAX;
+    if (__builtin_expect(bytes > PL_AREA_SHORT, 0) && (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind)))
         return false;
-    *rc = pl_coll_on_board(coll, bytes);
+    *rc = pl_coll_run_in_area(coll, bytes);
     return true;
 }

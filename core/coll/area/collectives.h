@@ -9,8 +9,8 @@
 #include "core/coll/algorithm.h"
 
 /* A collective under way. */
-struct pl_board_call {
-    struct pl_board *board;
+struct pl_area_call {
+    struct pl_area *area;
     const struct pl_coll *coll;
     int rank, size, root;
     size_t bytes; /* alike on all: of the vector in bcast, reduce, allreduce and scans, else of the longest block */
@@ -20,21 +20,21 @@ struct pl_board_call {
 };
 
 /* The bytes of a call, as above; SIZE_MAX: not for the board. */
-size_t pl_board_bytes(const struct pl_coll *coll);
+size_t pl_area_bytes(const struct pl_coll *coll);
 
 /* Are there rules of the user's, who knows better? */
 bool pl_coll_has_rules(enum pl_coll_kind kind);
 
 /* Does a piece of `bytes` bytes, from the `at`-th on: one operation of the board, but for its end. */
-typedef int pl_board_piece(struct pl_board_call *call, size_t at, size_t bytes);
-pl_board_piece pl_board_barrier, pl_board_bcast, pl_board_gather, pl_board_scatter, pl_board_allgather,
-    pl_board_alltoall;
-pl_board_piece pl_board_gatherv, pl_board_scatterv, pl_board_allgatherv, pl_board_alltoallv;
-pl_board_piece pl_board_reduce, pl_board_allreduce, pl_board_allreduce_in_parts, pl_board_reduce_scatter,
-    pl_board_chain;
+typedef int pl_area_chunk(struct pl_area_call *call, size_t at, size_t bytes);
+pl_area_chunk pl_area_barrier, pl_area_bcast, pl_area_gather, pl_area_scatter, pl_area_allgather,
+    pl_area_alltoall;
+pl_area_chunk pl_area_gatherv, pl_area_scatterv, pl_area_allgatherv, pl_area_alltoallv;
+pl_area_chunk pl_area_reduce, pl_area_allreduce, pl_area_allreduce_in_parts, pl_area_reduce_scatter,
+    pl_area_chain;
 
 /* The messages of a call whose data was partly `elsewhere`. */
-int pl_board_by_messages(const struct pl_board_call *call);
+int pl_area_by_messages(const struct pl_area_call *call);
 
 static inline size_t pl_least(size_t a, size_t b)
 {

@@ -12,16 +12,16 @@
 
 enum { PAGE = 4096 };
 
-static size_t cells_bytes(int size)
+static size_t slots_bytes(int size)
 {
-    size_t lines = (size_t)size * (1 + PL_BOARD_SETS);
-    size_t bytes = sizeof(struct pl_board_sheet) + lines * sizeof(struct pl_board_line);
+    size_t lines = (size_t)size * (1 + PL_AREA_SETS);
+    size_t bytes = sizeof(struct pl_area_memory) + lines * sizeof(struct pl_area_slot);
     return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
 static size_t all_bytes(int size)
 {
-    return cells_bytes(size) + (size_t)size * (PL_BOARD_SHORT_RING + PL_BOARD_LONG_RING);
+    return slots_bytes(size) + (size_t)size * (PL_AREA_SHORT_RING + PL_AREA_LONG_RING);
 }
 
 /* What the first member tells the others. */
@@ -57,123 +57,123 @@ static void *transport_self(struct pl_engine *engine, const struct pl_transport_
 /* Boards that all others have left by now: their memory may be used again. Engine lock held. */
 static void sweep(struct pl_engine *engine, bool all)
 {
-    PL_LIST_EACH(board, &engine->boards, struct pl_board, link) {
-        bool unused = (int)atomic_load_explicit(&board->sheet->left.word, memory_order_acquire) == board->size - 1;
+    PL_LIST_EACH(area, &engine->areas, struct pl_area, link) {
+        bool unused = (int)atomic_load_explicit(&area->memory->left.word, memory_order_acquire) == area->size - 1;
         if (!unused && !all)
             continue;
-        pl_list_remove(&board->link);
-        board->ops->unshare(transport_self(engine, board->ops), &board->shared, unused);
-        free(board);
+        pl_list_remove(&area->link);
+        area->ops->unshare(transport_self(engine, area->ops), &area->shared, unused);
+        free(area);
     }
 }
 
-static void share(struct pl_board *board, struct notice *notice)
+static void share(struct pl_area *area, struct notice *notice)
 {
-    pl_engine_enter(board->engine);
-    sweep(board->engine, false);
-    int rc = board->ops->share(transport_self(board->engine, board->ops), all_bytes(board->size), &board->shared);
-    pl_engine_leave(board->engine);
+    pl_engine_enter(area->engine);
+    sweep(area->engine, false);
+    int rc = area->ops->share(transport_self(area->engine, area->ops), all_bytes(area->size), &area->shared);
+    pl_engine_leave(area->engine);
     if (rc)
         return;
-    board->sheet = board->shared.memory;
-    *notice = (struct notice){ board->shared.place, board->shared.bytes };
+    area->memory = area->shared.memory;
+    *notice = (struct notice){ area->shared.place, area->shared.bytes };
 }
 
-static void attach(struct pl_board *board, const struct notice *notice)
+static void attach(struct pl_area *area, const struct notice *notice)
 {
-    struct pl_peer *owner = pl_comm_peer(board->comm, 0);
+    struct pl_peer *owner = pl_comm_peer(area->comm, 0);
     void *memory;
-    if (notice->bytes < all_bytes(board->size))
+    if (notice->bytes < all_bytes(area->size))
         return;
-    pl_engine_enter(board->engine);
+    pl_engine_enter(area->engine);
     int rc = owner->error ? owner->error
-                          : board->ops->attach(owner->endpoint, notice->place, all_bytes(board->size), &memory);
-    pl_engine_leave(board->engine);
+                          : area->ops->attach(owner->endpoint, notice->place, all_bytes(area->size), &memory);
+    pl_engine_leave(area->engine);
     if (rc == MPI_SUCCESS)
-        board->sheet = memory;
+        area->memory = memory;
 }
 
-static void let_go(struct pl_board *board)
+static void let_go(struct pl_area *area)
 {
-    if (board->shared.memory) {
-        struct pl_engine *engine = board->engine;
+    if (area->shared.memory) {
+        struct pl_engine *engine = area->engine;
         pl_engine_enter(engine);
-        pl_list_append(&engine->boards, &board->link);
+        pl_list_append(&engine->areas, &area->link);
         sweep(engine, false);
         pl_engine_leave(engine);
         return;
     }
-    if (board->sheet) {
-        atomic_fetch_add_explicit(&board->sheet->left.word, 1, memory_order_release);
-        board->ops->detach(board->sheet, all_bytes(board->size));
+    if (area->memory) {
+        atomic_fetch_add_explicit(&area->memory->left.word, 1, memory_order_release);
+        area->ops->detach(area->memory, all_bytes(area->size));
     }
-    free(board);
+    free(area);
 }
 
 /* All members have come here. A failure that all hear of only means that there is no board, for anybody. */
-static int make(struct pl_comm *comm, struct pl_board **made)
+static int make(struct pl_comm *comm, struct pl_area **made)
 {
     struct notice notice = { 0 };
     const struct pl_transport_ops *ops = common_transport(comm);
-    struct pl_board *board = ops ? pl_calloc(1, sizeof *board) : NULL;
-    if (board) {
-        *board = (struct pl_board){
+    struct pl_area *area = ops ? pl_calloc(1, sizeof *area) : NULL;
+    if (area) {
+        *area = (struct pl_area){
             .comm = comm, .engine = &comm->instance->engine, .ops = ops, .size = comm->size, .rank = comm->rank
         };
-        pl_list_init(&board->link);
-        for (int i = 0; i < PL_BOARD_SETS; i++)
-            board->shown[i] = (struct pl_board_shown){ UINT32_MAX, comm->rank };
+        pl_list_init(&area->link);
+        for (int i = 0; i < PL_AREA_SETS; i++)
+            area->published[i] = (struct pl_area_published){ UINT32_MAX, comm->rank };
         if (comm->rank == 0)
-            share(board, &notice);
+            share(area, &notice);
     }
     int good = 0, all = 0, rc = pl_bcast(comm, &notice, sizeof notice, PL_TYPE_BYTE, 0);
     if (rc == MPI_SUCCESS && notice.bytes > 0) {
-        if (board && comm->rank != 0)
-            attach(board, &notice);
-        good = board && board->sheet;
+        if (area && comm->rank != 0)
+            attach(area, &notice);
+        good = area && area->memory;
         rc = pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MIN));
     }
     if (rc == MPI_SUCCESS && all) {
-        board->cells = &board->sheet->lines[board->size];
-        board->own = pl_board_completed(board, board->rank);
-        board->ring[0] = (unsigned char *)board->sheet + cells_bytes(board->size);
-        board->ring[1] = board->ring[0] + (size_t)board->size * PL_BOARD_SHORT_RING;
-        *made = board;
-    } else if (board) {
-        let_go(board);
+        area->slots = &area->memory->lines[area->size];
+        area->own = pl_area_completed(area, area->rank);
+        area->ring[0] = (unsigned char *)area->memory + slots_bytes(area->size);
+        area->ring[1] = area->ring[0] + (size_t)area->size * PL_AREA_SHORT_RING;
+        *made = area;
+    } else if (area) {
+        let_go(area);
     }
     return rc;
 }
 
-int pl_board_of(struct pl_comm *comm, bool reduction, struct pl_board **board)
+int pl_area_get(struct pl_comm *comm, bool reduction, struct pl_area **area)
 {
-    *board = comm->board;
-    if (__builtin_expect(*board != NULL, 1))
+    *area = comm->area;
+    if (__builtin_expect(*area != NULL, 1))
         return MPI_SUCCESS;
-    if (comm->boardless || comm->size > PL_BOARD_RANKS || (!reduction && comm->board_waited < PL_BOARD_PATIENCE)) {
-        comm->board_waited++;
+    if (comm->no_area || comm->size > PL_AREA_RANKS || (!reduction && comm->area_wanted < PL_AREA_AFTER)) {
+        comm->area_wanted++;
         return MPI_SUCCESS;
     }
-    comm->boardless = true; /* the collectives that make it go by messages */
-    if (!pl_config_bool("coll_board"))
+    comm->no_area = true; /* the collectives that make it go by messages */
+    if (!pl_config_bool("coll_shm"))
         return MPI_SUCCESS;
-    int rc = make(comm, &comm->board);
-    *board = comm->board;
+    int rc = make(comm, &comm->area);
+    *area = comm->area;
     return rc;
 }
 
-void pl_board_release(struct pl_comm *comm)
+void pl_area_release(struct pl_comm *comm)
 {
-    struct pl_board *board = comm->board;
-    comm->board = NULL;
-    comm->by_board = 0;
-    comm->boardless = true;
-    if (board)
-        let_go(board);
+    struct pl_area *area = comm->area;
+    comm->area = NULL;
+    comm->area_kinds = 0;
+    comm->no_area = true;
+    if (area)
+        let_go(area);
 }
 
-void pl_board_forget(struct pl_engine *engine)
+void pl_area_forget(struct pl_engine *engine)
 {
     sweep(engine, true);
 }

@@ -7,25 +7,25 @@ enum { TILE = 8 << 10 }; /* bytes that are combined at once: they stay in the ne
 /* --- data --------------------------------------------------------------------------------------------------------- */
 
 /* The vector that this rank brings to a reduction, from a byte on, and where its result goes. */
-static inline const char *input(const struct pl_board_call *call, size_t at)
+static inline const char *input(const struct pl_area_call *call, size_t at)
 {
     return pl_address(pl_coll_input(call->coll, 0).buf, (MPI_Aint)at);
 }
 
-static inline char *output(const struct pl_board_call *call, size_t at)
+static inline char *output(const struct pl_area_call *call, size_t at)
 {
     return pl_address(call->coll->recvbuf, (MPI_Aint)at);
 }
 
 /* How much is combined at once. */
-static inline size_t tile_of(const struct pl_board_call *call, size_t bytes)
+static inline size_t tile_of(const struct pl_area_call *call, size_t bytes)
 {
     size_t each = (size_t)call->coll->recvtype->size;
     return __builtin_expect(bytes <= TILE, 1) ? bytes : TILE / each * each;
 }
 
 /* to = operand op with; `to` may be `with`. */
-static inline void apply(const struct pl_board_call *call, const char *operand, const char *with, char *to,
+static inline void apply(const struct pl_area_call *call, const char *operand, const char *with, char *to,
                          size_t bytes)
 {
     const struct pl_type *type = call->coll->recvtype;
@@ -41,7 +41,7 @@ static inline void apply(const struct pl_board_call *call, const char *operand, 
 }
 
 /* to = next op own, where `next` may be NULL, and `own` be `to`; and a copy of it into `also` unless that is NULL. */
-static inline void combine(const struct pl_board_call *call, const char *own, const char *next, char *to, char *also,
+static inline void combine(const struct pl_area_call *call, const char *own, const char *next, char *to, char *also,
                            size_t bytes)
 {
     size_t tile = also ? tile_of(call, bytes) : bytes;
@@ -58,15 +58,15 @@ static inline void combine(const struct pl_board_call *call, const char *own, co
 
 /* What rank i says, from the `from`-th byte of its cell on. What this rank has itself is taken from where it was,
  * unless the result goes there. */
-static inline const char *operand_of(const struct pl_board_call *call, int i, size_t cell_bytes, size_t from,
+static inline const char *operand_of(const struct pl_area_call *call, int i, size_t cell_bytes, size_t from,
                                      const char *own)
 {
     bool given = i == call->rank && !pl_coll_in_place(call->coll);
-    return given ? own : (const char *)pl_board_read(call->board, i, cell_bytes) + from;
+    return given ? own : (const char *)pl_area_read(call->area, i, cell_bytes) + from;
 }
 
 /* to = what all ranks say, in the order of the ranks. */
-static inline void combine_all(const struct pl_board_call *call, size_t cell_bytes, size_t from, const char *own,
+static inline void combine_all(const struct pl_area_call *call, size_t cell_bytes, size_t from, const char *own,
                                char *to, size_t bytes)
 {
     size_t tile = tile_of(call, bytes);
@@ -81,18 +81,18 @@ static inline void combine_all(const struct pl_board_call *call, size_t cell_byt
 /* --- reductions --------------------------------------------------------------------------------------------------- */
 
 /* Everybody says a piece of its whole vector. */
-static int say_input(struct pl_board_call *call, size_t at, size_t bytes)
+static int say_input(struct pl_area_call *call, size_t at, size_t bytes)
 {
     void *cell;
-    int rc = pl_board_put(call->board, bytes, &cell);
+    int rc = pl_area_reserve(call->area, bytes, &cell);
     if (rc)
         return rc;
     pl_copy_bytes(cell, input(call, at), bytes);
-    pl_board_show(call->board, -1);
-    return pl_board_wait_all(call->board, bytes);
+    pl_area_publish(call->area, -1);
+    return pl_area_wait_all(call->area, bytes);
 }
 
-int pl_board_allreduce(struct pl_board_call *call, size_t at, size_t bytes)
+int pl_area_allreduce(struct pl_area_call *call, size_t at, size_t bytes)
 {
     int rc = say_input(call, at, bytes);
     if (rc == MPI_SUCCESS)
@@ -101,7 +101,7 @@ int pl_board_allreduce(struct pl_board_call *call, size_t at, size_t bytes)
 }
 
 /* Which part of a piece a rank combines: from where, and how much. */
-static size_t part_of(const struct pl_board_call *call, int rank, size_t bytes, size_t *from)
+static size_t part_of(const struct pl_area_call *call, int rank, size_t bytes, size_t *from)
 {
     size_t each = (size_t)call->coll->recvtype->size,
            share = (bytes / each + (size_t)call->size - 1) / (size_t)call->size * each;
@@ -110,25 +110,25 @@ static size_t part_of(const struct pl_board_call *call, int rank, size_t bytes, 
 }
 
 /* Each combines a part of the piece, and says that together with the next piece; `bytes` is 0 after the last. */
-int pl_board_allreduce_in_parts(struct pl_board_call *call, size_t at, size_t bytes)
+int pl_area_allreduce_in_parts(struct pl_area_call *call, size_t at, size_t bytes)
 {
     size_t last = call->last, from, own = part_of(call, call->rank, last, &from),
            longest = part_of(call, 0, last, &(size_t){ 0 });
     size_t all = bytes + longest;
     char *result = output(call, at - last);
     void *cell;
-    int rc = pl_board_put(call->board, all, &cell);
+    int rc = pl_area_reserve(call->area, all, &cell);
     if (rc)
         return rc;
     pl_copy_bytes(cell, input(call, at), bytes);
     pl_copy_bytes((char *)cell + bytes, result + from, own);
-    pl_board_show(call->board, -1);
-    if ((rc = pl_board_wait_all(call->board, all)) != MPI_SUCCESS)
+    pl_area_publish(call->area, -1);
+    if ((rc = pl_area_wait_all(call->area, all)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; last > 0 && i < call->size; i++) {
         own = part_of(call, i, last, &from);
         if (i != call->rank)
-            pl_copy_bytes(result + from, (const char *)pl_board_read(call->board, i, all) + bytes, own);
+            pl_copy_bytes(result + from, (const char *)pl_area_read(call->area, i, all) + bytes, own);
     }
     own = part_of(call, call->rank, bytes, &from);
     combine_all(call, all, from, input(call, at + from), output(call, at + from), own);
@@ -137,13 +137,13 @@ int pl_board_allreduce_in_parts(struct pl_board_call *call, size_t at, size_t by
 }
 
 /* A piece of every block. */
-int pl_board_reduce_scatter(struct pl_board_call *call, size_t at, size_t bytes)
+int pl_area_reduce_scatter(struct pl_area_call *call, size_t at, size_t bytes)
 {
     const struct pl_coll *coll = call->coll;
     size_t each = (size_t)coll->recvtype->size, all = bytes * (size_t)call->size, begin = 0, own = 0, own_bytes = 0;
     bool in_place = pl_coll_in_place(coll);
     void *cell;
-    int rc = pl_board_put(call->board, all, &cell);
+    int rc = pl_area_reserve(call->area, all, &cell);
     if (rc)
         return rc;
     for (int i = 0; i < call->size; i++) {
@@ -158,33 +158,33 @@ int pl_board_reduce_scatter(struct pl_board_call *call, size_t at, size_t bytes)
             pl_copy_bytes((char *)cell + (size_t)i * bytes, input(call, begin + at), some);
         begin += length;
     }
-    pl_board_show(call->board, -1);
-    rc = pl_board_wait_all(call->board, all);
+    pl_area_publish(call->area, -1);
+    rc = pl_area_wait_all(call->area, all);
     if (rc == MPI_SUCCESS)
         combine_all(call, all, bytes * (size_t)call->rank, input(call, own + at), output(call, at), own_bytes);
     return rc;
 }
 
 /* The root shows nobody anything: a cell of its own only keeps what it has in place while the result comes there. */
-int pl_board_reduce(struct pl_board_call *call, size_t at, size_t bytes)
+int pl_area_reduce(struct pl_area_call *call, size_t at, size_t bytes)
 {
     bool gives = call->rank != call->root;
     const void *theirs = NULL;
     void *cell;
     int rc = MPI_SUCCESS;
     if (gives || pl_coll_in_place(call->coll)) {
-        if ((rc = pl_board_put(call->board, bytes, &cell)) != MPI_SUCCESS)
+        if ((rc = pl_area_reserve(call->area, bytes, &cell)) != MPI_SUCCESS)
             return rc;
         pl_copy_bytes(cell, input(call, at), bytes);
     }
     if (gives) {
-        pl_board_show(call->board, call->root);
+        pl_area_publish(call->area, call->root);
         return rc;
     }
     for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
-        size_t said = bytes;
+        size_t written = bytes;
         if (i != call->rank)
-            rc = pl_board_wait(call->board, i, &said, &theirs);
+            rc = pl_area_wait(call->area, i, &written, &theirs);
     }
     if (rc == MPI_SUCCESS)
         combine_all(call, bytes, 0, input(call, at), output(call, at), bytes);
@@ -192,7 +192,7 @@ int pl_board_reduce(struct pl_board_call *call, size_t at, size_t bytes)
 }
 
 /* Reduce and the scans: the chain ends at the root, or at the last rank. */
-int pl_board_chain(struct pl_board_call *call, size_t at, size_t bytes)
+int pl_area_chain(struct pl_area_call *call, size_t at, size_t bytes)
 {
     enum pl_coll_kind kind = call->coll->kind;
     int rank = call->rank, to_rank = rank + 1 < call->size ? rank + 1 : 0,
@@ -200,20 +200,20 @@ int pl_board_chain(struct pl_board_call *call, size_t at, size_t bytes)
     bool first = from_rank == end, last = rank == end;
     const void *before = NULL;
     char *to = output(call, at);
-    size_t said = bytes;
+    size_t written = bytes;
     void *cell = NULL;
-    int rc = last ? MPI_SUCCESS : pl_board_put(call->board, bytes, &cell);
+    int rc = last ? MPI_SUCCESS : pl_area_reserve(call->area, bytes, &cell);
     if (rc == MPI_SUCCESS && !first)
-        rc = pl_board_wait(call->board, from_rank, &said, &before);
+        rc = pl_area_wait(call->area, from_rank, &written, &before);
     if (rc)
         return rc;
     if (kind == PL_COLL_SCAN || (kind == PL_COLL_REDUCE && last))
-        combine(call, input(call, at), before, to, cell, said);
+        combine(call, input(call, at), before, to, cell, written);
     else if (!last)
-        combine(call, input(call, at), before, cell, NULL, said);
+        combine(call, input(call, at), before, cell, NULL, written);
     if (!last)
-        pl_board_show(call->board, to_rank);
+        pl_area_publish(call->area, to_rank);
     if (kind == PL_COLL_EXSCAN && !first)
-        pl_copy_bytes(to, before, said);
+        pl_copy_bytes(to, before, written);
     return rc;
 }

@@ -18,10 +18,10 @@ struct load {
     MPI_Aint *places;       /* [nodes] and where */
 };
 
-static bool make(struct pl_nodes_call *call, struct load *load)
+static bool make(struct pl_hierarchy_call *call, struct load *load)
 {
-    const struct pl_nodes *nodes = call->nodes;
-    size_t bytes = load->here * load->all * load->each, count = (size_t)nodes->run_count;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
+    size_t bytes = load->here * load->all * load->each, count = (size_t)hierarchy->run_count;
     load->counts = pl_malloc(count * (sizeof *load->counts + sizeof *load->places) + 2 * bytes);
     if (!load->counts) {
         call->rc = pl_fail_memory("the blocks of a node's ranks");
@@ -31,7 +31,7 @@ static bool make(struct pl_nodes_call *call, struct load *load)
     load->blocks = (char *)(load->places + count);
     load->sorted = load->blocks + bytes;
     for (size_t i = 0; i < count; i++) {
-        size_t first = (size_t)nodes->runs[i].rank, end = (size_t)nodes->runs[i + 1].rank;
+        size_t first = (size_t)hierarchy->runs[i].rank, end = (size_t)hierarchy->runs[i + 1].rank;
         load->places[i] = (MPI_Aint)(first * load->here * load->each);
         load->counts[i] = (MPI_Count)((end - first) * load->here * load->each);
     }
@@ -39,11 +39,11 @@ static bool make(struct pl_nodes_call *call, struct load *load)
 }
 
 /* From the order of the ranks here, and of those of everybody, to that of the nodes. */
-static void sort_by_nodes(const struct pl_nodes *nodes, const struct load *load)
+static void sort_by_nodes(const struct pl_hierarchy *hierarchy, const struct load *load)
 {
     char *to = load->sorted;
-    for (int i = 0; i < nodes->run_count; i++) {
-        size_t first = (size_t)nodes->runs[i].rank, bytes = ((size_t)nodes->runs[i + 1].rank - first) * load->each;
+    for (int i = 0; i < hierarchy->run_count; i++) {
+        size_t first = (size_t)hierarchy->runs[i].rank, bytes = ((size_t)hierarchy->runs[i + 1].rank - first) * load->each;
         for (size_t k = 0; k < load->here; k++, to += bytes)
             pl_copy_bytes(to, load->blocks + (k * load->all + first) * load->each, bytes);
     }
@@ -58,11 +58,11 @@ static void sort_by_ranks(const struct load *load)
             pl_copy_bytes(load->sorted + (k * load->all + i) * load->each, from, load->each);
 }
 
-static void exchange(struct pl_nodes_call *call, const struct load *load)
+static void exchange(struct pl_hierarchy_call *call, const struct load *load)
 {
     const struct pl_type *byte = PL_TYPE_BYTE;
-    sort_by_nodes(call->nodes, load);
-    pl_nodes_step(call, call->nodes->leaders,
+    sort_by_nodes(call->hierarchy, load);
+    pl_hierarchy_step(call, call->hierarchy->leaders,
                   (struct pl_coll){ .kind = PL_COLL_ALLTOALLV,
                                     .sendbuf = load->sorted,
                                     .recvbuf = load->blocks,
@@ -75,11 +75,11 @@ static void exchange(struct pl_nodes_call *call, const struct load *load)
     sort_by_ranks(load);
 }
 
-void pl_nodes_alltoall(struct pl_nodes_call *call)
+void pl_hierarchy_alltoall(struct pl_hierarchy_call *call)
 {
     const struct pl_coll *coll = call->coll;
-    struct pl_comm *here = call->nodes->here;
-    bool leads = call->nodes->leaders, in_place = pl_coll_in_place(coll);
+    struct pl_comm *here = call->hierarchy->here;
+    bool leads = call->hierarchy->leaders, in_place = pl_coll_in_place(coll);
     int all = coll->comm->size;
     struct pl_block out = pl_block(coll->recvbuf, coll->recvcount * all, coll->recvtype),
                     in = in_place ? out : pl_block(coll->sendbuf, coll->sendcount * all, coll->sendtype);
@@ -91,7 +91,7 @@ void pl_nodes_alltoall(struct pl_nodes_call *call)
         return;
     if (!here)
         pl_type_copy(in.buf, in.count, in.type, load.blocks, bytes, PL_TYPE_BYTE);
-    pl_nodes_step(call, here,
+    pl_hierarchy_step(call, here,
                   (struct pl_coll){ .kind = PL_COLL_GATHER,
                                     .sendbuf = in.buf,
                                     .sendcount = in.count,
@@ -101,7 +101,7 @@ void pl_nodes_alltoall(struct pl_nodes_call *call)
                                     .recvtype = PL_TYPE_BYTE });
     if (leads)
         exchange(call, &load);
-    pl_nodes_step(call, here,
+    pl_hierarchy_step(call, here,
                   (struct pl_coll){ .kind = PL_COLL_SCATTER,
                                     .sendbuf = load.sorted,
                                     .sendcount = bytes,

@@ -11,63 +11,63 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 
-void pl_nodes_step(struct pl_nodes_call *call, struct pl_comm *part, struct pl_coll coll)
+void pl_hierarchy_step(struct pl_hierarchy_call *call, struct pl_comm *part, struct pl_coll coll)
 {
-    if (!part || !pl_nodes_go_on(call))
+    if (!part || !pl_hierarchy_may_continue(call))
         return;
     coll.comm = part;
     int rc = pl_coll_run(&coll);
     call->rc = call->rc ? call->rc : rc;
 }
 
-void pl_nodes_hand_out(struct pl_nodes_call *call, struct pl_block data, int from)
+void pl_hierarchy_distribute(struct pl_hierarchy_call *call, struct pl_block data, int from)
 {
-    pl_nodes_step(
-        call, call->nodes->here,
+    pl_hierarchy_step(
+        call, call->hierarchy->here,
         (struct pl_coll){
             .kind = PL_COLL_BCAST, .recvbuf = data.buf, .recvcount = data.count, .recvtype = data.type, .root = from });
 }
 
-int pl_nodes_rank_here(const struct pl_nodes_call *call, int rank)
+int pl_hierarchy_rank_here(const struct pl_hierarchy_call *call, int rank)
 {
-    const struct pl_comm *comm = call->coll->comm, *here = call->nodes->here;
+    const struct pl_comm *comm = call->coll->comm, *here = call->hierarchy->here;
     if (!here)
         return rank == comm->rank ? 0 : MPI_UNDEFINED;
     return pl_group_find(here->group, pl_group_proc(comm->group, rank));
 }
 
-static void barrier(struct pl_nodes_call *call)
+static void barrier(struct pl_hierarchy_call *call)
 {
-    const struct pl_nodes *nodes = call->nodes;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
     struct pl_block nothing = pl_block_bytes(NULL, 0);
-    pl_nodes_step(call, nodes->here,
+    pl_hierarchy_step(call, hierarchy->here,
                   (struct pl_coll){ .kind = PL_COLL_GATHER, .sendtype = nothing.type, .recvtype = nothing.type });
-    pl_nodes_step(call, nodes->leaders, (struct pl_coll){ .kind = PL_COLL_BARRIER });
-    pl_nodes_hand_out(call, nothing, 0);
+    pl_hierarchy_step(call, hierarchy->leaders, (struct pl_coll){ .kind = PL_COLL_BARRIER });
+    pl_hierarchy_distribute(call, nothing, 0);
 }
 
-static void bcast(struct pl_nodes_call *call)
+static void bcast(struct pl_hierarchy_call *call)
 {
-    const struct pl_nodes *nodes = call->nodes;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
     struct pl_coll among = *call->coll;
-    int root = pl_nodes_rank_here(call, call->coll->root);
+    int root = pl_hierarchy_rank_here(call, call->coll->root);
     if (root >= 0)
-        pl_nodes_hand_out(call, pl_coll_received(call->coll), root);
-    if (nodes->leaders)
-        among.root = pl_nodes_find(nodes, among.root);
-    pl_nodes_step(call, nodes->leaders, among);
+        pl_hierarchy_distribute(call, pl_coll_received(call->coll), root);
+    if (hierarchy->leaders)
+        among.root = pl_hierarchy_node_of(hierarchy, among.root);
+    pl_hierarchy_step(call, hierarchy->leaders, among);
     if (root < 0)
-        pl_nodes_hand_out(call, pl_coll_received(call->coll), 0);
+        pl_hierarchy_distribute(call, pl_coll_received(call->coll), 0);
 }
 
 /* --- allgather ---------------------------------------------------------------------------------------------------- */
 
 /* The leaders have the blocks of their nodes where they belong. */
-static void share_blocks(struct pl_nodes_call *call)
+static void share_blocks(struct pl_hierarchy_call *call)
 {
-    const struct pl_nodes *nodes = call->nodes;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
     struct pl_coll among = *call->coll;
-    size_t count = (size_t)nodes->run_count;
+    size_t count = (size_t)hierarchy->run_count;
     MPI_Count *counts = pl_malloc(count * (sizeof(MPI_Count) + sizeof(MPI_Aint)));
     if (!counts) {
         call->rc = pl_fail_memory("the blocks of nodes");
@@ -75,37 +75,37 @@ static void share_blocks(struct pl_nodes_call *call)
     }
     MPI_Aint *displs = (MPI_Aint *)(counts + count);
     for (size_t i = 0; i < count; i++) {
-        displs[i] = nodes->runs[i].rank * among.recvcount;
-        counts[i] = nodes->runs[i + 1].rank * among.recvcount - displs[i];
+        displs[i] = hierarchy->runs[i].rank * among.recvcount;
+        counts[i] = hierarchy->runs[i + 1].rank * among.recvcount - displs[i];
     }
     among.kind = PL_COLL_ALLGATHERV;
     among.sendbuf = MPI_IN_PLACE;
     among.recvcounts = (struct pl_counts){ .wide = counts };
     among.recvdispls = (struct pl_displs){ .wide = displs };
-    pl_nodes_step(call, nodes->leaders, among);
+    pl_hierarchy_step(call, hierarchy->leaders, among);
     free(counts);
 }
 
-static void allgather(struct pl_nodes_call *call)
+static void allgather(struct pl_hierarchy_call *call)
 {
-    const struct pl_nodes *nodes = call->nodes;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
     const struct pl_coll *coll = call->coll;
     struct pl_coll in = *coll;
     struct pl_block own = pl_block_slice(pl_coll_received(coll), coll->comm->rank * coll->recvcount, coll->recvcount);
     in.kind = PL_COLL_GATHER;
     in.root = 0;
     in.recvbuf = own.buf; /* the leader's: its block is the first */
-    if (pl_coll_in_place(coll) && !nodes->leaders) {
+    if (pl_coll_in_place(coll) && !hierarchy->leaders) {
         in.sendbuf = own.buf;
         in.sendcount = own.count;
         in.sendtype = own.type;
     }
-    if (!nodes->here && !pl_coll_in_place(coll))
+    if (!hierarchy->here && !pl_coll_in_place(coll))
         pl_type_copy(in.sendbuf, in.sendcount, in.sendtype, own.buf, own.count, own.type);
-    pl_nodes_step(call, nodes->here, in);
-    if (nodes->leaders)
+    pl_hierarchy_step(call, hierarchy->here, in);
+    if (hierarchy->leaders)
         share_blocks(call);
-    pl_nodes_hand_out(call, pl_block(coll->recvbuf, coll->recvcount * coll->comm->size, coll->recvtype), 0);
+    pl_hierarchy_distribute(call, pl_block(coll->recvbuf, coll->recvcount * coll->comm->size, coll->recvtype), 0);
 }
 
 /* --- which -------------------------------------------------------------------------------------------------------- */
@@ -116,20 +116,20 @@ enum { SCAN_RANKS = 4 }; /* so few run ahead of each other in short scans, which
 
 /* Up to how many bytes it was found to be worth it, as in the rules of select.c: of the vector, of all blocks. */
 static const struct way {
-    pl_nodes_way *go;
+    pl_hierarchy_algorithm *go;
     size_t bytes;
     bool in_rows; /* only where the ranks of each node follow each other */
 } ways[PL_COLL_KINDS] = {
     [PL_COLL_BARRIER] = { barrier, 0, false },
     [PL_COLL_BCAST] = { bcast, 2 * M, false },
     [PL_COLL_ALLGATHER] = { allgather, 16 * M, true },
-    [PL_COLL_ALLTOALL] = { pl_nodes_alltoall, M / 8, true },
-    [PL_COLL_REDUCE] = { pl_nodes_reduce, 4 * M, false },
-    [PL_COLL_ALLREDUCE] = { pl_nodes_allreduce, 4 * M, false },
-    [PL_COLL_REDUCE_SCATTER_BLOCK] = { pl_nodes_reduce_scatter, 4 * M, true },
-    [PL_COLL_REDUCE_SCATTER] = { pl_nodes_reduce_scatter, 4 * M, true },
-    [PL_COLL_SCAN] = { pl_nodes_scan, 4 * M, true },
-    [PL_COLL_EXSCAN] = { pl_nodes_scan, 4 * M, true },
+    [PL_COLL_ALLTOALL] = { pl_hierarchy_alltoall, M / 8, true },
+    [PL_COLL_REDUCE] = { pl_hierarchy_reduce, 4 * M, false },
+    [PL_COLL_ALLREDUCE] = { pl_hierarchy_allreduce, 4 * M, false },
+    [PL_COLL_REDUCE_SCATTER_BLOCK] = { pl_hierarchy_reduce_scatter, 4 * M, true },
+    [PL_COLL_REDUCE_SCATTER] = { pl_hierarchy_reduce_scatter, 4 * M, true },
+    [PL_COLL_SCAN] = { pl_hierarchy_scan, 4 * M, true },
+    [PL_COLL_EXSCAN] = { pl_hierarchy_scan, 4 * M, true },
 };
 
 /* All say the same of a call. */
@@ -139,25 +139,25 @@ static bool is_worth_it(const struct pl_coll *coll)
         return false;
     bool blocks = coll->kind == PL_COLL_ALLGATHER || coll->kind == PL_COLL_ALLTOALL ||
                   coll->kind == PL_COLL_REDUCE_SCATTER || coll->kind == PL_COLL_REDUCE_SCATTER_BLOCK;
-    size_t bytes = pl_board_bytes(coll), most = ways[coll->kind].bytes / (blocks ? (size_t)coll->comm->size : 1);
+    size_t bytes = pl_area_bytes(coll), most = ways[coll->kind].bytes / (blocks ? (size_t)coll->comm->size : 1);
     bool scans = coll->kind == PL_COLL_SCAN || coll->kind == PL_COLL_EXSCAN;
-    if (scans && bytes <= PL_BOARD_SHORT && coll->comm->size <= SCAN_RANKS)
+    if (scans && bytes <= PL_AREA_SHORT && coll->comm->size <= SCAN_RANKS)
         return false;
-    return bytes <= most && (bytes <= PL_BOARD_SHORT || !pl_coll_has_rules(coll->kind));
+    return bytes <= most && (bytes <= PL_AREA_SHORT || !pl_coll_has_rules(coll->kind));
 }
 
-bool pl_coll_by_nodes(const struct pl_coll *coll, int *rc)
+bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
 {
-    struct pl_nodes *nodes;
+    struct pl_hierarchy *hierarchy;
     const struct pl_comm *comm = coll->comm;
-    if ((comm->nodeless && !comm->nodes) || pl_comm_is_inter(comm) || !is_worth_it(coll))
+    if ((comm->no_hierarchy && !comm->hierarchy) || pl_comm_is_inter(comm) || !is_worth_it(coll))
         return false;
-    *rc = pl_nodes_of(coll->comm, coll->kind >= PL_COLL_REDUCE, &nodes);
-    if (!nodes || (ways[coll->kind].in_rows && !nodes->in_rows))
+    *rc = pl_hierarchy_get(coll->comm, coll->kind >= PL_COLL_REDUCE, &hierarchy);
+    if (!hierarchy || (ways[coll->kind].in_rows && !hierarchy->in_rows))
         return *rc != MPI_SUCCESS;
-    struct pl_nodes_call call = { coll, nodes, MPI_SUCCESS };
+    struct pl_hierarchy_call call = { coll, hierarchy, MPI_SUCCESS };
     ways[coll->kind].go(&call);
-    coll->comm->boarded++;
+    coll->comm->area_count++;
     *rc = call.rc;
     return true;
 }

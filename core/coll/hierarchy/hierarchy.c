@@ -82,18 +82,18 @@ static int make_part(struct pl_comm *whole, const int *ranks, int count, struct 
     made->serves = "";
     pl_handle_drop(pl_object_retain(made)); /* a reference without a handle */
     snprintf(made->name, sizeof made->name, "%.80s (%s)", pl_comm_label(whole), what);
-    made->nodeless = true;
+    made->no_hierarchy = true;
     made->whole = whole;
     made->id = id;
     pl_engine_enter(engine);
     pl_engine_add_comm(engine, made);
-    atomic_store(&made->lost, atomic_load(&whole->lost));
+    atomic_store(&made->failed, atomic_load(&whole->failed));
     pl_engine_leave(engine);
     *part = made;
     return MPI_SUCCESS;
 }
 
-static int make_here(struct pl_comm *comm, const struct map *map, struct pl_nodes *nodes)
+static int make_here(struct pl_comm *comm, const struct map *map, struct pl_hierarchy *hierarchy)
 {
     int *ranks = pl_malloc((size_t)map->size * sizeof *ranks), count = 0;
     if (!ranks)
@@ -105,31 +105,31 @@ static int make_here(struct pl_comm *comm, const struct map *map, struct pl_node
     int rc = MPI_SUCCESS;
     if (count > 1)
         rc = make_part(comm, ranks, count, (struct pl_comm_id){ first->home, first->here }, "the ranks of a node",
-                       &nodes->here);
-    if (nodes->here)
-        nodes->here->board_waited = PL_BOARD_PATIENCE; /* it is known to be worth it */
+                       &hierarchy->here);
+    if (hierarchy->here)
+        hierarchy->here->area_wanted = PL_AREA_AFTER; /* it is known to be worth it */
     free(ranks);
     return rc;
 }
 
-static int make_leaders(struct pl_comm *comm, const struct map *map, struct pl_nodes *nodes)
+static int make_leaders(struct pl_comm *comm, const struct map *map, struct pl_hierarchy *hierarchy)
 {
     struct pl_comm_id id = { map->words->home, map->words->leaders };
     if (map->first[map->node[comm->rank]] != comm->rank)
         return MPI_SUCCESS;
-    int rc = make_part(comm, map->first, map->count, id, "the first rank of each node", &nodes->leaders);
-    if (nodes->leaders)
-        nodes->leaders->boardless = true;
+    int rc = make_part(comm, map->first, map->count, id, "the first rank of each node", &hierarchy->leaders);
+    if (hierarchy->leaders)
+        hierarchy->leaders->no_area = true;
     return rc;
 }
 
-static void let_go(struct pl_nodes *nodes)
+static void let_go(struct pl_hierarchy *hierarchy)
 {
-    if (!nodes)
+    if (!hierarchy)
         return;
-    release_part(nodes->here);
-    release_part(nodes->leaders);
-    free(nodes);
+    release_part(hierarchy->here);
+    release_part(hierarchy->leaders);
+    free(hierarchy);
 }
 
 /* --- making ------------------------------------------------------------------------------------------------------- */
@@ -139,92 +139,92 @@ static bool begins_run(const struct map *map, int rank)
     return rank == 0 || map->node[rank] != map->node[rank - 1];
 }
 
-static struct pl_nodes *make_nodes(struct pl_comm *comm, const struct map *map)
+static struct pl_hierarchy *make_hierarchy(struct pl_comm *comm, const struct map *map)
 {
     bool leads = map->first[map->node[comm->rank]] == comm->rank;
     int runs = 0, kept = 0;
     for (int i = 0; i < map->size; i++)
         runs += begins_run(map, i);
-    struct pl_nodes *nodes = pl_calloc(1, sizeof *nodes + (leads ? (size_t)runs + 1 : 0) * sizeof *nodes->runs);
-    if (!nodes) {
+    struct pl_hierarchy *hierarchy = pl_calloc(1, sizeof *hierarchy + (leads ? (size_t)runs + 1 : 0) * sizeof *hierarchy->runs);
+    if (!hierarchy) {
         pl_fail_memory("the nodes of a communicator");
         return NULL;
     }
-    nodes->in_rows = runs == map->count;
-    nodes->run_count = leads ? runs : 0;
+    hierarchy->in_rows = runs == map->count;
+    hierarchy->run_count = leads ? runs : 0;
     for (int i = 0; leads && i <= map->size; i++)
         if (i == map->size || begins_run(map, i))
-            nodes->runs[kept++] = (struct pl_nodes_run){ i, i == map->size ? map->count : map->node[i] };
-    if (make_here(comm, map, nodes) == MPI_SUCCESS && make_leaders(comm, map, nodes) == MPI_SUCCESS)
-        return nodes;
-    let_go(nodes);
+            hierarchy->runs[kept++] = (struct pl_hierarchy_run){ i, i == map->size ? map->count : map->node[i] };
+    if (make_here(comm, map, hierarchy) == MPI_SUCCESS && make_leaders(comm, map, hierarchy) == MPI_SUCCESS)
+        return hierarchy;
+    let_go(hierarchy);
     return NULL;
 }
 
-static int make(struct pl_comm *comm, struct pl_nodes **made)
+static int make(struct pl_comm *comm, struct pl_hierarchy **made)
 {
     size_t size = (size_t)comm->size;
     struct word *words = pl_malloc(size * (sizeof *words + 2 * sizeof(int)));
     if (!words)
         return pl_fail_memory("the nodes of a communicator");
     struct pl_comm_id here = pl_comm_new_id(), leaders = pl_comm_new_id();
-    struct word own = { pl_whereabouts_own().node, here.home, here.serial, leaders.serial };
+    struct word own = { pl_locator_self().node, here.home, here.serial, leaders.serial };
     struct map map = { words, comm->size, 0, (int *)(words + size), (int *)(words + size) + size };
-    struct pl_nodes *nodes = NULL;
+    struct pl_hierarchy *hierarchy = NULL;
     int good = 1, all = 0;
     int rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, words, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS)
         number_nodes(&map);
     if (map.count > 1 && map.count < comm->size) { /* as all know, who may run out of memory now */
-        nodes = make_nodes(comm, &map);
-        good = nodes != NULL;
+        hierarchy = make_hierarchy(comm, &map);
+        good = hierarchy != NULL;
         rc = pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MIN));
     }
     if (rc == MPI_SUCCESS && all)
-        *made = nodes;
+        *made = hierarchy;
     else
-        let_go(nodes);
+        let_go(hierarchy);
     if (*made && comm->rank == 0)
         pl_log("coll", 2, "%s: %d ranks on %d nodes", pl_comm_label(comm), comm->size, map.count);
     free(words);
     return rc;
 }
 
-int pl_nodes_of(struct pl_comm *comm, bool reduction, struct pl_nodes **nodes)
+int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy **hierarchy)
 {
-    *nodes = comm->nodes;
-    if (__builtin_expect(*nodes != NULL, 1) || comm->nodeless)
+    *hierarchy = comm->hierarchy;
+    if (__builtin_expect(*hierarchy != NULL, 1) || comm->no_hierarchy)
         return MPI_SUCCESS;
-    if (comm->board || comm->size < 3 || !pl_config_bool("coll_board")) {
-        comm->nodeless = true;
+    if (comm->area || comm->size < 3 || !pl_config_bool("coll_shm")) {
+        comm->no_hierarchy = true;
         return MPI_SUCCESS;
     }
-    bool early = comm->size <= PL_BOARD_RANKS ? !comm->boardless : !reduction && comm->board_waited < PL_BOARD_PATIENCE;
+    bool early = comm->size <= PL_AREA_RANKS ? !comm->no_area : !reduction && comm->area_wanted < PL_AREA_AFTER;
     if (early)
         return MPI_SUCCESS;
-    comm->nodeless = true; /* the collectives that find them go by messages */
-    int rc = make(comm, &comm->nodes);
-    *nodes = comm->nodes;
+    comm->no_hierarchy = true; /* the collectives that find them go by messages */
+    int rc = make(comm, &comm->hierarchy);
+    *hierarchy = comm->hierarchy;
     return rc;
 }
 
-int pl_nodes_find(const struct pl_nodes *nodes, int rank)
+int pl_hierarchy_node_of(const struct pl_hierarchy *hierarchy, int rank)
 {
-    int low = 0, high = nodes->run_count;
+    int low = 0, high = hierarchy->run_count;
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
-        if (nodes->runs[middle].rank <= rank)
+        if (hierarchy->runs[middle].rank <= rank)
             low = middle;
         else
             high = middle;
     }
-    return nodes->runs[low].node;
+    return hierarchy->runs[low].node;
 }
 
-void pl_nodes_release(struct pl_comm *comm)
+void pl_hierarchy_release(struct pl_comm *comm)
 {
-    let_go(comm->nodes);
-    comm->nodes = NULL;
-    comm->nodeless = true;
+    let_go(comm->hierarchy);
+    comm->hierarchy = NULL;
+    comm->no_hierarchy = true;
 }

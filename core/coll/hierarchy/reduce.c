@@ -9,11 +9,11 @@
 
 /* Memory for what is on its way. */
 struct room {
-    alignas(16) unsigned char few[2 * PL_BOARD_SHORT];
+    alignas(16) unsigned char few[2 * PL_AREA_SHORT];
     void *memory;
 };
 
-static void *borrow(struct pl_nodes_call *call, struct room *room, size_t bytes)
+static void *borrow(struct pl_hierarchy_call *call, struct room *room, size_t bytes)
 {
     room->memory = bytes <= sizeof room->few ? room->few : pl_malloc(bytes);
     if (!room->memory)
@@ -28,7 +28,7 @@ static void give_back(struct room *room)
 }
 
 /* Of a vector of so many elements, to the leader. */
-static void reduce_here(struct pl_nodes_call *call, MPI_Count count, const void *input, void *result)
+static void reduce_here(struct pl_hierarchy_call *call, MPI_Count count, const void *input, void *result)
 {
     struct pl_coll in = *call->coll;
     in.kind = PL_COLL_REDUCE;
@@ -36,18 +36,18 @@ static void reduce_here(struct pl_nodes_call *call, MPI_Count count, const void 
     in.recvcount = count;
     in.sendbuf = input;
     in.recvbuf = result;
-    pl_nodes_step(call, call->nodes->here, in);
+    pl_hierarchy_step(call, call->hierarchy->here, in);
 }
 
 /* --- reduce and allreduce ----------------------------------------------------------------------------------------- */
 
 /* The leader tells the root of this node what came of a reduction. */
-static void tell_root(struct pl_nodes_call *call, struct pl_block result, int root)
+static void tell_root(struct pl_hierarchy_call *call, struct pl_block result, int root)
 {
-    struct pl_comm *here = call->nodes->here;
+    struct pl_comm *here = call->hierarchy->here;
     struct pl_schedule schedule;
     int tag = pl_comm_next_tag(here);
-    if (!pl_nodes_go_on(call) || (here->rank != 0 && here->rank != root))
+    if (!pl_hierarchy_may_continue(call) || (here->rank != 0 && here->rank != root))
         return;
     pl_schedule_init(&schedule, here, tag);
     if (here->rank == 0)
@@ -60,45 +60,45 @@ static void tell_root(struct pl_nodes_call *call, struct pl_block result, int ro
 }
 
 /* `result` is where there is room for it, on the root and on leaders. */
-static void reduce_into(struct pl_nodes_call *call, void *result)
+static void reduce_into(struct pl_hierarchy_call *call, void *result)
 {
-    const struct pl_nodes *nodes = call->nodes;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
     const struct pl_coll *coll = call->coll;
     struct pl_coll among = *coll;
-    int root = pl_nodes_rank_here(call, coll->root);
-    bool leads_root = nodes->leaders && root >= 0, is_leader = coll->comm->rank == coll->root && root == 0;
+    int root = pl_hierarchy_rank_here(call, coll->root);
+    bool leads_root = hierarchy->leaders && root >= 0, is_leader = coll->comm->rank == coll->root && root == 0;
     reduce_here(call, coll->recvcount, is_leader ? coll->sendbuf : pl_coll_input(coll, 0).buf, result);
-    if (nodes->leaders)
-        among.root = pl_nodes_find(nodes, coll->root);
-    if (nodes->here)
+    if (hierarchy->leaders)
+        among.root = pl_hierarchy_node_of(hierarchy, coll->root);
+    if (hierarchy->here)
         among.sendbuf = leads_root ? MPI_IN_PLACE : result;
     among.recvbuf = result;
-    pl_nodes_step(call, nodes->leaders, among);
+    pl_hierarchy_step(call, hierarchy->leaders, among);
     if (root > 0)
         tell_root(call, pl_block(result, coll->recvcount, coll->recvtype), root);
 }
 
-void pl_nodes_reduce(struct pl_nodes_call *call)
+void pl_hierarchy_reduce(struct pl_hierarchy_call *call)
 {
     const struct pl_coll *coll = call->coll;
     bool is_root = coll->comm->rank == coll->root;
     struct room room;
-    void *own = borrow(call, &room, !is_root && call->nodes->leaders ? pl_block_size(pl_coll_received(coll)) : 0);
+    void *own = borrow(call, &room, !is_root && call->hierarchy->leaders ? pl_block_size(pl_coll_received(coll)) : 0);
     if (own)
         reduce_into(call, is_root ? coll->recvbuf : own);
     give_back(&room);
 }
 
-void pl_nodes_allreduce(struct pl_nodes_call *call)
+void pl_hierarchy_allreduce(struct pl_hierarchy_call *call)
 {
-    const struct pl_nodes *nodes = call->nodes;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
     const struct pl_coll *coll = call->coll;
     struct pl_coll among = *coll;
-    reduce_here(call, coll->recvcount, nodes->leaders ? coll->sendbuf : pl_coll_input(coll, 0).buf, coll->recvbuf);
-    if (nodes->here)
+    reduce_here(call, coll->recvcount, hierarchy->leaders ? coll->sendbuf : pl_coll_input(coll, 0).buf, coll->recvbuf);
+    if (hierarchy->here)
         among.sendbuf = MPI_IN_PLACE;
-    pl_nodes_step(call, nodes->leaders, among);
-    pl_nodes_hand_out(call, pl_coll_received(coll), 0);
+    pl_hierarchy_step(call, hierarchy->leaders, among);
+    pl_hierarchy_distribute(call, pl_coll_received(coll), 0);
 }
 
 /* --- reduce_scatter ----------------------------------------------------------------------------------------------- */
@@ -115,30 +115,30 @@ static MPI_Count count_between(const struct pl_coll *coll, int from, int to)
 }
 
 /* What each leader gets is for its node. */
-static void scatter_among(struct pl_nodes_call *call, void *vector, void *part)
+static void scatter_among(struct pl_hierarchy_call *call, void *vector, void *part)
 {
-    const struct pl_nodes *nodes = call->nodes;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
     struct pl_coll among = *call->coll;
-    MPI_Count *counts = pl_malloc((size_t)nodes->run_count * sizeof *counts);
+    MPI_Count *counts = pl_malloc((size_t)hierarchy->run_count * sizeof *counts);
     if (!counts) {
         call->rc = pl_fail_memory("the parts of nodes");
         return;
     }
-    for (int i = 0; i < nodes->run_count; i++)
-        counts[i] = count_between(call->coll, nodes->runs[i].rank, nodes->runs[i + 1].rank);
+    for (int i = 0; i < hierarchy->run_count; i++)
+        counts[i] = count_between(call->coll, hierarchy->runs[i].rank, hierarchy->runs[i + 1].rank);
     among.kind = PL_COLL_REDUCE_SCATTER;
     among.recvcounts = (struct pl_counts){ .wide = counts };
-    among.sendbuf = nodes->here ? vector : among.sendbuf;
-    among.recvbuf = nodes->here ? part : among.recvbuf;
-    pl_nodes_step(call, nodes->leaders, among);
+    among.sendbuf = hierarchy->here ? vector : among.sendbuf;
+    among.recvbuf = hierarchy->here ? part : among.recvbuf;
+    pl_hierarchy_step(call, hierarchy->leaders, among);
     free(counts);
 }
 
 /* Of a node's part to its ranks, from rank `first` of the communicator on. */
-static void scatter_here(struct pl_nodes_call *call, const void *part, int first)
+static void scatter_here(struct pl_hierarchy_call *call, const void *part, int first)
 {
     const struct pl_coll *coll = call->coll;
-    struct pl_comm *here = call->nodes->here;
+    struct pl_comm *here = call->hierarchy->here;
     struct pl_coll out = { .kind = PL_COLL_SCATTER,
                            .sendbuf = part,
                            .recvbuf = coll->recvbuf,
@@ -161,25 +161,25 @@ static void scatter_here(struct pl_nodes_call *call, const void *part, int first
             (struct pl_counts){ all.narrow ? all.narrow + first : NULL, all.wide ? all.wide + first : NULL };
         out.senddispls = (struct pl_displs){ .wide = places };
     }
-    pl_nodes_step(call, here, out);
+    pl_hierarchy_step(call, here, out);
     free(places);
 }
 
-void pl_nodes_reduce_scatter(struct pl_nodes_call *call)
+void pl_hierarchy_reduce_scatter(struct pl_hierarchy_call *call)
 {
     const struct pl_coll *coll = call->coll;
-    struct pl_comm *here = call->nodes->here;
+    struct pl_comm *here = call->hierarchy->here;
     int first = here ? pl_group_find(coll->comm->group, pl_group_proc(here->group, 0)) : coll->comm->rank;
     size_t each = (size_t)coll->recvtype->size;
     MPI_Count all = count_between(coll, 0, coll->comm->size),
               part = here ? count_between(coll, first, first + here->size) : 0;
     struct room room;
-    char *vector = borrow(call, &room, here && call->nodes->leaders ? (size_t)(all + part) * each : 0);
+    char *vector = borrow(call, &room, here && call->hierarchy->leaders ? (size_t)(all + part) * each : 0);
     if (!vector)
         return;
     char *own = vector + (size_t)all * each;
     reduce_here(call, all, pl_coll_input(coll, 0).buf, vector);
-    if (call->nodes->leaders)
+    if (call->hierarchy->leaders)
         scatter_among(call, vector, own);
     if (here)
         scatter_here(call, own, first);
@@ -189,13 +189,13 @@ void pl_nodes_reduce_scatter(struct pl_nodes_call *call)
 /* --- scans -------------------------------------------------------------------------------------------------------- */
 
 /* The first rank of the communicator need not wait for anybody, nor does its node. */
-void pl_nodes_scan(struct pl_nodes_call *call)
+void pl_hierarchy_scan(struct pl_hierarchy_call *call)
 {
     const struct pl_coll *coll = call->coll;
-    const struct pl_nodes *nodes = call->nodes;
+    const struct pl_hierarchy *hierarchy = call->hierarchy;
     const void *input = pl_coll_input(coll, 0).buf;
     size_t bytes = pl_block_size(pl_coll_received(coll));
-    bool is_first = pl_nodes_rank_here(call, 0) >= 0, is_last = pl_nodes_rank_here(call, coll->comm->size - 1) >= 0,
+    bool is_first = pl_hierarchy_rank_here(call, 0) >= 0, is_last = pl_hierarchy_rank_here(call, coll->comm->size - 1) >= 0,
          includes = coll->kind == PL_COLL_SCAN;
     struct room room;
     char *total = borrow(call, &room, 2 * bytes), *before = total + bytes;
@@ -204,16 +204,16 @@ void pl_nodes_scan(struct pl_nodes_call *call)
         return;
     if (!is_last)
         reduce_here(call, coll->recvcount, input, total);
-    pl_nodes_step(call, nodes->here, *coll);
+    pl_hierarchy_step(call, hierarchy->here, *coll);
     among.kind = PL_COLL_EXSCAN;
-    among.sendbuf = nodes->here && !is_last ? total : input; /* of the last one nobody wants to know */
+    among.sendbuf = hierarchy->here && !is_last ? total : input; /* of the last one nobody wants to know */
     among.recvbuf = before;
-    pl_nodes_step(call, nodes->leaders, among);
+    pl_hierarchy_step(call, hierarchy->leaders, among);
     if (!is_first)
-        pl_nodes_hand_out(call, pl_block(before, coll->recvcount, coll->recvtype), 0);
-    if (!nodes->here && includes && !pl_coll_in_place(coll))
+        pl_hierarchy_distribute(call, pl_block(before, coll->recvcount, coll->recvtype), 0);
+    if (!hierarchy->here && includes && !pl_coll_in_place(coll))
         pl_copy_bytes(coll->recvbuf, input, bytes);
-    if (!is_first && nodes->leaders && !includes)
+    if (!is_first && hierarchy->leaders && !includes)
         pl_copy_bytes(coll->recvbuf, before, bytes);
     else if (!is_first)
         pl_op_apply(coll->op, before, coll->recvbuf, coll->recvcount, coll->recvtype);

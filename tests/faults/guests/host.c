@@ -20,16 +20,16 @@ static int failures;
 static void cycle(const char *path)
 {
     int rank = -1, size = -1, sum = -1;
-    void *guest = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!CHECK(guest))
+    void *participant = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!CHECK(participant))
         exit(1);
-    int (*start)(int *, int *) = (int (*)(int *, int *))dlsym(guest, "guest_open");
-    int (*add)(int, int *) = (int (*)(int, int *))dlsym(guest, "guest_sum");
-    int (*end)(void) = (int (*)(void))dlsym(guest, "guest_close");
+    int (*start)(int *, int *) = (int (*)(int *, int *))dlsym(participant, "guest_open");
+    int (*add)(int, int *) = (int (*)(int, int *))dlsym(participant, "guest_sum");
+    int (*end)(void) = (int (*)(void))dlsym(participant, "guest_close");
     CHECK(start(&rank, &size) == 0);
     CHECK(add(rank, &sum) == 0 && sum == size * (size - 1) / 2);
     CHECK(end() == 0);
-    dlclose(guest);
+    dlclose(participant);
 }
 
 /* The world goes on between the guest's visits. */

@@ -20,7 +20,7 @@
 
 #include "core/job/segment.h"
 
-static struct pl_job *job;
+static struct pl_job_segment *job;
 static int rank;
 
 static void attach(void)
@@ -34,7 +34,7 @@ static void attach(void)
         exit(90);
     }
     job = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    const char *wrong = job == MAP_FAILED ? "cannot map" : pl_job_check(job, (size_t)st.st_size, cookie, rank);
+    const char *wrong = job == MAP_FAILED ? "cannot map" : pl_job_segment_check(job, (size_t)st.st_size, cookie, rank);
     if (wrong) {
         fprintf(stderr, "the job segment: %s\n", wrong);
         exit(91);
@@ -72,7 +72,7 @@ static void show(void)
 static void leave_abort(int code, const char *object, const char *message)
 {
     uint32_t free_ = 0;
-    atomic_store(&job->ranks[rank].state, PL_JOB_ABORTED);
+    atomic_store(&job->ranks[rank].state, PL_PROC_ABORTED);
     if (!atomic_compare_exchange_strong(&job->abort.claimed, &free_, 1))
         pause();
     job->abort.rank = rank;

@@ -33,9 +33,9 @@ static void refused(void)
     EXPECT(plenum_job_pset_withdraw(job, "app://x") == PLENUM_ERR_ARGUMENT);
 }
 
-static void describe(const char *guest)
+static void describe(const char *participant)
 {
-    const char *const argv[] = { guest, NULL };
+    const char *const argv[] = { participant, NULL };
     EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
     EXPECT(plenum_job_create(rt, &job) == PLENUM_OK);
     EXPECT(plenum_job_add_program(job, 3, argv, NULL) == PLENUM_OK);

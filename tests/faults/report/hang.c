@@ -37,7 +37,7 @@ static void barrier(void)
 }
 
 /* The same when short collectives go by a board in shared memory. */
-static void board(void)
+static void area(void)
 {
     for (int i = 0; i < 10; i++)
         MPI_Barrier(MPI_COMM_WORLD);
@@ -130,7 +130,7 @@ static void threads(void)
 }
 
 /* Rank 0 does not come. */
-static void meeting(void)
+static void exchange(void)
 {
     MPI_Session session;
     MPI_Group group;
@@ -227,7 +227,7 @@ static const struct {
     { "cycle", cycle, 0 },
     { "ring", ring, 0 },
     { "barrier", barrier, 0 },
-    { "board", board, 0 },
+    { "board", area, 0 },
     { "tag", tag, 0 },
     { "ended", ended, 0 },
     { "anybody", anybody, 0 },
@@ -235,7 +235,7 @@ static const struct {
     { "polling", polling, 0 },
     { "different", different, 0 },
     { "exchange", exchange, 0 },
-    { "meeting", meeting, 1 },
+    { "meeting", exchange, 1 },
     { "session", session, 1 },
     { "crash", crash, 0 },
     { "crash_inside", crash_inside, 0 },

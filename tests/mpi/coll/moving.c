@@ -223,7 +223,7 @@ static void test_alltoallw(const struct draw *draw)
 /* --- all of them
  * ------------------------------------------------------------------------------------------------------ */
 
-static const struct family {
+static const struct tree_head {
     const char *name;
     void (*test)(const struct draw *draw);
     const char *algorithms[5];
@@ -240,20 +240,20 @@ static const struct family {
     { "ALLTOALLW", test_alltoallw, { "auto", "pairwise", "linear", "exchange" } },
 };
 
-static void test_algorithm(const struct family *family, const char *algorithm)
+static void test_algorithm(const struct tree_head *tree_head, const char *algorithm)
 {
-    world = world_open(family->name, algorithm);
+    world = world_open(tree_head->name, algorithm);
     int failures = mtest_failures;
     types_make(types);
     for (int form = 0; form < FORMS; form++)
         for (int i = 0; i < DRAWS + (world.size <= 4); i++) {
             struct draw draw = draw_call((enum form)form, i == DRAWS);
-            family->test(&draw);
+            tree_head->test(&draw);
         }
     types_free(types);
     world_close(&world);
     if (mtest_failures > failures)
-        fprintf(stderr, "rank %d: %s by %s failed\n", mtest_rank, family->name, algorithm);
+        fprintf(stderr, "rank %d: %s by %s failed\n", mtest_rank, tree_head->name, algorithm);
 }
 
 int main(void)

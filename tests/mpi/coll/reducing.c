@@ -224,7 +224,7 @@ static void test_reduce_scatter(const struct draw *draw)
 /* --- all of them
  * --------------------------------------------------------------------------------------------------------- */
 
-static const struct family {
+static const struct tree_head {
     const char *name;
     void (*test)(const struct draw *draw);
     const char *algorithms[6];
@@ -237,9 +237,9 @@ static const struct family {
     { "EXSCAN", test_exscan, { "auto", "doubling", "linear" } },
 };
 
-static void test_algorithm(const struct family *family, const char *algorithm)
+static void test_algorithm(const struct tree_head *tree_head, const char *algorithm)
 {
-    world = world_open(family->name, algorithm);
+    world = world_open(tree_head->name, algorithm);
     int failures = mtest_failures;
     CHECK_OK(MPI_Type_contiguous(4, MPI_INT, &matrix_type));
     CHECK_OK(MPI_Type_commit(&matrix_type));
@@ -248,13 +248,13 @@ static void test_algorithm(const struct family *family, const char *algorithm)
         for (int i = 0; i < DRAWS + (world.size <= 4); i++) {
             struct draw draw = { (enum form)form, (enum what)(i % WHATS), i == DRAWS ? MOST + below(9) : below(40),
                                  below(world.size), below(2) };
-            family->test(&draw);
+            tree_head->test(&draw);
         }
     CHECK_OK(MPI_Op_free(&product));
     CHECK_OK(MPI_Type_free(&matrix_type));
     world_close(&world);
     if (mtest_failures > failures)
-        fprintf(stderr, "rank %d: %s by %s failed\n", mtest_rank, family->name, algorithm);
+        fprintf(stderr, "rank %d: %s by %s failed\n", mtest_rank, tree_head->name, algorithm);
 }
 
 int main(void)

@@ -142,7 +142,7 @@ static int is_reached(void)
 int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
-    int reached = is_reached();
+    int by_cma = is_reached();
     if (!window_can_share(MPI_COMM_WORLD)) {
         if (mtest_rank == 0)
             printf("the target has to make progress without shared memory\n");
@@ -150,9 +150,9 @@ int main(int argc, char **argv)
         return 77;
     }
     for (int kind = 0; kind < WINDOW_KINDS; kind++)
-        if (kind == WINDOW_ALLOCATED || kind == WINDOW_SHARED || reached)
+        if (kind == WINDOW_ALLOCATED || kind == WINDOW_SHARED || by_cma)
             run(kind);
-    if (reached)
+    if (by_cma)
         gone();
     MTEST_END;
 }

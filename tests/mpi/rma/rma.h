@@ -31,8 +31,8 @@ static inline int window_can_share(MPI_Comm comm)
 /* Is the memory of MPI_Win_create reached by messages in any case? Collective over the World. */
 static inline int window_by_messages(void)
 {
-    const char *bulk = getenv("PLENUM_SHM_BULK");
-    return !window_can_share(MPI_COMM_WORLD) || (bulk && strcmp(bulk, "copy") == 0);
+    const char *rndv = getenv("PLENUM_SHM_RNDV");
+    return !window_can_share(MPI_COMM_WORLD) || (rndv && strcmp(rndv, "copy") == 0);
 }
 
 /* Collective over `comm`. The displacement unit is a byte, errors are returned. */

@@ -60,7 +60,7 @@ static MPI_Comm own_comm(MPI_Session session, MPI_Info info)
     return comm;
 }
 
-static void usual(void)
+static void fast(void)
 {
     MPI_Session session;
     CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    usual();
+    fast();
     kinds();
     refused("mpi_thread_support_level", "MPI_THREAD_WISHFUL", MPI_ERR_INFO_VALUE);
     refused("mpi_thread_support_level", "mpi_thread_single", MPI_ERR_INFO_VALUE);

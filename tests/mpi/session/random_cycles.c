@@ -37,10 +37,10 @@ static void cycle(const char *pset, const char *tag)
     CHECK_OK(MPI_Session_finalize(&session));
 }
 
-static int run(int meetings)
+static int run(int exchanges)
 {
     int cycles = 0;
-    for (int i = 0; i < meetings; i++) {
+    for (int i = 0; i < exchanges; i++) {
         cycle("mpi://WORLD", "meeting");
         for (unsigned n = chance(2 * PER_MEETING - 1); n > 0; n--, cycles++)
             cycle(chance(2) ? "mpi://SELF" : NULL, "alone");
@@ -53,11 +53,11 @@ static int run(int meetings)
 int main(void)
 {
     const char *wanted = getenv("PLENUM_TEST_CYCLES");
-    int meetings = (wanted ? atoi(wanted) : getenv("PLENUM_TRANSPORT") ? CYCLES / 3 : CYCLES) / PER_MEETING;
+    int exchanges = (wanted ? atoi(wanted) : getenv("PLENUM_TRANSPORT") ? CYCLES / 3 : CYCLES) / PER_MEETING;
     state = (unsigned long)getpid() * 2654435761u;
-    run(meetings / 10 + 3);
+    run(exchanges / 10 + 3);
     struct usage before = usage_now();
-    int cycles = run(meetings);
+    int cycles = run(exchanges);
     struct usage after = usage_now();
     CHECK(after.descriptors == before.descriptors);
     CHECK(after.threads == before.threads);

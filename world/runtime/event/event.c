@@ -9,8 +9,8 @@
 /* Of a spawned job the host learns what its processes do; not of its life, which is a part of the family's. */
 static bool is_silent(const struct plenum_job *job, enum plenum_event_kind kind)
 {
-    return job->family && (kind == PLENUM_EVENT_STARTED || kind == PLENUM_EVENT_FINISHED ||
-                           kind == PLENUM_EVENT_PSETS || kind == PLENUM_EVENT_QUEUED || pl_family_is_new(job));
+    return job->tree_head && (kind == PLENUM_EVENT_STARTED || kind == PLENUM_EVENT_FINISHED ||
+                           kind == PLENUM_EVENT_PSETS || kind == PLENUM_EVENT_QUEUED || pl_spawn_tree_is_new(job));
 }
 
 struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kind, int rank, size_t length)
@@ -18,7 +18,7 @@ struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kin
     if (is_silent(job, kind))
         return NULL;
     rank += rank >= 0 ? job->offset : 0;
-    job = pl_family_head(job);
+    job = pl_spawn_tree_head(job);
     struct pl_event *event = malloc(sizeof(*event) + length + 1);
     if (!event)
         return NULL;

@@ -28,13 +28,13 @@ static void take(struct plenum_runtime *rt, struct pl_job_note *note)
         if (job->cookie != note->cookie)
             continue;
         if (note->kind == PL_NOTE_SPAWN) {
-            pl_family_spawn(job, note);
+            pl_spawn_tree_spawn(job, note);
             return; /* the jobs may be others by now */
         }
         if (note->kind == PL_NOTE_ERROR)
             tell_error(job, note);
         else
-            pl_job_psets_look(job);
+            pl_job_psets_check(job);
     }
 }
 
@@ -64,13 +64,13 @@ static void open_pipe(struct plenum_runtime *rt)
 void pl_job_notes_watch(struct plenum_job *job)
 {
     struct plenum_runtime *rt = job->runtime;
-    struct pl_job *segment = (struct pl_job *)job->segment;
+    struct pl_job_segment *segment = (struct pl_job_segment *)job->segment;
     struct stat st;
     if (rt->notes[0] < 0)
         open_pipe(rt);
     job->psets_told = 0;
     if (rt->notes[0] < 0 || fstat(rt->notes[1], &st) != 0)
         return;
-    segment->bell = rt->notes[1];
-    segment->bell_inode = st.st_ino;
+    segment->notes_fd = rt->notes[1];
+    segment->notes_inode = st.st_ino;
 }

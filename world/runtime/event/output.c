@@ -14,7 +14,7 @@ enum { DRAIN_MAX = 64 };
 
 static void emit(void *arg, const char *held, size_t held_length, const char *fresh, size_t length, bool partial)
 {
-    struct pl_stream *stream = arg;
+    struct pl_output *stream = arg;
     struct pl_event *event = pl_event_new(stream->job, PLENUM_EVENT_OUTPUT, stream->rank, held_length + length);
     if (!event)
         return;
@@ -29,7 +29,7 @@ static void emit(void *arg, const char *held, size_t held_length, const char *fr
 }
 
 /* Reads once. False: nothing there, or the end. */
-static bool stream_read(struct pl_stream *stream)
+static bool stream_read(struct pl_output *stream)
 {
     struct plenum_runtime *rt = stream->job->runtime;
     ssize_t got = read(stream->fd, rt->scratch, PL_SCRATCH);
@@ -38,23 +38,23 @@ static bool stream_read(struct pl_stream *stream)
         return true;
     }
     if (got == 0 || (errno != EAGAIN && errno != EINTR))
-        pl_stream_close(stream);
+        pl_output_close(stream);
     return false;
 }
 
 static void stream_ready(struct pl_source *source)
 {
-    stream_read(PL_CONTAINER(source, struct pl_stream, source));
+    stream_read(PL_CONTAINER(source, struct pl_output, source));
 }
 
-void pl_stream_drain(struct pl_stream *stream)
+void pl_output_drain(struct pl_output *stream)
 {
     for (int i = 0; i < DRAIN_MAX && stream->fd >= 0; i++)
         if (!stream_read(stream))
             break;
 }
 
-void pl_stream_close(struct pl_stream *stream)
+void pl_output_close(struct pl_output *stream)
 {
     if (stream->fd < 0)
         return;
@@ -64,7 +64,7 @@ void pl_stream_close(struct pl_stream *stream)
     pl_lines_end(&stream->lines, emit, stream);
 }
 
-int pl_stream_open(struct pl_stream *stream, struct plenum_job *job, int rank, int number, int *write_end)
+int pl_output_open(struct pl_output *stream, struct plenum_job *job, int rank, int number, int *write_end)
 {
     int pipe_fd[2];
     if (pipe2(pipe_fd, O_CLOEXEC) != 0)
@@ -75,7 +75,7 @@ int pl_stream_open(struct pl_stream *stream, struct plenum_job *job, int rank, i
                                 job->size, 2 * job->size)
                    : pl_rt_fail_errno("cannot make a pipe for the output of rank %d", rank);
     fcntl(pipe_fd[0], F_SETFL, O_NONBLOCK);
-    *stream = (struct pl_stream){
+    *stream = (struct pl_output){
         .source.ready = stream_ready, .job = job, .rank = rank, .number = number, .fd = pipe_fd[0]
     };
     int err = pl_runtime_watch(job->runtime, pipe_fd[0], &stream->source);

@@ -106,7 +106,7 @@ void pl_job_free(struct plenum_job *job)
     }
     for (int r = 0; job->ranks && r < job->size; r++)
         for (int s = 0; s < 2; s++) {
-            struct pl_stream *stream = &job->ranks[r].out[s];
+            struct pl_output *stream = &job->ranks[r].out[s];
             if (stream->fd >= 0) {
                 pl_runtime_unwatch(job->runtime, stream->fd);
                 close(stream->fd);

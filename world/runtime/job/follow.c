@@ -39,9 +39,9 @@ static struct plenum_job *find_kept(struct plenum_runtime *rt, uint32_t kept_as)
 /* The first failure decides. */
 static void decide(struct plenum_job *job, int code)
 {
-    if (pl_family_is_new(job))
+    if (pl_spawn_tree_is_new(job))
         return;
-    job = pl_family_head(job);
+    job = pl_spawn_tree_head(job);
     if (!job->failed)
         job->code = code;
     job->failed = true;
@@ -64,18 +64,18 @@ static void kill_now(struct plenum_job *job)
 }
 
 /* Each job of a family, its first one too. */
-#define EACH_OF_FAMILY(member, of)                                                                                     \
+#define EACH_IN_SPAWN_TREE(member, of)                                                                                     \
     PL_LIST_EACH (member, &(of)->runtime->alive, struct plenum_job, alive)                                             \
-        if (pl_family_head(member) == pl_family_head(of))
+        if (pl_spawn_tree_head(member) == pl_spawn_tree_head(of))
 
 static void end_one(struct plenum_job *job);
 
 void pl_job_end(struct plenum_job *job)
 {
-    if (pl_family_is_new(job))
+    if (pl_spawn_tree_is_new(job))
         end_one(job); /* the parents hear of it */
     else
-        EACH_OF_FAMILY (member, job)
+        EACH_IN_SPAWN_TREE (member, job)
             end_one(member);
 }
 
@@ -114,7 +114,7 @@ int plenum_job_cancel(struct plenum_job *job)
         job->cancelled = true;
         pl_job_end(job);
     } else if (job->phase == PL_JOB_ENDING) {
-        EACH_OF_FAMILY (member, job)
+        EACH_IN_SPAWN_TREE (member, job)
             kill_now(member);
     } else if (job->phase == PL_JOB_DESCRIBED) {
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
@@ -138,7 +138,7 @@ int plenum_job_signal(struct plenum_job *job, int rank, int signo)
     else if (rank != PLENUM_ALL)
         err = pl_job_send_signal(job, rank, signo);
     else
-        EACH_OF_FAMILY (member, job)
+        EACH_IN_SPAWN_TREE (member, job)
             err = err ? err : pl_job_send_signal(member, PLENUM_ALL, signo);
     pthread_mutex_unlock(&job->runtime->lock);
     return err;
@@ -184,17 +184,17 @@ void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object
     pl_job_end(job);
 }
 
-static bool is_condemned(const struct plenum_job *job, int rank)
+static bool is_aborting(const struct plenum_job *job, int rank)
 {
-    return atomic_load(&job->segment->ranks[rank].condemned) != 0;
+    return atomic_load(&job->segment->ranks[rank].aborting) != 0;
 }
 
 /* A part of the job ends, and the rest goes on; the record is free for the next. */
-static void end_condemned(struct plenum_job *job)
+static void end_aborting(struct plenum_job *job)
 {
     struct pl_job_abort *record = (struct pl_job_abort *)&job->segment->abort;
     for (int r = 0; r < job->size; r++)
-        if (is_condemned(job, r) && !job->ranks[r].ended)
+        if (is_aborting(job, r) && !job->ranks[r].ended)
             pl_job_send_signal(job, r, SIGKILL);
     atomic_store(&record->set, 0);
     atomic_store(&record->claimed, 0);
@@ -206,7 +206,7 @@ static void look_for_abort(struct plenum_job *job, uint32_t state)
 {
     const struct pl_job_abort *record = &job->segment->abort;
     char object[sizeof(record->object)], message[sizeof(record->message)];
-    if (job->aborted || job->phase != PL_JOB_RUNNING || state != PL_JOB_ABORTED ||
+    if (job->aborted || job->phase != PL_JOB_RUNNING || state != PL_PROC_ABORTED ||
         !atomic_load_explicit(&record->set, memory_order_acquire))
         return;
     memcpy(object, record->object, sizeof(object));
@@ -215,7 +215,7 @@ static void look_for_abort(struct plenum_job *job, uint32_t state)
     int rank = record->rank >= 0 && record->rank < job->size ? record->rank : PLENUM_ALL;
     if (record->some && job->option[PLENUM_JOB_KEEP_GOING]) {
         report_abort(job, rank, record->code, object, message);
-        end_condemned(job);
+        end_aborting(job);
     } else {
         pl_job_abort(job, rank, record->code, object, message);
     }
@@ -243,7 +243,7 @@ static void queue_exit(struct plenum_job *job, int rank, int status, unsigned fl
 static void judge_exit(struct plenum_job *job, int rank, int status, uint32_t state)
 {
     bool lost = WIFSIGNALED(status);
-    bool unfinalized = !lost && state == PL_JOB_INITIALIZED;
+    bool unfinalized = !lost && state == PL_PROC_INITIALIZED;
     int code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
     if (job->cancelled && code != 0)
         decide(job, code);
@@ -252,7 +252,7 @@ static void judge_exit(struct plenum_job *job, int rank, int status, uint32_t st
     decide(job, code ? code : 1);
     if (job->option[PLENUM_JOB_KEEP_GOING])
         pl_pmix_process_lost(job, rank);
-    else if (lost || state != PL_JOB_FINALIZED)
+    else if (lost || state != PL_PROC_FINALIZED)
         pl_job_end(job);
 }
 
@@ -264,12 +264,12 @@ static void process_ended(struct plenum_job *job, int rank, int status)
 
     r->ended = true;
     atomic_store(&slot->gone, 1);
-    pl_job_psets_look(job);
+    pl_job_psets_check(job);
     for (int s = 0; s < 2; s++)
-        pl_stream_drain(&r->out[s]);
+        pl_output_drain(&r->out[s]);
     look_for_abort(job, state);
-    unsigned flags = job->phase == PL_JOB_ENDING || is_condemned(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
-    if (WIFEXITED(status) && state == PL_JOB_INITIALIZED)
+    unsigned flags = job->phase == PL_JOB_ENDING || is_aborting(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
+    if (WIFEXITED(status) && state == PL_PROC_INITIALIZED)
         flags |= PLENUM_EVENT_UNFINALIZED;
     queue_exit(job, rank, status, flags);
     judge_exit(job, rank, status, state);
@@ -292,24 +292,24 @@ void pl_job_finish(struct plenum_job *job)
 
 void pl_job_wind_up(struct plenum_job *job)
 {
-    struct plenum_job *head = job->family;
-    if (!head && pl_family_lives(job)) {
+    struct plenum_job *head = job->tree_head;
+    if (!head && pl_spawn_tree_lives(job)) {
         job->outlived = true; /* its end is the family's */
         return;
     }
-    pl_family_ended(job);
+    pl_spawn_tree_ended(job);
     for (int r = 0; r < job->size; r++)
         for (int s = 0; s < 2; s++) {
-            pl_stream_drain(&job->ranks[r].out[s]);
-            pl_stream_close(&job->ranks[r].out[s]);
+            pl_output_drain(&job->ranks[r].out[s]);
+            pl_output_close(&job->ranks[r].out[s]);
         }
-    pl_job_psets_look(job);
+    pl_job_psets_check(job);
     munmap((void *)job->segment, job->segment_bytes);
     job->segment = NULL;
     job->runtime->used -= job->takes;
     pl_list_remove(&job->alive);
     pl_job_finish(job);
-    if (head && head->outlived && !pl_family_lives(head))
+    if (head && head->outlived && !pl_spawn_tree_lives(head))
         pl_job_wind_up(head);
 }
 
@@ -320,7 +320,7 @@ static void process_started(struct plenum_job *job, int rank, pid_t pid)
     job->ranks[rank].pid = pid;
     if (++job->started < job->size)
         return;
-    pl_family_started(job);
+    pl_spawn_tree_started(job);
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_STARTED, PLENUM_ALL, 0);
     if (event)
         event->public.code = job->size;
@@ -329,7 +329,7 @@ static void process_started(struct plenum_job *job, int rank, pid_t pid)
 
 void pl_job_unstarted(struct plenum_job *job, int rank, int number, const char *reason)
 {
-    pl_family_failed(job, reason);
+    pl_spawn_tree_failed(job, reason);
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_UNSTARTED, rank, strlen(reason));
     if (event) {
         memcpy((char *)event->public.text, reason, strlen(reason));
@@ -361,7 +361,7 @@ static void process_failed(struct plenum_job *job, int rank, enum pl_keeper_stag
     pl_job_unstarted(job, rank, number, reason);
 }
 
-void pl_follow_report(struct plenum_runtime *rt, const struct pl_keeper_report *report)
+void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *report)
 {
     struct plenum_job *job = find_kept(rt, report->job);
     int rank = (int)report->rank;
@@ -417,7 +417,7 @@ static void kill_remains(const struct plenum_job *job)
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     }
     await_ends(job);
-    pl_litter_sweep();
+    pl_stale_files_sweep();
 }
 
 void pl_follow_keeper_lost(struct plenum_runtime *rt)

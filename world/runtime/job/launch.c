@@ -104,7 +104,7 @@ static int open_stream(struct plenum_job *job, struct launch *l, int rank, int s
         *fd = l->null;
         return PLENUM_OK;
     } else {
-        err = pl_stream_open(&job->ranks[rank].out[stream - 1], job, rank, stream, fd);
+        err = pl_output_open(&job->ranks[rank].out[stream - 1], job, rank, stream, fd);
     }
     l->own[rank][stream] = !err;
     return err;
@@ -167,7 +167,7 @@ static int make_ready(struct plenum_job *job, struct launch *l)
 {
     int slots = job->option[PLENUM_JOB_SLOTS] ? (int)job->option[PLENUM_JOB_SLOTS] : pl_compose_cores();
     int err = PLENUM_OK;
-    l->segment = pl_segment_make(job, slots, &err);
+    l->segment = pl_job_segment_make(job, slots, &err);
     if (l->segment < 0)
         return err;
     pl_job_notes_watch(job);
@@ -200,7 +200,7 @@ static void undo_start(struct plenum_job *job)
 {
     for (int r = 0; job->ranks && r < job->size; r++)
         for (int s = 0; s < 2; s++)
-            pl_stream_close(&job->ranks[r].out[s]);
+            pl_output_close(&job->ranks[r].out[s]);
     free(job->ranks);
     job->ranks = NULL;
     if (job->segment)

@@ -42,7 +42,7 @@ static char *describe(const struct pl_job_sets *sets)
     return NULL;
 }
 
-void pl_job_psets_look(struct plenum_job *job)
+void pl_job_psets_check(struct plenum_job *job)
 {
     struct pl_job_sets sets;
     if (!job->segment || pl_job_sets_version(table_of(job)) == job->psets_told ||
@@ -102,7 +102,7 @@ static int change(struct plenum_job *job, const char *name, const uint32_t *rang
 {
     uint64_t version;
     const char *wrong = pl_job_sets_change(table_of(job), name, ranges, count, &version);
-    pl_job_psets_look(job);
+    pl_job_psets_check(job);
     return wrong ? pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %s", name, wrong) : PLENUM_OK;
 }
 

@@ -16,7 +16,7 @@ static bool fits(const struct plenum_runtime *rt, const struct plenum_job *job)
 
 bool pl_queue_must_wait(const struct plenum_job *job)
 {
-    if (job->family)
+    if (job->tree_head)
         return false; /* those who wait for it hold slots themselves */
     return !pl_list_empty(&job->runtime->queue) || !fits(job->runtime, job);
 }

@@ -16,7 +16,7 @@
 
 enum { TABLE_ROOM = 65536 }; /* for published process sets, with names of usual length some 1500 */
 
-static void add_psets(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+static void add_psets(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     head->pset_count = (uint32_t)job->pset_count;
     head->psets = pl_blob_add(b, NULL, (size_t)job->pset_count * sizeof(struct pl_job_pset));
@@ -48,7 +48,7 @@ static uint32_t add_arguments(struct pl_blob *b, char *const *argv)
     return first;
 }
 
-static void add_programs(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+static void add_programs(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     head->app_count = (uint32_t)job->program_count;
     head->apps = pl_blob_add(b, NULL, (size_t)job->program_count * sizeof(struct pl_job_app));
@@ -73,7 +73,7 @@ static void add_programs(struct pl_blob *b, const struct plenum_job *job, struct
 }
 
 /* The processors of each rank: those of its place, or all that the host may use. */
-static void add_cpus(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+static void add_cpus(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     enum { WORDS = sizeof(cpu_set_t) / sizeof(uint64_t) };
     const struct pl_plan *plan = (const void *)job->plan.data;
@@ -93,7 +93,7 @@ static void add_cpus(struct pl_blob *b, const struct plenum_job *job, struct pl_
         memcpy(to + (size_t)r * bytes, rank[r].cpus ? pl_plan_at(plan, rank[r].cpus) : &unbound, bytes);
 }
 
-static void add_parent(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+static void add_parent(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     char port[sizeof(job->spawn->port)];
     memcpy(port, job->spawn->port, sizeof(port));
@@ -102,7 +102,7 @@ static void add_parent(struct pl_blob *b, const struct plenum_job *job, struct p
 }
 
 /* The table of sets that come while the job runs: its head is written, its buffers are the file's tail. */
-static void add_table(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+static void add_table(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     struct pl_job_table table = { .room = (TABLE_ROOM + 8 * (uint32_t)job->size + 63) / 64 * 64,
                                   .size = (uint32_t)job->size };
@@ -111,17 +111,17 @@ static void add_table(struct pl_blob *b, const struct plenum_job *job, struct pl
 }
 
 /* Behind the table, a page for each rank, of memory that nobody has written yet. */
-static void add_pages(struct pl_blob *b, const struct plenum_job *job, struct pl_job *head)
+static void add_pages(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     b->tail += (4096 - (b->used + b->tail) % 4096) % 4096;
     head->pages = b->used + b->tail;
     b->tail += (size_t)job->size * PL_PAGE_BYTES;
 }
 
-int pl_segment_make(struct plenum_job *job, int slots, int *error)
+int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
 {
     struct pl_blob b = { 0 };
-    struct pl_job head = {
+    struct pl_job_segment head = {
         .magic = PL_JOB_MAGIC,
         .version = PL_JOB_VERSION,
         .size = (uint32_t)job->size,

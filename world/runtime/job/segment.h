@@ -7,6 +7,6 @@
 
 /* Fills in job->segment (mapped) and returns its descriptor, close-on-exec and the caller's; -1: *error says why.
  * The caller has set job->nspace and job->cookie, and given the cores that the job may use. */
-int pl_segment_make(struct plenum_job *job, int slots, int *error);
+int pl_job_segment_make(struct plenum_job *job, int slots, int *error);
 
 #endif

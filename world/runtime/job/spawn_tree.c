@@ -15,12 +15,12 @@
 
 #define LINK "/memfd:" PL_SPAWN_NAME " (deleted)"
 
-bool pl_family_lives(const struct plenum_job *head)
+bool pl_spawn_tree_lives(const struct plenum_job *head)
 {
-    if (head->births > 0)
+    if (head->spawns_pending > 0)
         return true;
     PL_LIST_EACH (job, &head->runtime->alive, struct plenum_job, alive)
-        if (job->family == head)
+        if (job->tree_head == head)
             return true;
     return false;
 }
@@ -34,12 +34,12 @@ static void answer(struct pl_job_spawn *spawn, enum pl_spawn_state state, const 
     atomic_store_explicit(&spawn->state, state, memory_order_release);
 }
 
-bool pl_family_is_new(const struct plenum_job *job)
+bool pl_spawn_tree_is_new(const struct plenum_job *job)
 {
     return job->spawn && !job->spawned;
 }
 
-void pl_family_started(struct plenum_job *job)
+void pl_spawn_tree_started(struct plenum_job *job)
 {
     if (!job->spawn)
         return;
@@ -47,13 +47,13 @@ void pl_family_started(struct plenum_job *job)
     answer(job->spawn, PL_SPAWN_STARTED, NULL);
 }
 
-void pl_family_failed(struct plenum_job *job, const char *reason)
+void pl_spawn_tree_failed(struct plenum_job *job, const char *reason)
 {
-    if (pl_family_is_new(job))
+    if (pl_spawn_tree_is_new(job))
         answer(job->spawn, PL_SPAWN_FAILED, reason);
 }
 
-void pl_family_ended(struct plenum_job *job)
+void pl_spawn_tree_ended(struct plenum_job *job)
 {
     if (job->spawn && job->spawned)
         answer(job->spawn, PL_SPAWN_ENDED, NULL);
@@ -130,18 +130,18 @@ static int join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job
 {
     pthread_mutex_lock(&rt->lock);
     struct plenum_job *parent = pl_job_find(rt, parent_id);
-    bool lives = parent && parent->phase == PL_JOB_RUNNING && pl_family_head(parent)->phase == PL_JOB_RUNNING;
+    bool lives = parent && parent->phase == PL_JOB_RUNNING && pl_spawn_tree_head(parent)->phase == PL_JOB_RUNNING;
     int err = PLENUM_OK;
     if (lives)
-        err = adopt(pl_family_head(parent), parent, child);
+        err = adopt(pl_spawn_tree_head(parent), parent, child);
     else
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job is being ended");
     if (!err) {
-        struct plenum_job *head = pl_family_head(parent);
-        child->family = head;
+        struct plenum_job *head = pl_spawn_tree_head(parent);
+        child->tree_head = head;
         child->offset = head->size + head->spawned_size;
         head->spawned_size += child->size;
-        head->births++; /* it stays until this one is launched */
+        head->spawns_pending++; /* it stays until this one is launched */
         child->spawn = spawn;
         child->spawn_bytes = bytes;
     }
@@ -154,12 +154,12 @@ static int join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job
 static void born(struct plenum_job *child)
 {
     struct plenum_runtime *rt = child->runtime;
-    struct plenum_job *head = child->family;
+    struct plenum_job *head = child->tree_head;
     pthread_mutex_lock(&rt->lock);
-    head->births--;
+    head->spawns_pending--;
     if (head->phase != PL_JOB_RUNNING)
         pl_job_end(child);
-    if (head->outlived && !pl_family_lives(head))
+    if (head->outlived && !pl_spawn_tree_lives(head))
         pl_job_wind_up(head);
     pthread_mutex_unlock(&rt->lock);
 }
@@ -183,7 +183,7 @@ static bool start(struct plenum_runtime *rt, uint64_t parent_id, const char *tex
     return joined;
 }
 
-void pl_family_spawn(struct plenum_job *job, const struct pl_job_note *note)
+void pl_spawn_tree_spawn(struct plenum_job *job, const struct pl_job_note *note)
 {
     struct plenum_runtime *rt = job->runtime;
     uint64_t id = job->id;

@@ -13,23 +13,23 @@
 #include "world/runtime/runtime.h"
 
 /* The job that the host knows. */
-static inline struct plenum_job *pl_family_head(struct plenum_job *job)
+static inline struct plenum_job *pl_spawn_tree_head(struct plenum_job *job)
 {
-    return job->family ? job->family : job;
+    return job->tree_head ? job->tree_head : job;
 }
 
 /* A process asks for others. The lock is given up meanwhile: the job may be gone afterwards. */
-void pl_family_spawn(struct plenum_job *job, const struct pl_job_note *note);
+void pl_spawn_tree_spawn(struct plenum_job *job, const struct pl_job_note *note);
 
 /* Does any of its spawned jobs live? */
-bool pl_family_lives(const struct plenum_job *head);
+bool pl_spawn_tree_lives(const struct plenum_job *head);
 
 /* Is it a spawned job of which the parents still wait to hear that it runs? What fails then is theirs to know. */
-bool pl_family_is_new(const struct plenum_job *job);
+bool pl_spawn_tree_is_new(const struct plenum_job *job);
 
 /* Tells the parents. `reason` may be NULL. */
-void pl_family_started(struct plenum_job *job);
-void pl_family_failed(struct plenum_job *job, const char *reason);
-void pl_family_ended(struct plenum_job *job);
+void pl_spawn_tree_started(struct plenum_job *job);
+void pl_spawn_tree_failed(struct plenum_job *job, const char *reason);
+void pl_spawn_tree_ended(struct plenum_job *job);
 
 #endif

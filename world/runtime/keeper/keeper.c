@@ -51,7 +51,7 @@ static struct pl_kept_rank *find_rank(struct keeper *k, pid_t pid, struct pl_kep
     return NULL;
 }
 
-static bool send_report(const struct pl_keeper_report *report)
+static bool send_report(const struct pl_keeper_notice *report)
 {
     return send(SOCKET_FD, report, sizeof(*report), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*report);
 }
@@ -94,7 +94,7 @@ static void add_failed(struct keeper *k, uint32_t id, int number)
 {
     struct pl_kept_job *job = map_anonymous(sizeof(*job), MAP_PRIVATE);
     if (!job) {
-        send_report(&(struct pl_keeper_report){ PL_KEEPER_GONE, id, .status = number });
+        send_report(&(struct pl_keeper_notice){ PL_KEEPER_GONE, id, .status = number });
         return;
     }
     *job = (struct pl_kept_job){
@@ -242,7 +242,7 @@ static void sweep(struct keeper *k)
             continue;
         job->gone = pl_keeper_sweep(k->jobs, job->plan->cookie, false) == 0;
         if (job->gone)
-            pl_litter_sweep();
+            pl_stale_files_sweep();
     }
 }
 
@@ -253,7 +253,7 @@ static bool report_rank(const struct pl_kept_job *job, uint32_t number, struct p
     for (uint32_t news = PL_KEEPER_STARTED; news <= PL_KEEPER_ENDED; news++) {
         if (!(rank->unreported & 1u << news))
             continue;
-        struct pl_keeper_report report = { news, job->id, number, rank->pid, rank->status, rank->stage };
+        struct pl_keeper_notice report = { news, job->id, number, rank->pid, rank->status, rank->stage };
         if (!send_report(&report))
             return false;
         rank->unreported &= (uint8_t) ~(1u << news);
@@ -272,7 +272,7 @@ static bool report(struct keeper *k)
                 return false;
         if (!job->gone)
             continue;
-        struct pl_keeper_report gone = { .news = PL_KEEPER_GONE, .job = job->id, .status = job->status };
+        struct pl_keeper_notice gone = { .news = PL_KEEPER_GONE, .job = job->id, .status = job->status };
         if (!send_report(&gone))
             return false;
         free_job(k, job);
@@ -297,7 +297,7 @@ static _Noreturn void end_everything(struct keeper *k)
         while (read(k->children, &seen, sizeof(seen)) > 0)
             ;
     } while (true);
-    pl_litter_sweep();
+    pl_stale_files_sweep();
     _exit(0);
 }
 

@@ -36,7 +36,7 @@ struct pl_keeper_request {
     int32_t signal;
 };
 
-enum pl_keeper_news {
+enum pl_keeper_notice_kind {
     PL_KEEPER_STARTED = 1, /* `rank` runs as `pid` */
     PL_KEEPER_FAILED,      /* `rank` could not be started: `status` is the errno, `stage` what failed */
     PL_KEEPER_ENDED,       /* the process of `rank` has ended with wait status `status`, and its group was killed */
@@ -45,7 +45,7 @@ enum pl_keeper_news {
 
 enum pl_keeper_stage { PL_STAGE_FORK = 1, PL_STAGE_WDIR, PL_STAGE_SETUP, PL_STAGE_EXEC };
 
-struct pl_keeper_report {
+struct pl_keeper_notice {
     uint32_t news;
     uint32_t job;
     uint32_t rank;

@@ -84,7 +84,7 @@ int pl_link_send(struct pl_link *link, const struct pl_keeper_request *request, 
     return pl_rt_fail_errno("cannot reach the keeper process");
 }
 
-enum pl_link_state pl_link_receive(struct pl_link *link, struct pl_keeper_report *report)
+enum pl_link_state pl_link_receive(struct pl_link *link, struct pl_keeper_notice *report)
 {
     ssize_t got;
     do

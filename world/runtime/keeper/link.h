@@ -26,6 +26,6 @@ int pl_link_send(struct pl_link *link, const struct pl_keeper_request *request, 
 enum pl_link_state { PL_LINK_NOTHING, PL_LINK_REPORT, PL_LINK_LOST };
 
 /* The next report, without blocking. */
-enum pl_link_state pl_link_receive(struct pl_link *link, struct pl_keeper_report *report);
+enum pl_link_state pl_link_receive(struct pl_link *link, struct pl_keeper_notice *report);
 
 #endif

@@ -132,7 +132,7 @@ static void mark_missing(struct search *s, const struct pl_report_wait *wait, in
     for (uint32_t i = 0; item->what == PL_WHAT_COLLECTIVE && i < item->range_count; i++)
         for (uint32_t r = item->range[i][0]; r <= item->range[i][1]; r++)
             s->marked[r] = rank[r].waits == 0;
-    for (uint32_t i = 0; item->what == PL_WHAT_MEETING && i < item->awaited_count; i++)
+    for (uint32_t i = 0; item->what == PL_WHAT_EXCHANGE && i < item->awaited_count; i++)
         s->marked[item->awaited[i]] = rank[item->awaited[i]].waits == 0;
     s->marked[last] = true;
 }
@@ -183,7 +183,7 @@ static void tell_missing(struct search *s, int first)
     pl_report_write_ranks(s->marked, report->size, out);
     fprintf(out, " %s in %s", count == 1 ? "waits" : "wait", wait->function);
     if (wait->item->object[0])
-        fprintf(out, wait->item->what == PL_WHAT_MEETING ? " of \"%s\"" : " on %s", wait->item->object);
+        fprintf(out, wait->item->what == PL_WHAT_EXCHANGE ? " of \"%s\"" : " on %s", wait->item->object);
     if ((wait->item->awaited[0] != last || count > 1) && wait->item->what != PL_WHAT_COLLECTIVE)
         fprintf(out, ", in the end for rank %d", last);
     if (report->rank[last].waits == 0) {

@@ -34,7 +34,7 @@ static json_t *item_value(const struct pl_job_item *item)
     json_t *object = json_object();
     if (item->kind != PL_ITEM_MESSAGE)
         put_text(object, "for", names[item->what]);
-    put_text(object, item->what == PL_WHAT_MEETING ? "tag" : "communicator", item->object);
+    put_text(object, item->what == PL_WHAT_EXCHANGE ? "tag" : "communicator", item->object);
     put_text(object, "session", item->session);
     put_envelope(object, "peer", item->peer);
     if (item->far >= 0) {

@@ -157,13 +157,13 @@ static enum pl_report_life life_of(const struct plenum_job *job, int rank, int32
     uint32_t state = atomic_load(&job->segment->ranks[rank].state);
     if (job->ranks[rank].ended)
         return PL_LIFE_ENDED;
-    if (state == PL_JOB_FINALIZED && owner <= 0)
+    if (state == PL_PROC_FINALIZED && owner <= 0)
         return PL_LIFE_FINALIZED;
     if (owner == 0)
         return PL_LIFE_BEFORE;
     if (owner < 0)
         return PL_LIFE_BETWEEN;
-    return state == PL_JOB_INITIALIZED ? PL_LIFE_WORLD : PL_LIFE_SESSION;
+    return state == PL_PROC_INITIALIZED ? PL_LIFE_WORLD : PL_LIFE_SESSION;
 }
 
 static bool read_rank(const struct plenum_job *job, int rank, struct pl_report *report)

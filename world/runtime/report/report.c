@@ -78,7 +78,7 @@ static bool any_used_mpi(const struct plenum_job *job)
 
 static void ask(struct plenum_job *job)
 {
-    struct pl_job *segment = (struct pl_job *)job->segment;
+    struct pl_job_segment *segment = (struct pl_job_segment *)job->segment;
     if (job->report_at)
         return;
     if (atomic_fetch_add(&segment->report, 1) == UINT32_MAX)

@@ -97,7 +97,7 @@ void pl_report_write_item(const struct pl_job_item *item, FILE *out)
         fputs(" in a collective operation", out);
         break;
     case PL_WHAT_ANY: fputs("one of several operations", out); break;
-    case PL_WHAT_MEETING:
+    case PL_WHAT_EXCHANGE:
         if (item->awaited_count)
             write_awaited(item, out);
         else

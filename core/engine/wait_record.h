@@ -6,8 +6,8 @@
  * Nothing here costs anything until a wait is long enough to yield the processor. Which MPI function it is follows from
  * the trace, which the runtime reads with the symbols of the program's files at hand.
  */
-#ifndef PLENUM_CORE_ENGINE_WAIT_REPORT_H
-#define PLENUM_CORE_ENGINE_WAIT_REPORT_H
+#ifndef PLENUM_CORE_ENGINE_WAIT_RECORD_H
+#define PLENUM_CORE_ENGINE_WAIT_RECORD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,18 +32,18 @@ struct pl_waiting {
 
 /* Has the runtime asked since this thread last answered? Then answers: for a wait for `request`, or for what
  * `wait->what` says. Lock not held. */
-void pl_report_look(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait);
+void pl_wait_record_check(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait);
 
 /* The same for a program that tests and probes in a loop, when that was in vain. Looks every now and then. */
-static inline void pl_report_poll(struct pl_engine *engine, const struct pl_request *request,
+static inline void pl_wait_record_poll(struct pl_engine *engine, const struct pl_request *request,
                                   const struct pl_wait *wait)
 {
-    if ((atomic_load_explicit(&engine->turns, memory_order_relaxed) & 14) == 0) /* some calls make two turns */
-        pl_report_look(engine, request, wait);
+    if ((atomic_load_explicit(&engine->rounds, memory_order_relaxed) & 14) == 0) /* some calls make two turns */
+        pl_wait_record_check(engine, request, wait);
 }
 
 /* Adds a rank in the job to those that are awaited, while there is room. */
-void pl_report_await(struct pl_job_item *item, int rank);
+void pl_wait_record_add_rank(struct pl_job_item *item, int rank);
 
 /* The calling thread's frames into `trace`, from the one at `from` outwards (NULL: from the caller's), with the modules
  * that they are in. Safe in a signal handler. */

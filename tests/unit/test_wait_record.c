@@ -16,7 +16,7 @@ enum { SIZE = 3 };
 /* A job of three ranks that wait, whose pages the test fills in. */
 static struct plenum_job job;
 static struct pl_rank ranks[SIZE];
-static struct pl_job *segment;
+static struct pl_job_segment *segment;
 
 static struct pl_job_page *page(int rank)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See report.h. Locking: the page of this process by `lock`, which is taken inside an engine's. */
-#include "core/engine/wait_report.h"
+#include "core/engine/wait_record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static struct pl_job_item *add(struct pl_job_page *page, enum pl_item_kind kind,
     return item;
 }
 
-void pl_report_await(struct pl_job_item *item, int rank)
+void pl_wait_record_add_rank(struct pl_job_item *item, int rank)
 {
     if (item->awaited_count < PL_ITEM_AWAITED)
         item->awaited[item->awaited_count++] = rank;
@@ -112,7 +112,7 @@ static void put_process(struct pl_job_item *item, const struct pl_comm *comm, in
     if (proc == UINT64_MAX)
         return;
     if (PL_PROC_JOB(proc) == 0) {
-        pl_report_await(item, PL_PROC_RANK(proc));
+        pl_wait_record_add_rank(item, PL_PROC_RANK(proc));
         return;
     }
     item->far = PL_PROC_RANK(proc);
@@ -169,7 +169,7 @@ static void put_request(struct pl_job_item *item, const struct pl_request *reque
     }
     put_peer(item, request->comm, request->peer_rank);
     if (item->what == PL_WHAT_COLLECTIVE)
-        item->tag = request->tag >= 0 && request->tag < PL_NONBLOCKING_TAGS ? pl_board_count(request->comm) : PL_ANY;
+        item->tag = request->tag >= 0 && request->tag < PL_NONBLOCKING_TAGS ? pl_area_count(request->comm) : PL_ANY;
     else
         item->tag = request->tag == MPI_ANY_TAG ? PL_ANY : request->tag;
     if (item->what == PL_WHAT_SEND)
@@ -207,7 +207,7 @@ static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 static void add_list(struct pl_job_page *page, const struct pl_list *list, const struct pl_request *waited)
 {
     PL_LIST_EACH (request, list, struct pl_request, link)
-        if (request->comm && request->context == PL_MSG_P2P && !request->on_stack) /* those are waited for */
+        if (request->comm && request->context == PL_MSG_P2P && !request->caller_owned) /* those are waited for */
             add_pending(page, request, waited);
 }
 
@@ -241,7 +241,7 @@ static void await_receivers(struct pl_job_item *item, const struct pl_engine *en
 {
     PL_LIST_EACH (peer, &engine->busy, struct pl_peer, link)
         if (peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) == 0)
-            pl_report_await(item, PL_PROC_RANK(peer->proc));
+            pl_wait_record_add_rank(item, PL_PROC_RANK(peer->proc));
 }
 
 static void put_waiting(struct pl_job_item *item, const struct pl_waiting *waiting)
@@ -334,9 +334,9 @@ static bool keeps_testing(uint32_t question, const struct pl_request *request, c
     return time - last.since >= TESTS_LAST || time - last.first >= TESTS_TOLD;
 }
 
-void pl_report_look(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait)
+void pl_wait_record_check(struct pl_engine *engine, const struct pl_request *request, const struct pl_wait *wait)
 {
-    const struct pl_job *job = pl_process.place.job;
+    const struct pl_job_segment *job = pl_process.place.job;
     uint32_t question = job ? atomic_load_explicit(&job->report, memory_order_relaxed) : 0;
     struct pl_wait lasting = *wait;
     if (question == 0 || question == answered)
