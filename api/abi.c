@@ -101,7 +101,7 @@ static struct {
     } logical[LOGICAL_SIZES]; /* of 1, 2, 4, 8, 16 bytes */
 } fortran = { .lock = PL_LOCK_INIT(PL_RANK_LEAF) };
 
-static int read_answer(const struct fortran_key *key, const char *text, enum answer *answer)
+static int mpi_abi_read_answer(const struct fortran_key *key, const char *text, enum answer *answer)
 {
     char *end;
 
@@ -127,7 +127,7 @@ static int read_answers(struct pl_info *info, enum answer answers[])
         char *text;
         err = pl_info_get(info, fortran_keys[i].name, &text);
         if (text)
-            err = read_answer(&fortran_keys[i], text, &answers[i]);
+            err = mpi_abi_read_answer(&fortran_keys[i], text, &answers[i]);
         free(text);
     }
     return err;

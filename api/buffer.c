@@ -22,7 +22,7 @@ static struct pl_bsend_place of_session(struct pl_call *call, MPI_Session sessio
     return s ? pl_bsend_of_instance(s) : (struct pl_bsend_place){ 0 };
 }
 
-static int attach(struct pl_call *call, struct pl_bsend_place place, void *buffer, MPI_Count size)
+static int mpi_buffer_attach(struct pl_call *call, struct pl_bsend_place place, void *buffer, MPI_Count size)
 {
     bool automatic = buffer == MPI_BUFFER_AUTOMATIC;
     if (!automatic && size < 0)
@@ -35,7 +35,7 @@ static int attach(struct pl_call *call, struct pl_bsend_place place, void *buffe
 }
 
 /* `address` is where the user wants the buffer's address: a void ** in disguise. */
-static int detach(struct pl_call *call, struct pl_bsend_place place, void *address, int *narrow, MPI_Count *wide)
+static int mpi_buffer_detach(struct pl_call *call, struct pl_bsend_place place, void *address, int *narrow, MPI_Count *wide)
 {
     MPI_Count size = 0;
     pl_arg_output(call, address, "buffer_addr");
@@ -49,14 +49,14 @@ static int detach(struct pl_call *call, struct pl_bsend_place place, void *addre
     return pl_call_leave(call);
 }
 
-static int flush(struct pl_call *call, struct pl_bsend_place place)
+static int mpi_buffer_flush(struct pl_call *call, struct pl_bsend_place place)
 {
     if (!call->err)
         call->err = pl_bsend_flush(place);
     return pl_call_leave(call);
 }
 
-static int iflush(struct pl_call *call, struct pl_bsend_place place, MPI_Request *request)
+static int mpi_buffer_iflush(struct pl_call *call, struct pl_bsend_place place, MPI_Request *request)
 {
     struct pl_request *made;
     pl_arg_output(call, request, "request");
@@ -70,109 +70,109 @@ static int iflush(struct pl_call *call, struct pl_bsend_place place, MPI_Request
 int MPI_Buffer_attach(void *buffer, int size)
 {
     struct pl_call call = PL_CALL(MPI_Buffer_attach);
-    return attach(&call, of_process(&call), buffer, size);
+    return mpi_buffer_attach(&call, of_process(&call), buffer, size);
 }
 
 int MPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
     struct pl_call call = PL_CALL(MPI_Buffer_attach_c);
-    return attach(&call, of_process(&call), buffer, size);
+    return mpi_buffer_attach(&call, of_process(&call), buffer, size);
 }
 
 int MPI_Buffer_detach(void *buffer_addr, int *size)
 {
     struct pl_call call = PL_CALL(MPI_Buffer_detach);
-    return detach(&call, of_process(&call), buffer_addr, size, NULL);
+    return mpi_buffer_detach(&call, of_process(&call), buffer_addr, size, NULL);
 }
 
 int MPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
     struct pl_call call = PL_CALL(MPI_Buffer_detach_c);
-    return detach(&call, of_process(&call), buffer_addr, NULL, size);
+    return mpi_buffer_detach(&call, of_process(&call), buffer_addr, NULL, size);
 }
 
 int MPI_Buffer_flush(void)
 {
     struct pl_call call = PL_CALL(MPI_Buffer_flush);
-    return flush(&call, of_process(&call));
+    return mpi_buffer_flush(&call, of_process(&call));
 }
 
 int MPI_Buffer_iflush(MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Buffer_iflush);
-    return iflush(&call, of_process(&call), request);
+    return mpi_buffer_iflush(&call, of_process(&call), request);
 }
 
 int MPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
 {
     struct pl_call call = PL_CALL(MPI_Comm_attach_buffer);
-    return attach(&call, of_comm(&call, comm), buffer, size);
+    return mpi_buffer_attach(&call, of_comm(&call, comm), buffer, size);
 }
 
 int MPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
     struct pl_call call = PL_CALL(MPI_Comm_attach_buffer_c);
-    return attach(&call, of_comm(&call, comm), buffer, size);
+    return mpi_buffer_attach(&call, of_comm(&call, comm), buffer, size);
 }
 
 int MPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
     struct pl_call call = PL_CALL(MPI_Comm_detach_buffer);
-    return detach(&call, of_comm(&call, comm), buffer_addr, size, NULL);
+    return mpi_buffer_detach(&call, of_comm(&call, comm), buffer_addr, size, NULL);
 }
 
 int MPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     struct pl_call call = PL_CALL(MPI_Comm_detach_buffer_c);
-    return detach(&call, of_comm(&call, comm), buffer_addr, NULL, size);
+    return mpi_buffer_detach(&call, of_comm(&call, comm), buffer_addr, NULL, size);
 }
 
 int MPI_Comm_flush_buffer(MPI_Comm comm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_flush_buffer);
-    return flush(&call, of_comm(&call, comm));
+    return mpi_buffer_flush(&call, of_comm(&call, comm));
 }
 
 int MPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Comm_iflush_buffer);
-    return iflush(&call, of_comm(&call, comm), request);
+    return mpi_buffer_iflush(&call, of_comm(&call, comm), request);
 }
 
 int MPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
 {
     struct pl_call call = PL_CALL(MPI_Session_attach_buffer);
-    return attach(&call, of_session(&call, session), buffer, size);
+    return mpi_buffer_attach(&call, of_session(&call, session), buffer, size);
 }
 
 int MPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
 {
     struct pl_call call = PL_CALL(MPI_Session_attach_buffer_c);
-    return attach(&call, of_session(&call, session), buffer, size);
+    return mpi_buffer_attach(&call, of_session(&call, session), buffer, size);
 }
 
 int MPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
 {
     struct pl_call call = PL_CALL(MPI_Session_detach_buffer);
-    return detach(&call, of_session(&call, session), buffer_addr, size, NULL);
+    return mpi_buffer_detach(&call, of_session(&call, session), buffer_addr, size, NULL);
 }
 
 int MPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
 {
     struct pl_call call = PL_CALL(MPI_Session_detach_buffer_c);
-    return detach(&call, of_session(&call, session), buffer_addr, NULL, size);
+    return mpi_buffer_detach(&call, of_session(&call, session), buffer_addr, NULL, size);
 }
 
 int MPI_Session_flush_buffer(MPI_Session session)
 {
     struct pl_call call = PL_CALL(MPI_Session_flush_buffer);
-    return flush(&call, of_session(&call, session));
+    return mpi_buffer_flush(&call, of_session(&call, session));
 }
 
 int MPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Session_iflush_buffer);
-    return iflush(&call, of_session(&call, session), request);
+    return mpi_buffer_iflush(&call, of_session(&call, session), request);
 }
 
 PL_NAMES_BUFFER(PL_PMPI)

@@ -44,7 +44,7 @@ void pl_call_error(struct pl_call *call, int class, const char *format, ...)
 
 /* --- objects ------------------------------------------------------------------------------------------------- */
 
-static void *resolve(struct pl_call *call, enum pl_kind kind, const void *handle, const char *argument)
+static void *call_resolve(struct pl_call *call, enum pl_kind kind, const void *handle, const char *argument)
 {
     if (call->err)
         return NULL;
@@ -55,7 +55,7 @@ static void *resolve(struct pl_call *call, enum pl_kind kind, const void *handle
 }
 
 /* Sets the object whose error handler is invoked, unless an earlier argument has. */
-static void attach(struct pl_call *call, enum pl_kind kind, void *object)
+static void call_attach(struct pl_call *call, enum pl_kind kind, void *object)
 {
     if (call->kind)
         return;
@@ -77,9 +77,9 @@ struct pl_comm *pl_resolve_comm(struct pl_call *call, MPI_Comm comm)
 {
     if (call->err)
         return NULL;
-    struct pl_comm *c = resolve(call, PL_COMM, comm, "comm");
+    struct pl_comm *c = call_resolve(call, PL_COMM, comm, "comm");
     if (c)
-        attach(call, PL_COMM, c);
+        call_attach(call, PL_COMM, c);
     else
         explain_comm(call, comm);
     return c;
@@ -114,27 +114,27 @@ struct pl_type *pl_resolve_type(struct pl_call *call, MPI_Datatype datatype)
 
 struct pl_type *pl_arg_type_uncommitted(struct pl_call *call, MPI_Datatype datatype)
 {
-    return resolve(call, PL_DATATYPE, datatype, "datatype");
+    return call_resolve(call, PL_DATATYPE, datatype, "datatype");
 }
 
 struct pl_op *pl_arg_op(struct pl_call *call, MPI_Op op)
 {
-    return resolve(call, PL_OP, op, "op");
+    return call_resolve(call, PL_OP, op, "op");
 }
 
 struct pl_group *pl_arg_group(struct pl_call *call, MPI_Group group, const char *name)
 {
-    return resolve(call, PL_GROUP, group, name);
+    return call_resolve(call, PL_GROUP, group, name);
 }
 
 struct pl_request *pl_resolve_request(struct pl_call *call, MPI_Request request)
 {
-    return resolve(call, PL_REQUEST, request, "request");
+    return call_resolve(call, PL_REQUEST, request, "request");
 }
 
 struct pl_errhandler *pl_arg_errhandler(struct pl_call *call, MPI_Errhandler errhandler, enum pl_kind target)
 {
-    struct pl_errhandler *handler = resolve(call, PL_ERRHANDLER, errhandler, "errhandler");
+    struct pl_errhandler *handler = call_resolve(call, PL_ERRHANDLER, errhandler, "errhandler");
     if (!handler || handler->target == 0 || handler->target == target)
         return handler;
     pl_call_error(call, MPI_ERR_ERRHANDLER, "errhandler was made for a %s and cannot be attached to a %s",
@@ -152,7 +152,7 @@ struct pl_errhandler *pl_arg_info_errhandler(struct pl_call *call, struct pl_inf
 
 struct pl_info *pl_arg_info(struct pl_call *call, MPI_Info info)
 {
-    return resolve(call, PL_INFO, info, "info");
+    return call_resolve(call, PL_INFO, info, "info");
 }
 
 struct pl_info *pl_arg_info_or_null(struct pl_call *call, MPI_Info info)
@@ -162,24 +162,24 @@ struct pl_info *pl_arg_info_or_null(struct pl_call *call, MPI_Info info)
 
 struct pl_instance *pl_arg_session(struct pl_call *call, MPI_Session session)
 {
-    struct pl_instance *instance = resolve(call, PL_SESSION, session, "session");
+    struct pl_instance *instance = call_resolve(call, PL_SESSION, session, "session");
     if (instance)
-        attach(call, PL_SESSION, instance);
+        call_attach(call, PL_SESSION, instance);
     return instance;
 }
 
 struct pl_win *pl_arg_win(struct pl_call *call, MPI_Win win)
 {
-    void *object = resolve(call, PL_WIN, win, "win");
-    attach(call, PL_WIN, object);
+    void *object = call_resolve(call, PL_WIN, win, "win");
+    call_attach(call, PL_WIN, object);
     return object;
 }
 
 /* Errors of files without a file are those of MPI_FILE_NULL. */
 struct pl_file *pl_arg_file(struct pl_call *call, MPI_File file)
 {
-    struct pl_file *object = resolve(call, PL_FILE, file, "fh");
-    attach(call, PL_FILE, object);
+    struct pl_file *object = call_resolve(call, PL_FILE, file, "fh");
+    call_attach(call, PL_FILE, object);
     return object;
 }
 
@@ -196,7 +196,7 @@ void pl_arg_subset(struct pl_call *call, const struct pl_comm *comm, const struc
 
 /* A communicator in words: communicator "ocean" of 4 processes. */
 enum { DESCRIPTION_MAX = MPI_MAX_OBJECT_NAME + 64 };
-static const char *describe(struct pl_comm *comm, char text[DESCRIPTION_MAX])
+static const char *call_describe(struct pl_comm *comm, char text[DESCRIPTION_MAX])
 {
     char name[MPI_MAX_OBJECT_NAME];
     pl_lock_take(&comm->lock);
@@ -218,7 +218,7 @@ void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, co
     const char *name = rank == MPI_ANY_SOURCE ? " (MPI_ANY_SOURCE)" : rank == MPI_PROC_NULL ? " (MPI_PROC_NULL)"
                        : rank == MPI_ROOT     ? " (MPI_ROOT)" : "";
     if (!call->err)
-        pl_call_error(call, class, "%s %d%s is not in %s", what, rank, name, describe((struct pl_comm *)comm, text));
+        pl_call_error(call, class, "%s %d%s is not in %s", what, rank, name, call_describe((struct pl_comm *)comm, text));
 }
 
 void pl_bad_count(struct pl_call *call, MPI_Count count)
@@ -236,7 +236,7 @@ void pl_bad_wildcard(struct pl_call *call, int class, const struct pl_comm *comm
 {
     char text[DESCRIPTION_MAX];
     if (!call->err && comm->instance->strict)
-        pl_call_error(call, class, "%s, but %s was set for %s", what, hint, describe((struct pl_comm *)comm, text));
+        pl_call_error(call, class, "%s, but %s was set for %s", what, hint, call_describe((struct pl_comm *)comm, text));
 }
 
 void pl_bad_output(struct pl_call *call, const char *name)

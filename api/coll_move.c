@@ -79,7 +79,7 @@ static const char not_here[] = "has no meaning in this place";
 static const char root_only[] = "only the root may say";
 
 /* With how many processes each has a block; none when the communicator is bad. */
-static int targets(const struct pl_coll *coll)
+static int mpi_coll_move_targets(const struct pl_coll *coll)
 {
     return coll->comm ? pl_comm_targets(coll->comm) : 0;
 }
@@ -321,7 +321,7 @@ int pl_do_allgather(struct pl_call *call, const void *sendbuf, MPI_Count sendcou
                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_ALLGATHER, .comm = pl_arg_comm(call, comm) };
-    int n = targets(&coll);
+    int n = mpi_coll_move_targets(&coll);
     arg_contributed(call, &coll, sendbuf, sendcount, sendtype, recvbuf);
     arg_received(call, &coll, recvbuf, recvcount, recvtype, n);
     if (!call->err)
@@ -368,7 +368,7 @@ int pl_do_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count sendcoun
                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
 {
     struct pl_coll coll = { .kind = PL_COLL_ALLTOALL, .comm = pl_arg_comm(call, comm) };
-    int n = targets(&coll);
+    int n = mpi_coll_move_targets(&coll);
     arg_exchanged(call, &coll, sendbuf, recvbuf);
     arg_sent(call, &coll, sendbuf, sendcount, sendtype, n);
     arg_received(call, &coll, recvbuf, recvcount, recvtype, n);
@@ -408,7 +408,7 @@ int pl_do_alltoallw(struct pl_call *call, const void *sendbuf, struct pl_counts 
         .recvdispls = rdispls,
         .recvtypes = recvtypes,
     };
-    int n = targets(&coll);
+    int n = mpi_coll_move_targets(&coll);
     arg_exchanged(call, &coll, sendbuf, recvbuf);
     if (sendbuf != MPI_IN_PLACE) {
         coll.sendcounts = sendcounts;

@@ -10,7 +10,7 @@
 /* --- arguments ------------------------------------------------------------------------------------------------- */
 
 /* The communicator, which must have a topology: sets *topology, or records the error. */
-static struct pl_coll begin(struct pl_call *call, enum pl_coll_kind kind, MPI_Comm comm, const void *sendbuf,
+static struct pl_coll mpi_coll_neighbor_begin(struct pl_call *call, enum pl_coll_kind kind, MPI_Comm comm, const void *sendbuf,
                             void *recvbuf, const struct pl_topology **topology)
 {
     struct pl_coll coll = { .kind = kind, .comm = pl_arg_comm(call, comm), .sendbuf = sendbuf, .recvbuf = recvbuf };
@@ -60,7 +60,7 @@ int pl_do_neighbor_allgather(struct pl_call *call, const void *sendbuf, MPI_Coun
                              struct pl_form form)
 {
     const struct pl_topology *topology;
-    struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLGATHER, comm, sendbuf, recvbuf, &topology);
+    struct pl_coll coll = mpi_coll_neighbor_begin(call, PL_COLL_NEIGHBOR_ALLGATHER, comm, sendbuf, recvbuf, &topology);
     coll.sendcount = sendcount;
     coll.recvcount = recvcount;
     coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology) > 0);
@@ -73,7 +73,7 @@ int pl_do_neighbor_allgatherv(struct pl_call *call, const void *sendbuf, MPI_Cou
                               MPI_Datatype recvtype, MPI_Comm comm, struct pl_form form)
 {
     const struct pl_topology *topology;
-    struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLGATHERV, comm, sendbuf, recvbuf, &topology);
+    struct pl_coll coll = mpi_coll_neighbor_begin(call, PL_COLL_NEIGHBOR_ALLGATHERV, comm, sendbuf, recvbuf, &topology);
     coll.sendcount = sendcount;
     coll.recvcounts = recvcounts;
     coll.recvdispls = displs;
@@ -88,7 +88,7 @@ int pl_do_neighbor_alltoall(struct pl_call *call, const void *sendbuf, MPI_Count
                             struct pl_form form)
 {
     const struct pl_topology *topology;
-    struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLTOALL, comm, sendbuf, recvbuf, &topology);
+    struct pl_coll coll = mpi_coll_neighbor_begin(call, PL_COLL_NEIGHBOR_ALLTOALL, comm, sendbuf, recvbuf, &topology);
     coll.sendcount = sendcount;
     coll.recvcount = recvcount;
     coll.sendtype = pl_arg_blocks(call, sendbuf, sendcount, sendtype, out_of(topology));
@@ -102,7 +102,7 @@ int pl_do_neighbor_alltoallv(struct pl_call *call, const void *sendbuf, struct p
                              MPI_Comm comm, struct pl_form form)
 {
     const struct pl_topology *topology;
-    struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLTOALLV, comm, sendbuf, recvbuf, &topology);
+    struct pl_coll coll = mpi_coll_neighbor_begin(call, PL_COLL_NEIGHBOR_ALLTOALLV, comm, sendbuf, recvbuf, &topology);
     coll.sendcounts = sendcounts;
     coll.senddispls = sdispls;
     coll.recvcounts = recvcounts;
@@ -120,7 +120,7 @@ int pl_do_neighbor_alltoallw(struct pl_call *call, const void *sendbuf, struct p
                              MPI_Comm comm, struct pl_form form)
 {
     const struct pl_topology *topology;
-    struct pl_coll coll = begin(call, PL_COLL_NEIGHBOR_ALLTOALLW, comm, sendbuf, recvbuf, &topology);
+    struct pl_coll coll = mpi_coll_neighbor_begin(call, PL_COLL_NEIGHBOR_ALLTOALLW, comm, sendbuf, recvbuf, &topology);
     coll.sendcounts = sendcounts;
     coll.senddispls = sdispls;
     coll.sendtypes = sendtypes;

@@ -20,7 +20,7 @@ int MPI_Barrier(MPI_Comm comm)
     return WORK(pl_do_barrier, comm);
 }
 
-static inline int bcast(const char *function, void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+static inline int mpi_coll_bcast(const char *function, void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
                         MPI_Comm comm)
 {
     struct pl_coll coll;
@@ -32,17 +32,17 @@ static inline int bcast(const char *function, void *buffer, MPI_Count count, MPI
 
 int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    return bcast(__func__, buffer, count, datatype, root, comm);
+    return mpi_coll_bcast(__func__, buffer, count, datatype, root, comm);
 }
 
 int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    return bcast(__func__, buffer, count, datatype, root, comm);
+    return mpi_coll_bcast(__func__, buffer, count, datatype, root, comm);
 }
 
 /* --- gather and scatter ------------------------------------------------------------------------------------------- */
 
-static inline int gather(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+static inline int mpi_coll_gather(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct pl_coll coll;
@@ -58,16 +58,16 @@ static inline int gather(const char *function, const void *sendbuf, MPI_Count se
 int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return gather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    return mpi_coll_gather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                  MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return gather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    return mpi_coll_gather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
-static inline int gatherv(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+static inline int mpi_coll_gatherv(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                           void *recvbuf, struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype,
                           int root, MPI_Comm comm)
 {
@@ -85,18 +85,18 @@ static inline int gatherv(const char *function, const void *sendbuf, MPI_Count s
 int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                 const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return gatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS(recvcounts), PL_DISPLS(displs), recvtype,
+    return mpi_coll_gatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS(recvcounts), PL_DISPLS(displs), recvtype,
                    root, comm);
 }
 
 int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return gatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs),
+    return mpi_coll_gatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs),
                    recvtype, root, comm);
 }
 
-static inline int scatter(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+static inline int mpi_coll_scatter(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                           void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct pl_coll coll;
@@ -112,16 +112,16 @@ static inline int scatter(const char *function, const void *sendbuf, MPI_Count s
 int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                 MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return scatter(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    return mpi_coll_scatter(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                   MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return scatter(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    return mpi_coll_scatter(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
-static inline int scatterv(const char *function, const void *sendbuf, struct pl_counts sendcounts,
+static inline int mpi_coll_scatterv(const char *function, const void *sendbuf, struct pl_counts sendcounts,
                            struct pl_displs displs, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                            MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
@@ -138,14 +138,14 @@ static inline int scatterv(const char *function, const void *sendbuf, struct pl_
 int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return scatterv(__func__, sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(displs), sendtype, recvbuf, recvcount, recvtype,
+    return mpi_coll_scatterv(__func__, sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(displs), sendtype, recvbuf, recvcount, recvtype,
                     root, comm);
 }
 
 int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return scatterv(__func__, sendbuf, PL_COUNTS_C(sendcounts), PL_DISPLS_C(displs), sendtype, recvbuf, recvcount,
+    return mpi_coll_scatterv(__func__, sendbuf, PL_COUNTS_C(sendcounts), PL_DISPLS_C(displs), sendtype, recvbuf, recvcount,
                     recvtype, root, comm);
 }
 
@@ -162,7 +162,7 @@ static inline bool fast_exchange(struct pl_coll *coll, const void *sendbuf, MPI_
            pl_fast_apart(sendbuf, to_each ? sent * size : sent, recvbuf, sent * size);
 }
 
-static inline int allgather(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+static inline int mpi_coll_allgather(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct pl_coll coll;
@@ -176,16 +176,16 @@ static inline int allgather(const char *function, const void *sendbuf, MPI_Count
 int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                   MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return allgather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return mpi_coll_allgather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return allgather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return mpi_coll_allgather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-static inline int allgatherv(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+static inline int mpi_coll_allgatherv(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                              void *recvbuf, struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype,
                              MPI_Comm comm)
 {
@@ -208,18 +208,18 @@ static inline int allgatherv(const char *function, const void *sendbuf, MPI_Coun
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                    const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return allgatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS(recvcounts), PL_DISPLS(displs),
+    return mpi_coll_allgatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS(recvcounts), PL_DISPLS(displs),
                       recvtype, comm);
 }
 
 int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                      const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return allgatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs),
+    return mpi_coll_allgatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs),
                       recvtype, comm);
 }
 
-static inline int alltoall(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+static inline int mpi_coll_alltoall(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct pl_coll coll;
@@ -233,16 +233,16 @@ static inline int alltoall(const char *function, const void *sendbuf, MPI_Count 
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                  MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return alltoall(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return mpi_coll_alltoall(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                    MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return alltoall(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    return mpi_coll_alltoall(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-static inline int alltoallv(const char *function, const void *sendbuf, struct pl_counts sendcounts,
+static inline int mpi_coll_alltoallv(const char *function, const void *sendbuf, struct pl_counts sendcounts,
                             struct pl_displs sdispls, MPI_Datatype sendtype, void *recvbuf, struct pl_counts recvcounts,
                             struct pl_displs rdispls, MPI_Datatype recvtype, MPI_Comm comm)
 {
@@ -263,7 +263,7 @@ static inline int alltoallv(const char *function, const void *sendbuf, struct pl
 int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                   void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return alltoallv(__func__, sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(sdispls), sendtype, recvbuf,
+    return mpi_coll_alltoallv(__func__, sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(sdispls), sendtype, recvbuf,
                      PL_COUNTS(recvcounts), PL_DISPLS(rdispls), recvtype, comm);
 }
 
@@ -271,7 +271,7 @@ int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
                     void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
                     MPI_Comm comm)
 {
-    return alltoallv(__func__, sendbuf, PL_COUNTS_C(sendcounts), PL_DISPLS_C(sdispls), sendtype, recvbuf,
+    return mpi_coll_alltoallv(__func__, sendbuf, PL_COUNTS_C(sendcounts), PL_DISPLS_C(sdispls), sendtype, recvbuf,
                      PL_COUNTS_C(recvcounts), PL_DISPLS_C(rdispls), recvtype, comm);
 }
 
@@ -294,7 +294,7 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 
 /* --- reductions --------------------------------------------------------------------------------------------------- */
 
-static inline int reduce(const char *function, const void *sendbuf, void *recvbuf, MPI_Count count,
+static inline int mpi_coll_reduce(const char *function, const void *sendbuf, void *recvbuf, MPI_Count count,
                          MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     struct pl_coll coll;
@@ -308,17 +308,17 @@ static inline int reduce(const char *function, const void *sendbuf, void *recvbu
 
 int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
-    return reduce(__func__, sendbuf, recvbuf, count, datatype, op, root, comm);
+    return mpi_coll_reduce(__func__, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
                  MPI_Comm comm)
 {
-    return reduce(__func__, sendbuf, recvbuf, count, datatype, op, root, comm);
+    return mpi_coll_reduce(__func__, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
 /* allreduce, scan and exscan, by kind. */
-static inline int reduction(const char *function, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf,
+static inline int mpi_coll_reduction(const char *function, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf,
                             MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct pl_coll coll;
@@ -331,33 +331,33 @@ static inline int reduction(const char *function, enum pl_coll_kind kind, const 
 
 int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return reduction(__func__, PL_COLL_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, comm);
+    return mpi_coll_reduction(__func__, PL_COLL_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                     MPI_Comm comm)
 {
-    return reduction(__func__, PL_COLL_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, comm);
+    return mpi_coll_reduction(__func__, PL_COLL_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return reduction(__func__, PL_COLL_SCAN, sendbuf, recvbuf, count, datatype, op, comm);
+    return mpi_coll_reduction(__func__, PL_COLL_SCAN, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return reduction(__func__, PL_COLL_SCAN, sendbuf, recvbuf, count, datatype, op, comm);
+    return mpi_coll_reduction(__func__, PL_COLL_SCAN, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return reduction(__func__, PL_COLL_EXSCAN, sendbuf, recvbuf, count, datatype, op, comm);
+    return mpi_coll_reduction(__func__, PL_COLL_EXSCAN, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
-    return reduction(__func__, PL_COLL_EXSCAN, sendbuf, recvbuf, count, datatype, op, comm);
+    return mpi_coll_reduction(__func__, PL_COLL_EXSCAN, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 static inline int reduce_scatter_block(const char *function, const void *sendbuf, void *recvbuf, MPI_Count recvcount,

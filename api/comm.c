@@ -170,7 +170,7 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     return give_handled(&call, made, chosen, newcomm);
 }
 
-static int idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, MPI_Comm *newcomm, MPI_Request *request)
+static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct pl_comm *c = pl_arg_comm(call, comm), *made;
     struct pl_errhandler *chosen = pl_arg_info_errhandler(call, info);
@@ -191,14 +191,14 @@ static int idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, MPI_C
 
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return idup(&(struct pl_call)PL_CALL(MPI_Comm_idup), comm, NULL, newcomm, request);
+    return mpi_comm_idup(&(struct pl_call)PL_CALL(MPI_Comm_idup), comm, NULL, newcomm, request);
 }
 
 int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Comm_idup_with_info);
     struct pl_info *i = pl_arg_info_or_null(&call, info);
-    return idup(&call, comm, i, newcomm, request);
+    return mpi_comm_idup(&call, comm, i, newcomm, request);
 }
 
 int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)

@@ -45,7 +45,7 @@ static void arg_blocklength(struct pl_call *call, MPI_Count blocklength)
 }
 
 /* An array that may only be missing when it has no elements. */
-static void arg_array(struct pl_call *call, MPI_Count count, const void *array, const char *name)
+static void mpi_type_arg_array(struct pl_call *call, MPI_Count count, const void *array, const char *name)
 {
     if (!array && count > 0)
         pl_call_error(call, MPI_ERR_ARG, "%s is NULL, with count %lld", name, (long long)count);
@@ -53,24 +53,24 @@ static void arg_array(struct pl_call *call, MPI_Count count, const void *array, 
 
 static void arg_blocklengths(struct pl_call *call, MPI_Count count, struct pl_counts lengths)
 {
-    arg_array(call, count, lengths.wide ? (const void *)lengths.wide : lengths.narrow, "array_of_blocklengths");
+    mpi_type_arg_array(call, count, lengths.wide ? (const void *)lengths.wide : lengths.narrow, "array_of_blocklengths");
     for (MPI_Count i = 0; !call->err && i < count; i++)
         arg_blocklength(call, pl_count_at(lengths, i));
 }
 
 static void arg_displacements(struct pl_call *call, MPI_Count count, struct pl_counts displacements)
 {
-    arg_array(call, count, displacements.wide ? (const void *)displacements.wide : displacements.narrow,
+    mpi_type_arg_array(call, count, displacements.wide ? (const void *)displacements.wide : displacements.narrow,
               "array_of_displacements");
 }
 
-static void put_array(struct pl_type_envelope *envelope, MPI_Count count, struct pl_counts values)
+static void mpi_type_put_array(struct pl_type_envelope *envelope, MPI_Count count, struct pl_counts values)
 {
     for (MPI_Count i = 0; i < count; i++)
         pl_envelope_put(envelope, pl_count_at(values, i));
 }
 
-static int contiguous(struct pl_call *call, bool large, MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+static int mpi_type_contiguous(struct pl_call *call, bool large, MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     pl_arg_count(call, count);
     struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
@@ -86,17 +86,17 @@ static int contiguous(struct pl_call *call, bool large, MPI_Count count, MPI_Dat
 int MPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_contiguous);
-    return contiguous(&call, false, count, oldtype, newtype);
+    return mpi_type_contiguous(&call, false, count, oldtype, newtype);
 }
 
 int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_contiguous_c);
-    return contiguous(&call, true, count, oldtype, newtype);
+    return mpi_type_contiguous(&call, true, count, oldtype, newtype);
 }
 
 /* MPI_Type_create_hvector's stride is an address. */
-static int vector(struct pl_call *call, int combiner, bool large, MPI_Count count, MPI_Count blocklength,
+static int mpi_type_vector(struct pl_call *call, int combiner, bool large, MPI_Count count, MPI_Count blocklength,
                   MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     size_t addresses = combiner == MPI_COMBINER_HVECTOR ? 1 : 0;
@@ -117,31 +117,31 @@ static int vector(struct pl_call *call, int combiner, bool large, MPI_Count coun
 int MPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_vector);
-    return vector(&call, MPI_COMBINER_VECTOR, false, count, blocklength, stride, oldtype, newtype);
+    return mpi_type_vector(&call, MPI_COMBINER_VECTOR, false, count, blocklength, stride, oldtype, newtype);
 }
 
 int MPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
                       MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_vector_c);
-    return vector(&call, MPI_COMBINER_VECTOR, true, count, blocklength, stride, oldtype, newtype);
+    return mpi_type_vector(&call, MPI_COMBINER_VECTOR, true, count, blocklength, stride, oldtype, newtype);
 }
 
 int MPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hvector);
-    return vector(&call, MPI_COMBINER_HVECTOR, false, count, blocklength, stride, oldtype, newtype);
+    return mpi_type_vector(&call, MPI_COMBINER_HVECTOR, false, count, blocklength, stride, oldtype, newtype);
 }
 
 int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
                               MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hvector_c);
-    return vector(&call, MPI_COMBINER_HVECTOR, true, count, blocklength, stride, oldtype, newtype);
+    return mpi_type_vector(&call, MPI_COMBINER_HVECTOR, true, count, blocklength, stride, oldtype, newtype);
 }
 
 /* MPI_Type_create_hindexed's displacements are addresses. */
-static int indexed(struct pl_call *call, int combiner, bool large, MPI_Count count, struct pl_counts lengths,
+static int mpi_type_indexed(struct pl_call *call, int combiner, bool large, MPI_Count count, struct pl_counts lengths,
                    struct pl_counts displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     pl_arg_count(call, count);
@@ -153,8 +153,8 @@ static int indexed(struct pl_call *call, int combiner, bool large, MPI_Count cou
     struct pl_type_envelope *e = envelope_of(call, combiner, large, 1 + 2 * n - addresses, addresses, 1);
     if (e) {
         pl_envelope_put(e, count);
-        put_array(e, count, lengths);
-        put_array(e, count, displacements);
+        mpi_type_put_array(e, count, lengths);
+        mpi_type_put_array(e, count, displacements);
         pl_envelope_put_type(e, old);
     }
     return pl_call_build(call, e, newtype);
@@ -164,7 +164,7 @@ int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int arr
                      MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_indexed);
-    return indexed(&call, MPI_COMBINER_INDEXED, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
+    return mpi_type_indexed(&call, MPI_COMBINER_INDEXED, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
                    (struct pl_counts){ .narrow = array_of_displacements }, oldtype, newtype);
 }
 
@@ -172,7 +172,7 @@ int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                        const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_indexed_c);
-    return indexed(&call, MPI_COMBINER_INDEXED, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
+    return mpi_type_indexed(&call, MPI_COMBINER_INDEXED, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
                    (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
@@ -180,7 +180,7 @@ int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const
                              MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hindexed);
-    return indexed(&call, MPI_COMBINER_HINDEXED, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
+    return mpi_type_indexed(&call, MPI_COMBINER_HINDEXED, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
                    (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
@@ -188,7 +188,7 @@ int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blockle
                                const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hindexed_c);
-    return indexed(&call, MPI_COMBINER_HINDEXED, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
+    return mpi_type_indexed(&call, MPI_COMBINER_HINDEXED, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
                    (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
@@ -206,7 +206,7 @@ static int indexed_block(struct pl_call *call, int combiner, bool large, MPI_Cou
     if (e) {
         pl_envelope_put(e, count);
         pl_envelope_put(e, blocklength);
-        put_array(e, count, displacements);
+        mpi_type_put_array(e, count, displacements);
         pl_envelope_put_type(e, old);
     }
     return pl_call_build(call, e, newtype);
@@ -250,14 +250,14 @@ static int create_struct(struct pl_call *call, bool large, MPI_Count count, stru
     pl_arg_count(call, count);
     arg_blocklengths(call, count, lengths);
     arg_displacements(call, count, displacements);
-    arg_array(call, count, types, "array_of_types");
+    mpi_type_arg_array(call, count, types, "array_of_types");
     pl_arg_output(call, newtype, "newtype");
     size_t n = (size_t)count;
     struct pl_type_envelope *e = envelope_of(call, MPI_COMBINER_STRUCT, large, 1 + n, n, n);
     if (e) {
         pl_envelope_put(e, count);
-        put_array(e, count, lengths);
-        put_array(e, count, displacements);
+        mpi_type_put_array(e, count, lengths);
+        mpi_type_put_array(e, count, displacements);
     }
     for (size_t i = 0; !call->err && i < n; i++) {
         struct pl_type *type = pl_arg_type_uncommitted(call, types[i]);
@@ -286,7 +286,7 @@ int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blockleng
                          (struct pl_counts){ .wide = array_of_displacements }, array_of_types, newtype);
 }
 
-static int resized(struct pl_call *call, bool large, MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
+static int mpi_type_resized(struct pl_call *call, bool large, MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
                    MPI_Datatype *newtype)
 {
     struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
@@ -303,13 +303,13 @@ static int resized(struct pl_call *call, bool large, MPI_Datatype oldtype, MPI_C
 int MPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_resized);
-    return resized(&call, false, oldtype, lb, extent, newtype);
+    return mpi_type_resized(&call, false, oldtype, lb, extent, newtype);
 }
 
 int MPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_resized_c);
-    return resized(&call, true, oldtype, lb, extent, newtype);
+    return mpi_type_resized(&call, true, oldtype, lb, extent, newtype);
 }
 
 /* The copy is committed if the original is, and gets the attributes whose copy callbacks allow it. */

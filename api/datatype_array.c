@@ -37,13 +37,13 @@ static void arg_selection(struct pl_call *call, int ndims, struct pl_counts size
     }
 }
 
-static void put_array(struct pl_type_envelope *envelope, int count, struct pl_counts values)
+static void mpi_array_put_array(struct pl_type_envelope *envelope, int count, struct pl_counts values)
 {
     for (int i = 0; i < count; i++)
         pl_envelope_put(envelope, pl_count_at(values, i));
 }
 
-static int subarray(struct pl_call *call, bool large, int ndims, struct pl_counts sizes, struct pl_counts subsizes,
+static int mpi_array_subarray(struct pl_call *call, bool large, int ndims, struct pl_counts sizes, struct pl_counts subsizes,
                     struct pl_counts starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     arg_ndims(call, ndims);
@@ -61,9 +61,9 @@ static int subarray(struct pl_call *call, bool large, int ndims, struct pl_count
         pl_envelope_put(e, ndims);
         if (large)
             pl_envelope_put(e, order);
-        put_array(e, ndims, sizes);
-        put_array(e, ndims, subsizes);
-        put_array(e, ndims, starts);
+        mpi_array_put_array(e, ndims, sizes);
+        mpi_array_put_array(e, ndims, subsizes);
+        mpi_array_put_array(e, ndims, starts);
         if (!large)
             pl_envelope_put(e, order);
         pl_envelope_put_type(e, old);
@@ -75,7 +75,7 @@ int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int ar
                              const int array_of_starts[], int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_subarray);
-    return subarray(&call, false, ndims, (struct pl_counts){ .narrow = array_of_sizes },
+    return mpi_array_subarray(&call, false, ndims, (struct pl_counts){ .narrow = array_of_sizes },
                     (struct pl_counts){ .narrow = array_of_subsizes }, (struct pl_counts){ .narrow = array_of_starts },
                     order, oldtype, newtype);
 }
@@ -85,7 +85,7 @@ int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], cons
                                MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_subarray_c);
-    return subarray(&call, true, ndims, (struct pl_counts){ .wide = array_of_sizes },
+    return mpi_array_subarray(&call, true, ndims, (struct pl_counts){ .wide = array_of_sizes },
                     (struct pl_counts){ .wide = array_of_subsizes }, (struct pl_counts){ .wide = array_of_starts },
                     order, oldtype, newtype);
 }
@@ -136,7 +136,7 @@ static void arg_distribution(struct pl_call *call, const struct distribution *d)
     arg_order(call, d->order);
 }
 
-static int darray(struct pl_call *call, bool large, struct distribution d, MPI_Datatype oldtype, MPI_Datatype *newtype)
+static int mpi_array_darray(struct pl_call *call, bool large, struct distribution d, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     arg_distribution(call, &d);
     struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
@@ -149,13 +149,13 @@ static int darray(struct pl_call *call, bool large, struct distribution d, MPI_D
         pl_envelope_put(e, d.rank);
         pl_envelope_put(e, d.ndims);
         if (!large)
-            put_array(e, d.ndims, d.gsizes);
-        put_array(e, d.ndims, (struct pl_counts){ .narrow = d.distribs });
-        put_array(e, d.ndims, (struct pl_counts){ .narrow = d.dargs });
-        put_array(e, d.ndims, (struct pl_counts){ .narrow = d.psizes });
+            mpi_array_put_array(e, d.ndims, d.gsizes);
+        mpi_array_put_array(e, d.ndims, (struct pl_counts){ .narrow = d.distribs });
+        mpi_array_put_array(e, d.ndims, (struct pl_counts){ .narrow = d.dargs });
+        mpi_array_put_array(e, d.ndims, (struct pl_counts){ .narrow = d.psizes });
         pl_envelope_put(e, d.order);
         if (large)
-            put_array(e, d.ndims, d.gsizes);
+            mpi_array_put_array(e, d.ndims, d.gsizes);
         pl_envelope_put_type(e, old);
     }
     return pl_call_build(call, e, newtype);
@@ -168,7 +168,7 @@ int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsi
     struct pl_call call = PL_CALL(MPI_Type_create_darray);
     struct distribution d = { size, rank, ndims, { .narrow = array_of_gsizes }, array_of_distribs, array_of_dargs,
                               array_of_psizes, order };
-    return darray(&call, false, d, oldtype, newtype);
+    return mpi_array_darray(&call, false, d, oldtype, newtype);
 }
 
 int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
@@ -178,7 +178,7 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arra
     struct pl_call call = PL_CALL(MPI_Type_create_darray_c);
     struct distribution d = { size, rank, ndims, { .wide = array_of_gsizes }, array_of_distribs, array_of_dargs,
                               array_of_psizes, order };
-    return darray(&call, true, d, oldtype, newtype);
+    return mpi_array_darray(&call, true, d, oldtype, newtype);
 }
 
 PL_NAMES_DATATYPE_ARRAY(PL_PMPI)

@@ -11,7 +11,7 @@
 
 /* --- size and extent --- */
 
-static MPI_Count size_of(struct pl_call *call, MPI_Datatype datatype, const void *size)
+static MPI_Count mpi_query_size_of(struct pl_call *call, MPI_Datatype datatype, const void *size)
 {
     struct pl_type *t = pl_arg_type_uncommitted(call, datatype);
     pl_arg_output(call, size, "size");
@@ -21,7 +21,7 @@ static MPI_Count size_of(struct pl_call *call, MPI_Datatype datatype, const void
 int MPI_Type_size(MPI_Datatype datatype, int *size)
 {
     struct pl_call call = PL_CALL(MPI_Type_size);
-    MPI_Count bytes = size_of(&call, datatype, size);
+    MPI_Count bytes = mpi_query_size_of(&call, datatype, size);
     if (!call.err)
         *size = bytes <= INT_MAX ? (int)bytes : MPI_UNDEFINED;
     return pl_call_leave(&call);
@@ -29,7 +29,7 @@ int MPI_Type_size(MPI_Datatype datatype, int *size)
 
 static int size_large(struct pl_call *call, MPI_Datatype datatype, MPI_Count *size)
 {
-    MPI_Count bytes = size_of(call, datatype, size);
+    MPI_Count bytes = mpi_query_size_of(call, datatype, size);
     if (!call->err)
         *size = bytes;
     return pl_call_leave(call);
@@ -50,7 +50,7 @@ int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
 /* MPI_Aint is as wide as MPI_Count, so that one worker serves all three forms. */
 _Static_assert(sizeof(MPI_Aint) == sizeof(MPI_Count), "displacements are read as MPI_Count");
 
-static int extent(struct pl_call *call, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
+static int mpi_query_extent(struct pl_call *call, MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
 {
     struct pl_type *t = pl_arg_type_uncommitted(call, datatype);
     pl_arg_output(call, lb, "lb");
@@ -65,19 +65,19 @@ static int extent(struct pl_call *call, MPI_Datatype datatype, MPI_Count *lb, MP
 int MPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent_)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_extent);
-    return extent(&call, datatype, lb, extent_);
+    return mpi_query_extent(&call, datatype, lb, extent_);
 }
 
 int MPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_extent_c);
-    return extent(&call, datatype, lb, extent_);
+    return mpi_query_extent(&call, datatype, lb, extent_);
 }
 
 int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
 {
     struct pl_call call = PL_CALL(MPI_Type_get_extent_x);
-    return extent(&call, datatype, lb, extent_);
+    return mpi_query_extent(&call, datatype, lb, extent_);
 }
 
 static int true_extent(struct pl_call *call, MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *extent_)
@@ -290,7 +290,7 @@ int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     return pl_call_leave(&call);
 }
 
-static int f90(struct pl_call *call, int combiner, int p, int r, MPI_Datatype *newtype)
+static int mpi_query_f90(struct pl_call *call, int combiner, int p, int r, MPI_Datatype *newtype)
 {
     struct pl_type *type = NULL;
     pl_arg_output(call, newtype, "newtype");
@@ -308,19 +308,19 @@ static int f90(struct pl_call *call, int combiner, int p, int r, MPI_Datatype *n
 int MPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_f90_real);
-    return f90(&call, MPI_COMBINER_F90_REAL, p, r, newtype);
+    return mpi_query_f90(&call, MPI_COMBINER_F90_REAL, p, r, newtype);
 }
 
 int MPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_f90_complex);
-    return f90(&call, MPI_COMBINER_F90_COMPLEX, p, r, newtype);
+    return mpi_query_f90(&call, MPI_COMBINER_F90_COMPLEX, p, r, newtype);
 }
 
 int MPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_f90_integer);
-    return f90(&call, MPI_COMBINER_F90_INTEGER, MPI_UNDEFINED, r, newtype);
+    return mpi_query_f90(&call, MPI_COMBINER_F90_INTEGER, MPI_UNDEFINED, r, newtype);
 }
 
 int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)

@@ -57,7 +57,7 @@ int MPI_Get_processor_name(char *name, int *resultlen)
 
 /* --- the clock ----------------------------------------------------------------------------------------------- */
 
-static double seconds(struct timespec time)
+static double mpi_env_seconds(struct timespec time)
 {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
@@ -66,14 +66,14 @@ double MPI_Wtime(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return seconds(now);
+    return mpi_env_seconds(now);
 }
 
 double MPI_Wtick(void)
 {
     struct timespec tick;
     clock_getres(CLOCK_MONOTONIC, &tick);
-    return seconds(tick);
+    return mpi_env_seconds(tick);
 }
 
 int MPI_Pcontrol(const int level, ...)

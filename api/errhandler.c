@@ -30,7 +30,7 @@ int MPIX_Errhandler_set_callback(MPIX_Error_callback *callback, MPIX_Destructor_
     return pl_call_leave(&call);
 }
 
-static int create(struct pl_call *call, enum pl_kind target, void (*function)(void),
+static int mpi_errhandler_create(struct pl_call *call, enum pl_kind target, void (*function)(void),
                   MPIX_Destructor_function *destructor, void *extra_state, MPI_Errhandler *errhandler)
 {
     pl_arg_output(call, errhandler, "errhandler");
@@ -54,28 +54,28 @@ int MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *function, MPI
                                   void *extra_state, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPIX_Comm_create_errhandler_x);
-    return create(&call, PL_COMM, (void (*)(void))function, destructor, extra_state, errhandler);
+    return mpi_errhandler_create(&call, PL_COMM, (void (*)(void))function, destructor, extra_state, errhandler);
 }
 
 int MPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                   void *extra_state, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPIX_File_create_errhandler_x);
-    return create(&call, PL_FILE, (void (*)(void))function, destructor, extra_state, errhandler);
+    return mpi_errhandler_create(&call, PL_FILE, (void (*)(void))function, destructor, extra_state, errhandler);
 }
 
 int MPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                      void *extra_state, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPIX_Session_create_errhandler_x);
-    return create(&call, PL_SESSION, (void (*)(void))function, destructor, extra_state, errhandler);
+    return mpi_errhandler_create(&call, PL_SESSION, (void (*)(void))function, destructor, extra_state, errhandler);
 }
 
 int MPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                  void *extra_state, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPIX_Win_create_errhandler_x);
-    return create(&call, PL_WIN, (void (*)(void))function, destructor, extra_state, errhandler);
+    return mpi_errhandler_create(&call, PL_WIN, (void (*)(void))function, destructor, extra_state, errhandler);
 }
 
 NAMES(PL_PMPI)

@@ -88,7 +88,7 @@ int MPI_Remove_error_string(int errorcode)
 
 /* --- the four actions on an error handler, for each kind of object ------------------------------------------- */
 
-static int create(struct pl_call *call, enum pl_kind target, void (*function)(void), MPI_Errhandler *errhandler)
+static int mpi_error_create(struct pl_call *call, enum pl_kind target, void (*function)(void), MPI_Errhandler *errhandler)
 {
     pl_arg_output(call, errhandler, "errhandler");
     if (!function)
@@ -107,7 +107,7 @@ static int create(struct pl_call *call, enum pl_kind target, void (*function)(vo
 }
 
 /* `call` has resolved its object, here and below. */
-static int set(struct pl_call *call, MPI_Errhandler errhandler)
+static int mpi_error_set(struct pl_call *call, MPI_Errhandler errhandler)
 {
     struct pl_errhandler *handler = pl_arg_errhandler(call, errhandler, call->kind);
     if (!call->err)
@@ -115,7 +115,7 @@ static int set(struct pl_call *call, MPI_Errhandler errhandler)
     return pl_call_leave(call);
 }
 
-static int get(struct pl_call *call, MPI_Errhandler *errhandler)
+static int mpi_error_get(struct pl_call *call, MPI_Errhandler *errhandler)
 {
     pl_arg_output(call, errhandler, "errhandler");
     if (!call->err) {
@@ -126,7 +126,7 @@ static int get(struct pl_call *call, MPI_Errhandler *errhandler)
     return pl_call_leave(call);
 }
 
-static int invoke(struct pl_call *call, int errorcode)
+static int mpi_error_invoke(struct pl_call *call, int errorcode)
 {
     if (!call->err) {
         char message[MPI_MAX_ERROR_STRING];
@@ -146,28 +146,28 @@ static int invoke(struct pl_call *call, int errorcode)
 int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPI_Comm_create_errhandler);
-    return create(&call, PL_COMM, (void (*)(void))comm_errhandler_fn, errhandler);
+    return mpi_error_create(&call, PL_COMM, (void (*)(void))comm_errhandler_fn, errhandler);
 }
 
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
 {
     struct pl_call call = PL_CALL(MPI_Comm_set_errhandler);
     pl_arg_comm(&call, comm);
-    return set(&call, errhandler);
+    return mpi_error_set(&call, errhandler);
 }
 
 int MPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPI_Comm_get_errhandler);
     pl_arg_comm(&call, comm);
-    return get(&call, errhandler);
+    return mpi_error_get(&call, errhandler);
 }
 
 int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 {
     struct pl_call call = PL_CALL(MPI_Comm_call_errhandler);
     pl_arg_comm(&call, comm);
-    return invoke(&call, errorcode);
+    return mpi_error_invoke(&call, errorcode);
 }
 
 /* --- windows ------------------------------------------------------------------------------------------------- */
@@ -175,28 +175,28 @@ int MPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
 int MPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPI_Win_create_errhandler);
-    return create(&call, PL_WIN, (void (*)(void))win_errhandler_fn, errhandler);
+    return mpi_error_create(&call, PL_WIN, (void (*)(void))win_errhandler_fn, errhandler);
 }
 
 int MPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
 {
     struct pl_call call = PL_CALL(MPI_Win_set_errhandler);
     pl_arg_win(&call, win);
-    return set(&call, errhandler);
+    return mpi_error_set(&call, errhandler);
 }
 
 int MPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPI_Win_get_errhandler);
     pl_arg_win(&call, win);
-    return get(&call, errhandler);
+    return mpi_error_get(&call, errhandler);
 }
 
 int MPI_Win_call_errhandler(MPI_Win win, int errorcode)
 {
     struct pl_call call = PL_CALL(MPI_Win_call_errhandler);
     pl_arg_win(&call, win);
-    return invoke(&call, errorcode);
+    return mpi_error_invoke(&call, errorcode);
 }
 
 /* --- files: MPI_FILE_NULL has a handler of its own, which new files get -------------------------------------- */
@@ -212,28 +212,28 @@ static void resolve_file(struct pl_call *call, MPI_File file)
 int MPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPI_File_create_errhandler);
-    return create(&call, PL_FILE, (void (*)(void))file_errhandler_fn, errhandler);
+    return mpi_error_create(&call, PL_FILE, (void (*)(void))file_errhandler_fn, errhandler);
 }
 
 int MPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
     struct pl_call call = PL_CALL(MPI_File_set_errhandler);
     resolve_file(&call, file);
-    return set(&call, errhandler);
+    return mpi_error_set(&call, errhandler);
 }
 
 int MPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPI_File_get_errhandler);
     resolve_file(&call, file);
-    return get(&call, errhandler);
+    return mpi_error_get(&call, errhandler);
 }
 
 int MPI_File_call_errhandler(MPI_File fh, int errorcode)
 {
     struct pl_call call = PL_CALL(MPI_File_call_errhandler);
     resolve_file(&call, fh);
-    return invoke(&call, errorcode);
+    return mpi_error_invoke(&call, errorcode);
 }
 
 /* --- sessions ------------------------------------------------------------------------------------------------ */
@@ -241,28 +241,28 @@ int MPI_File_call_errhandler(MPI_File fh, int errorcode)
 int MPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPI_Session_create_errhandler);
-    return create(&call, PL_SESSION, (void (*)(void))session_errhandler_fn, errhandler);
+    return mpi_error_create(&call, PL_SESSION, (void (*)(void))session_errhandler_fn, errhandler);
 }
 
 int MPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 {
     struct pl_call call = PL_CALL(MPI_Session_set_errhandler);
     pl_arg_session(&call, session);
-    return set(&call, errhandler);
+    return mpi_error_set(&call, errhandler);
 }
 
 int MPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
 {
     struct pl_call call = PL_CALL(MPI_Session_get_errhandler);
     pl_arg_session(&call, session);
-    return get(&call, errhandler);
+    return mpi_error_get(&call, errhandler);
 }
 
 int MPI_Session_call_errhandler(MPI_Session session, int errorcode)
 {
     struct pl_call call = PL_CALL(MPI_Session_call_errhandler);
     pl_arg_session(&call, session);
-    return invoke(&call, errorcode);
+    return mpi_error_invoke(&call, errorcode);
 }
 
 int MPI_Errhandler_free(MPI_Errhandler *errhandler)

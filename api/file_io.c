@@ -7,7 +7,7 @@
 
 /* --- the worker --------------------------------------------------------------------------------------------------- */
 
-static void check_access(struct pl_call *call, const struct pl_file *file, const struct pl_file_io *io)
+static void mpi_file_io_check_access(struct pl_call *call, const struct pl_file *file, const struct pl_file_io *io)
 {
     if (!call->err && io->position != PL_FILE_SHARED)
         call->err = pl_file_check_random(file);
@@ -39,7 +39,7 @@ static void set_status(MPI_Status *status, MPI_Count bytes)
 }
 
 /* It has happened; what is left is to say so. */
-static void give(struct pl_file *file, const struct pl_file_io *io, const struct pl_file_form *form,
+static void mpi_file_io_give(struct pl_file *file, const struct pl_file_io *io, const struct pl_file_form *form,
                  struct pl_request *request, MPI_Count bytes)
 {
     switch (form->kind) {
@@ -69,7 +69,7 @@ int pl_do_file(struct pl_call *call, MPI_File fh, struct pl_file_io io, MPI_Data
     pl_arg_buffer(call, io.buf, io.count, io.type);
     if (form.kind == PL_FILE_START)
         pl_arg_output(call, form.request, "request");
-    check_access(call, file, &io);
+    mpi_file_io_check_access(call, file, &io);
     if (io.collective)
         check_split(call, file);
     struct pl_request *request = NULL;
@@ -83,7 +83,7 @@ int pl_do_file(struct pl_call *call, MPI_File fh, struct pl_file_io io, MPI_Data
     if (!call->err || (file && io.collective)) /* the others may wait for this process */
         call->err = pl_file_access(file, &io, call->err, &bytes);
     if (!call->err)
-        give(file, &io, &form, request, bytes);
+        mpi_file_io_give(file, &io, &form, request, bytes);
     else if (request)
         pl_handle_drop(request);
     return pl_call_leave(call);

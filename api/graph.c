@@ -25,7 +25,7 @@ static void arg_some_room(struct pl_call *call, const int array[], const char *n
         pl_arg_output(call, array, name);
 }
 
-static int least(int a, int b)
+static int mpi_graph_least(int a, int b)
 {
     return a < b ? a : b;
 }
@@ -238,7 +238,7 @@ int MPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree,
 }
 
 /* Weights may be refused with MPI_UNWEIGHTED, and are left alone when the graph has none. */
-static bool wants(const int weights[])
+static bool mpi_graph_wants(const int weights[])
 {
     return weights != MPI_UNWEIGHTED && weights != MPI_WEIGHTS_EMPTY;
 }
@@ -252,9 +252,9 @@ int MPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int 
     arg_some_room(&call, destinations, "destinations", maxoutdegree);
     if (call.err)
         return pl_call_leave(&call);
-    int in = least(maxindegree, topology->indegree), out = least(maxoutdegree, topology->outdegree);
-    bool in_weights = topology->weighted && in > 0 && wants(sourceweights);
-    bool out_weights = topology->weighted && out > 0 && wants(destweights);
+    int in = mpi_graph_least(maxindegree, topology->indegree), out = mpi_graph_least(maxoutdegree, topology->outdegree);
+    bool in_weights = topology->weighted && in > 0 && mpi_graph_wants(sourceweights);
+    bool out_weights = topology->weighted && out > 0 && mpi_graph_wants(destweights);
     if (in_weights)
         pl_arg_output(&call, sourceweights, "sourceweights");
     if (out_weights)

@@ -8,7 +8,7 @@
 #include "api/pmpi.h"
 
 /* The number of ranks or ranges in an argument, and the array of them. */
-static void arg_array(struct pl_call *call, int n, const void *array, const char *name)
+static void mpi_group_arg_array(struct pl_call *call, int n, const void *array, const char *name)
 {
     if (n < 0)
         pl_call_error(call, MPI_ERR_ARG, "n is %d; it must not be negative", n);
@@ -41,8 +41,8 @@ int MPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_G
     struct pl_call call = PL_CALL(MPI_Group_translate_ranks);
     struct pl_group *from = pl_arg_group(&call, group1, "group1");
     struct pl_group *to = pl_arg_group(&call, group2, "group2");
-    arg_array(&call, n, ranks1, "ranks1");
-    arg_array(&call, n, ranks2, "ranks2");
+    mpi_group_arg_array(&call, n, ranks1, "ranks1");
+    mpi_group_arg_array(&call, n, ranks2, "ranks2");
     if (!call.err)
         call.err = pl_group_check_same(from, to);
     for (int i = 0; i < n && !call.err; i++) {
@@ -76,7 +76,7 @@ int MPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
 typedef int combine_function(const struct pl_group *a, const struct pl_group *b, struct pl_group **result);
 typedef int choose_function(const struct pl_group *group, int n, const int ranks[], struct pl_group **result);
 
-static int combine(struct pl_call *call, combine_function *function, MPI_Group group1, MPI_Group group2,
+static int mpi_group_combine(struct pl_call *call, combine_function *function, MPI_Group group1, MPI_Group group2,
                    MPI_Group *newgroup)
 {
     struct pl_group *result, *a = pl_arg_group(call, group1, "group1"), *b = pl_arg_group(call, group2, "group2");
@@ -88,11 +88,11 @@ static int combine(struct pl_call *call, combine_function *function, MPI_Group g
     return pl_call_leave(call);
 }
 
-static int choose(struct pl_call *call, choose_function *function, MPI_Group group, int n, const int ranks[],
+static int mpi_group_choose(struct pl_call *call, choose_function *function, MPI_Group group, int n, const int ranks[],
                   MPI_Group *newgroup)
 {
     struct pl_group *result, *g = pl_arg_group(call, group, "group");
-    arg_array(call, n, ranks, "ranks");
+    mpi_group_arg_array(call, n, ranks, "ranks");
     pl_arg_output(call, newgroup, "newgroup");
     if (!call->err)
         call->err = function(g, n, ranks, &result);
@@ -106,7 +106,7 @@ static int choose_ranges(struct pl_call *call, choose_function *function, MPI_Gr
 {
     int *ranks = NULL, count = 0;
     struct pl_group *result, *g = pl_arg_group(call, group, "group");
-    arg_array(call, n, ranges, "ranges");
+    mpi_group_arg_array(call, n, ranges, "ranges");
     pl_arg_output(call, newgroup, "newgroup");
     if (!call->err)
         call->err = pl_group_expand(g, n, ranges, &count, &ranks);
@@ -121,31 +121,31 @@ static int choose_ranges(struct pl_call *call, choose_function *function, MPI_Gr
 int MPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_union);
-    return combine(&call, pl_group_union, group1, group2, newgroup);
+    return mpi_group_combine(&call, pl_group_union, group1, group2, newgroup);
 }
 
 int MPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_intersection);
-    return combine(&call, pl_group_intersection, group1, group2, newgroup);
+    return mpi_group_combine(&call, pl_group_intersection, group1, group2, newgroup);
 }
 
 int MPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_difference);
-    return combine(&call, pl_group_difference, group1, group2, newgroup);
+    return mpi_group_combine(&call, pl_group_difference, group1, group2, newgroup);
 }
 
 int MPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_incl);
-    return choose(&call, pl_group_incl, group, n, ranks, newgroup);
+    return mpi_group_choose(&call, pl_group_incl, group, n, ranks, newgroup);
 }
 
 int MPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
     struct pl_call call = PL_CALL(MPI_Group_excl);
-    return choose(&call, pl_group_excl, group, n, ranks, newgroup);
+    return mpi_group_choose(&call, pl_group_excl, group, n, ranks, newgroup);
 }
 
 int MPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)

@@ -5,7 +5,7 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 
-static int create(struct pl_call *call, MPI_User_function *user, MPI_User_function_c *user_c, int commute, MPI_Op *op)
+static int mpi_op_create(struct pl_call *call, MPI_User_function *user, MPI_User_function_c *user_c, int commute, MPI_Op *op)
 {
     if (!user && !user_c)
         pl_call_error(call, MPI_ERR_ARG, "user_fn is NULL");
@@ -26,13 +26,13 @@ static int create(struct pl_call *call, MPI_User_function *user, MPI_User_functi
 int MPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
     struct pl_call call = PL_CALL(MPI_Op_create);
-    return create(&call, user_fn, NULL, commute, op);
+    return mpi_op_create(&call, user_fn, NULL, commute, op);
 }
 
 int MPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
     struct pl_call call = PL_CALL(MPI_Op_create_c);
-    return create(&call, NULL, user_fn, commute, op);
+    return mpi_op_create(&call, NULL, user_fn, commute, op);
 }
 
 int MPI_Op_free(MPI_Op *op)

@@ -17,8 +17,8 @@ struct side {
 };
 
 /* Most calls have the usual arguments, which a few comparisons find right: a basic type, data somewhere, a rank, a tag.
- * False: they have others, or wrong ones, and sending() or receiving() will tell. */
-static inline bool fast(struct side *side, const void *buf, MPI_Count count, MPI_Datatype datatype, int rank, int tag,
+ * False: they have others, or wrong ones, and mpi_p2p_sending() or mpi_p2p_receiving() will tell. */
+static inline bool mpi_p2p_fast(struct side *side, const void *buf, MPI_Count count, MPI_Datatype datatype, int rank, int tag,
                          MPI_Comm comm)
 {
     side->comm = pl_comm_known(comm);
@@ -29,7 +29,7 @@ static inline bool fast(struct side *side, const void *buf, MPI_Count count, MPI
                             1);
 }
 
-static inline struct side sending(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
+static inline struct side mpi_p2p_sending(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
                                   int dest, int tag, MPI_Comm comm)
 {
     struct side side = { .comm = pl_arg_comm(call, comm) };
@@ -41,7 +41,7 @@ static inline struct side sending(struct pl_call *call, const void *buf, MPI_Cou
     return side;
 }
 
-static inline struct side receiving(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
+static inline struct side mpi_p2p_receiving(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
                                     int source, int tag, MPI_Comm comm)
 {
     struct side side = { .comm = pl_arg_comm(call, comm) };
@@ -59,17 +59,17 @@ static __attribute__((noinline)) int send_any(const char *function, int mode, co
                                               MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     struct pl_call call = { .function = function };
-    struct side side = sending(&call, buf, count, datatype, dest, tag, comm);
+    struct side side = mpi_p2p_sending(&call, buf, count, datatype, dest, tag, comm);
     if (!call.err)
         call.err = pl_send(side.comm, buf, count, side.type, dest, tag, mode);
     return pl_call_leave(&call);
 }
 
-static inline int send(const char *function, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+static inline int mpi_p2p_send(const char *function, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                        MPI_Comm comm)
 {
     struct side side;
-    if (!fast(&side, buf, count, datatype, dest, tag, comm))
+    if (!mpi_p2p_fast(&side, buf, count, datatype, dest, tag, comm))
         return send_any(function, PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm);
     int rc = pl_send_standard(side.comm, buf, count, side.type, dest, tag);
     return __builtin_expect(rc == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
@@ -80,7 +80,7 @@ static __attribute__((noinline)) int isend_any(const char *function, int mode, c
                                                MPI_Request *request)
 {
     struct pl_call call = { .function = function };
-    struct side side = sending(&call, buf, count, datatype, dest, tag, comm);
+    struct side side = mpi_p2p_sending(&call, buf, count, datatype, dest, tag, comm);
     struct pl_request *made = NULL;
     pl_arg_output(&call, request, "request");
     bool at_once = !call.err && (mode == PL_SEND_STANDARD || mode == PL_SEND_READY) && dest >= 0;
@@ -99,12 +99,12 @@ static __attribute__((noinline)) int isend_any(const char *function, int mode, c
     return pl_call_leave(&call);
 }
 
-static inline int isend(const char *function, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+static inline int mpi_p2p_isend(const char *function, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                         int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct side side;
     struct pl_request *sent;
-    if (!request || !fast(&side, buf, count, datatype, dest, tag, comm) || !(sent = pl_request_sent()) ||
+    if (!request || !mpi_p2p_fast(&side, buf, count, datatype, dest, tag, comm) || !(sent = pl_request_sent()) ||
         !pl_send_fast(side.comm, buf, count, side.type, dest, tag))
         return isend_any(function, PL_SEND_STANDARD, buf, count, datatype, dest, tag, comm, request);
     *request = (MPI_Request)sent;
@@ -114,7 +114,7 @@ static inline int isend(const char *function, const void *buf, MPI_Count count, 
 static int send_init(struct pl_call *call, int mode, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                      int tag, MPI_Comm comm, MPI_Request *request)
 {
-    struct side side = sending(call, buf, count, datatype, dest, tag, comm);
+    struct side side = mpi_p2p_sending(call, buf, count, datatype, dest, tag, comm);
     struct pl_request *made;
     pl_arg_output(call, request, "request");
     if (!call->err)
@@ -128,12 +128,12 @@ static int send_init(struct pl_call *call, int mode, const void *buf, MPI_Count 
 
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Send", buf, count, datatype, dest, tag, comm);
+    return mpi_p2p_send("MPI_Send", buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    return send("MPI_Send_c", buf, count, datatype, dest, tag, comm);
+    return mpi_p2p_send("MPI_Send_c", buf, count, datatype, dest, tag, comm);
 }
 
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
@@ -168,13 +168,13 @@ int MPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 
 int MPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return isend("MPI_Isend", buf, count, datatype, dest, tag, comm, request);
+    return mpi_p2p_isend("MPI_Isend", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    return isend("MPI_Isend_c", buf, count, datatype, dest, tag, comm, request);
+    return mpi_p2p_isend("MPI_Isend_c", buf, count, datatype, dest, tag, comm, request);
 }
 
 int MPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
@@ -275,17 +275,17 @@ static __attribute__((noinline)) int recv_any(const char *function, void *buf, M
                                               int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct pl_call call = { .function = function };
-    struct side side = receiving(&call, buf, count, datatype, source, tag, comm);
+    struct side side = mpi_p2p_receiving(&call, buf, count, datatype, source, tag, comm);
     if (!call.err)
         call.err = pl_recv(side.comm, buf, count, side.type, source, tag, status);
     return pl_call_leave(&call);
 }
 
-static inline int recv(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+static inline int mpi_p2p_recv(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                        MPI_Comm comm, MPI_Status *status)
 {
     struct side side;
-    if (!fast(&side, buf, count, datatype, source, tag, comm))
+    if (!mpi_p2p_fast(&side, buf, count, datatype, source, tag, comm))
         return recv_any(function, buf, count, datatype, source, tag, comm, status);
     int rc = pl_recv(side.comm, buf, count, side.type, source, tag, status);
     return __builtin_expect(rc == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_failed(function, side.comm, rc);
@@ -295,7 +295,7 @@ static __attribute__((noinline)) int irecv_any(const char *function, void *buf, 
                                                int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct pl_call call = { .function = function };
-    struct side side = receiving(&call, buf, count, datatype, source, tag, comm);
+    struct side side = mpi_p2p_receiving(&call, buf, count, datatype, source, tag, comm);
     struct pl_request *made;
     pl_arg_output(&call, request, "request");
     if (!call.err)
@@ -307,12 +307,12 @@ static __attribute__((noinline)) int irecv_any(const char *function, void *buf, 
     return pl_call_leave(&call);
 }
 
-static inline int irecv(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+static inline int mpi_p2p_irecv(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                         MPI_Comm comm, MPI_Request *request)
 {
     struct side side;
     struct pl_request *made;
-    if (!request || !fast(&side, buf, count, datatype, source, tag, comm) ||
+    if (!request || !mpi_p2p_fast(&side, buf, count, datatype, source, tag, comm) ||
         !pl_irecv_fast(side.comm, buf, count, side.type, source, tag, &made))
         return irecv_any(function, buf, count, datatype, source, tag, comm, request);
     *request = (MPI_Request)made;
@@ -322,7 +322,7 @@ static inline int irecv(const char *function, void *buf, MPI_Count count, MPI_Da
 static int recv_init(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                      MPI_Comm comm, MPI_Request *request)
 {
-    struct side side = receiving(call, buf, count, datatype, source, tag, comm);
+    struct side side = mpi_p2p_receiving(call, buf, count, datatype, source, tag, comm);
     struct pl_request *made;
     pl_arg_output(call, request, "request");
     if (!call->err)
@@ -336,24 +336,24 @@ static int recv_init(struct pl_call *call, void *buf, MPI_Count count, MPI_Datat
 
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return recv("MPI_Recv", buf, count, datatype, source, tag, comm, status);
+    return mpi_p2p_recv("MPI_Recv", buf, count, datatype, source, tag, comm, status);
 }
 
 int MPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Status *status)
 {
-    return recv("MPI_Recv_c", buf, count, datatype, source, tag, comm, status);
+    return mpi_p2p_recv("MPI_Recv_c", buf, count, datatype, source, tag, comm, status);
 }
 
 int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return irecv("MPI_Irecv", buf, count, datatype, source, tag, comm, request);
+    return mpi_p2p_irecv("MPI_Irecv", buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    return irecv("MPI_Irecv_c", buf, count, datatype, source, tag, comm, request);
+    return mpi_p2p_irecv("MPI_Irecv_c", buf, count, datatype, source, tag, comm, request);
 }
 
 int MPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)

@@ -28,7 +28,7 @@ static void position_set(struct position position, MPI_Count value)
 }
 
 /* Bytes of `count` elements of `size` bytes. */
-static MPI_Count bytes_of(struct pl_call *call, MPI_Count count, MPI_Count size)
+static MPI_Count mpi_pack_bytes_of(struct pl_call *call, MPI_Count count, MPI_Count size)
 {
     MPI_Count bytes = 0;
     if (!call->err && __builtin_mul_overflow(count, size, &bytes))
@@ -58,14 +58,14 @@ static char *arg_packed(struct pl_call *call, const void *buffer, MPI_Count size
 
 /* --- in the machine's representation --- */
 
-static int pack(struct pl_call *call, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
+static int mpi_pack_do(struct pl_call *call, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
                 MPI_Count outsize, struct position position, MPI_Comm comm)
 {
     pl_arg_comm(call, comm);
     pl_arg_count(call, incount);
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_buffer(call, inbuf, incount, t);
-    MPI_Count bytes = t ? bytes_of(call, incount, t->size) : 0;
+    MPI_Count bytes = t ? mpi_pack_bytes_of(call, incount, t->size) : 0;
     char *packed = arg_packed(call, outbuf, outsize, position, bytes, "outbuf");
     if (!call->err) {
         struct pl_cursor cursor;
@@ -80,24 +80,24 @@ int MPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf
              MPI_Comm comm)
 {
     struct pl_call call = PL_CALL(MPI_Pack);
-    return pack(&call, inbuf, incount, datatype, outbuf, outsize, (struct position){ .narrow = position }, comm);
+    return mpi_pack_do(&call, inbuf, incount, datatype, outbuf, outsize, (struct position){ .narrow = position }, comm);
 }
 
 int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
                MPI_Count *position, MPI_Comm comm)
 {
     struct pl_call call = PL_CALL(MPI_Pack_c);
-    return pack(&call, inbuf, incount, datatype, outbuf, outsize, (struct position){ .wide = position }, comm);
+    return mpi_pack_do(&call, inbuf, incount, datatype, outbuf, outsize, (struct position){ .wide = position }, comm);
 }
 
-static int unpack(struct pl_call *call, const void *inbuf, MPI_Count insize, struct position position, void *outbuf,
+static int mpi_pack_unpack(struct pl_call *call, const void *inbuf, MPI_Count insize, struct position position, void *outbuf,
                   MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     pl_arg_comm(call, comm);
     pl_arg_count(call, outcount);
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_buffer(call, outbuf, outcount, t);
-    MPI_Count bytes = t ? bytes_of(call, outcount, t->size) : 0;
+    MPI_Count bytes = t ? mpi_pack_bytes_of(call, outcount, t->size) : 0;
     const char *packed = arg_packed(call, inbuf, insize, position, bytes, "inbuf");
     if (!call->err) {
         struct pl_cursor cursor;
@@ -112,30 +112,30 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
                MPI_Comm comm)
 {
     struct pl_call call = PL_CALL(MPI_Unpack);
-    return unpack(&call, inbuf, insize, (struct position){ .narrow = position }, outbuf, outcount, datatype, comm);
+    return mpi_pack_unpack(&call, inbuf, insize, (struct position){ .narrow = position }, outbuf, outcount, datatype, comm);
 }
 
 int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
                  MPI_Datatype datatype, MPI_Comm comm)
 {
     struct pl_call call = PL_CALL(MPI_Unpack_c);
-    return unpack(&call, inbuf, insize, (struct position){ .wide = position }, outbuf, outcount, datatype, comm);
+    return mpi_pack_unpack(&call, inbuf, insize, (struct position){ .wide = position }, outbuf, outcount, datatype, comm);
 }
 
-static MPI_Count pack_size(struct pl_call *call, MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm,
+static MPI_Count mpi_pack_size(struct pl_call *call, MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm,
                            const void *size)
 {
     pl_arg_comm(call, comm);
     pl_arg_count(call, incount);
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_output(call, size, "size");
-    return t ? bytes_of(call, incount, t->size) : 0;
+    return t ? mpi_pack_bytes_of(call, incount, t->size) : 0;
 }
 
 int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     struct pl_call call = PL_CALL(MPI_Pack_size);
-    MPI_Count bytes = pack_size(&call, incount, datatype, comm, size);
+    MPI_Count bytes = mpi_pack_size(&call, incount, datatype, comm, size);
     if (!call.err)
         *size = bytes <= INT_MAX ? (int)bytes : MPI_UNDEFINED;
     return pl_call_leave(&call);
@@ -144,7 +144,7 @@ int MPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 int MPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     struct pl_call call = PL_CALL(MPI_Pack_size_c);
-    MPI_Count bytes = pack_size(&call, incount, datatype, comm, size);
+    MPI_Count bytes = mpi_pack_size(&call, incount, datatype, comm, size);
     if (!call.err)
         *size = bytes;
     return pl_call_leave(&call);
@@ -171,7 +171,7 @@ static int pack_external(struct pl_call *call, const char *datarep, const void *
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_buffer(call, inbuf, incount, t);
     if (t)
-        bytes_of(call, incount, t->size); /* not less than outside */
+        mpi_pack_bytes_of(call, incount, t->size); /* not less than outside */
     MPI_Count bytes = call->err ? 0 : incount * pl_external_size(t);
     char *packed = arg_packed(call, outbuf, outsize, at, bytes, "outbuf");
     if (!call->err) {
@@ -204,7 +204,7 @@ static int unpack_external(struct pl_call *call, const char *datarep, const void
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_buffer(call, outbuf, outcount, t);
     if (t)
-        bytes_of(call, outcount, t->size);
+        mpi_pack_bytes_of(call, outcount, t->size);
     MPI_Count bytes = call->err ? 0 : outcount * pl_external_size(t);
     const char *packed = arg_packed(call, inbuf, insize, at, bytes, "inbuf");
     if (!call->err) {
@@ -235,7 +235,7 @@ static int pack_external_size(struct pl_call *call, const char *datarep, MPI_Cou
     pl_arg_count(call, incount);
     struct pl_type *t = pl_arg_type(call, datatype);
     pl_arg_output(call, size, "size");
-    MPI_Count bytes = t ? bytes_of(call, incount, pl_external_size(t)) : 0;
+    MPI_Count bytes = t ? mpi_pack_bytes_of(call, incount, pl_external_size(t)) : 0;
     if (!call->err)
         *size = bytes;
     return pl_call_leave(call);

@@ -6,7 +6,7 @@
 
 /* --- making ---------------------------------------------------------------------------------------------------- */
 
-static int init(struct pl_call *call, bool send, void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
+static int mpi_partitioned_init(struct pl_call *call, bool send, void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
                 int peer, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     struct pl_comm *c = pl_arg_comm(call, comm);
@@ -35,35 +35,35 @@ static int init(struct pl_call *call, bool send, void *buf, int partitions, MPI_
 int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                    MPI_Info info, MPI_Request *request)
 {
-    return init(&(struct pl_call)PL_CALL(MPI_Psend_init), true, (void *)buf, partitions, count, datatype, dest, tag,
+    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Psend_init), true, (void *)buf, partitions, count, datatype, dest, tag,
                 comm, info, request);
 }
 
 int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return init(&(struct pl_call)PL_CALL(MPI_Psend_init_c), true, (void *)buf, partitions, count, datatype, dest, tag,
+    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Psend_init_c), true, (void *)buf, partitions, count, datatype, dest, tag,
                 comm, info, request);
 }
 
 int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                    MPI_Info info, MPI_Request *request)
 {
-    return init(&(struct pl_call)PL_CALL(MPI_Precv_init), false, buf, partitions, count, datatype, dest, tag, comm,
+    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Precv_init), false, buf, partitions, count, datatype, dest, tag, comm,
                 info, request);
 }
 
 int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return init(&(struct pl_call)PL_CALL(MPI_Precv_init_c), false, buf, partitions, count, datatype, dest, tag, comm,
+    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Precv_init_c), false, buf, partitions, count, datatype, dest, tag, comm,
                 info, request);
 }
 
 /* --- ready ----------------------------------------------------------------------------------------------------- */
 
 /* Errors of a request are its communicator's. */
-static void blame(struct pl_call *call, const struct pl_request *request)
+static void mpi_partitioned_blame(struct pl_call *call, const struct pl_request *request)
 {
     call->kind = request->comm ? PL_COMM : 0;
     call->object = request->comm;
@@ -74,7 +74,7 @@ static struct pl_request *arg_psend(struct pl_call *call, MPI_Request handle)
     struct pl_request *request = pl_arg_request(call, handle);
     if (!request)
         return NULL;
-    blame(call, request);
+    mpi_partitioned_blame(call, request);
     if (!pl_is_psend(request))
         pl_call_error(call, MPI_ERR_REQUEST, "request is not one of MPI_Psend_init");
     else if (!request->active)
@@ -139,7 +139,7 @@ int MPI_Parrived(MPI_Request request, int partition, int *flag)
     }
     struct pl_request *r = pl_arg_request(&call, request);
     if (r) {
-        blame(&call, r);
+        mpi_partitioned_blame(&call, r);
         if (!pl_is_precv(r))
             pl_call_error(&call, MPI_ERR_REQUEST, "request is not one of MPI_Precv_init");
         arg_partition(&call, r, partition);

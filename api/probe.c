@@ -8,7 +8,7 @@
 static const struct pl_outcome nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
 
 /* All four probes: waiting or not, taking the message out or leaving it. */
-static int probe(struct pl_call *call, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+static int mpi_probe_do(struct pl_call *call, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
                  MPI_Status *status)
 {
     struct pl_comm *c = pl_arg_comm(call, comm);
@@ -32,21 +32,21 @@ static int probe(struct pl_call *call, int source, int tag, MPI_Comm comm, int *
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return probe(&(struct pl_call)PL_CALL(MPI_Probe), source, tag, comm, NULL, NULL, status);
+    return mpi_probe_do(&(struct pl_call)PL_CALL(MPI_Probe), source, tag, comm, NULL, NULL, status);
 }
 
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
     struct pl_call call = PL_CALL(MPI_Iprobe);
     pl_arg_output(&call, flag, "flag");
-    return call.err ? pl_call_leave(&call) : probe(&call, source, tag, comm, flag, NULL, status);
+    return call.err ? pl_call_leave(&call) : mpi_probe_do(&call, source, tag, comm, flag, NULL, status);
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
     struct pl_call call = PL_CALL(MPI_Mprobe);
     pl_arg_output(&call, message, "message");
-    return call.err ? pl_call_leave(&call) : probe(&call, source, tag, comm, NULL, message, status);
+    return call.err ? pl_call_leave(&call) : mpi_probe_do(&call, source, tag, comm, NULL, message, status);
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
@@ -54,13 +54,13 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
     struct pl_call call = PL_CALL(MPI_Improbe);
     pl_arg_output(&call, flag, "flag");
     pl_arg_output(&call, message, "message");
-    return call.err ? pl_call_leave(&call) : probe(&call, source, tag, comm, flag, message, status);
+    return call.err ? pl_call_leave(&call) : mpi_probe_do(&call, source, tag, comm, flag, message, status);
 }
 
 /* From a message handle to a started receive. MPI_MESSAGE_NO_PROC gives a request that is complete. */
 /* `lost`: a message whose session has ended, for the caller to drop once the error is raised: there is no other way to
  * free it. Else NULL. */
-static struct pl_request *start(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
+static struct pl_request *mpi_probe_start(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
                                 MPI_Message *message, struct pl_message **failed)
 {
     *failed = NULL;
@@ -96,11 +96,11 @@ static struct pl_request *start(struct pl_call *call, void *buf, MPI_Count count
     return request;
 }
 
-static int mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+static int mpi_probe_mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                  MPI_Status *status)
 {
     struct pl_message *failed;
-    struct pl_request *request = start(call, buf, count, datatype, message, &failed);
+    struct pl_request *request = mpi_probe_start(call, buf, count, datatype, message, &failed);
     if (!call->err) {
         call->err = pl_request_wait(request);
         pl_status_set(status, &request->outcome);
@@ -114,12 +114,12 @@ static int mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype 
     return rc;
 }
 
-static int imrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+static int mpi_probe_imrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                   MPI_Request *request)
 {
     pl_arg_output(call, request, "request");
     struct pl_message *failed;
-    struct pl_request *made = start(call, buf, count, datatype, message, &failed);
+    struct pl_request *made = mpi_probe_start(call, buf, count, datatype, message, &failed);
     if (!call->err)
         *request = pl_object_handle(made);
     int rc = pl_call_leave(call);
@@ -130,22 +130,22 @@ static int imrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype
 
 int MPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    return mrecv(&(struct pl_call)PL_CALL(MPI_Mrecv), buf, count, datatype, message, status);
+    return mpi_probe_mrecv(&(struct pl_call)PL_CALL(MPI_Mrecv), buf, count, datatype, message, status);
 }
 
 int MPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
 {
-    return mrecv(&(struct pl_call)PL_CALL(MPI_Mrecv_c), buf, count, datatype, message, status);
+    return mpi_probe_mrecv(&(struct pl_call)PL_CALL(MPI_Mrecv_c), buf, count, datatype, message, status);
 }
 
 int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    return imrecv(&(struct pl_call)PL_CALL(MPI_Imrecv), buf, count, datatype, message, request);
+    return mpi_probe_imrecv(&(struct pl_call)PL_CALL(MPI_Imrecv), buf, count, datatype, message, request);
 }
 
 int MPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    return imrecv(&(struct pl_call)PL_CALL(MPI_Imrecv_c), buf, count, datatype, message, request);
+    return mpi_probe_imrecv(&(struct pl_call)PL_CALL(MPI_Imrecv_c), buf, count, datatype, message, request);
 }
 
 PL_NAMES_PROBE(PL_PMPI)

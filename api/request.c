@@ -32,7 +32,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
 }
 
 /* In vain: perhaps again and again, and somebody wants to know for what. */
-static bool test(struct pl_request *request)
+static bool mpi_request_test(struct pl_request *request)
 {
     bool done = pl_request_test(request);
     if (!done && request->engine) {
@@ -55,7 +55,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         }
         return pl_call_leave(&call);
     }
-    *flag = test(r);
+    *flag = mpi_request_test(r);
     return *flag ? pl_request_leave(&call, r, request, status) : MPI_SUCCESS;
 }
 
@@ -66,7 +66,7 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     struct pl_request *r = pl_request_live(&call, request);
     if (call.err)
         return pl_call_leave(&call);
-    *flag = !r || test(r);
+    *flag = !r || mpi_request_test(r);
     if (!r)
         pl_status_empty(status);
     else if (*flag)
@@ -138,7 +138,7 @@ int MPI_Test_cancelled(const MPI_Status *status, int *flag)
 
 /* --- starting ----------------------------------------------------------------------------------------------------- */
 
-static int start(struct pl_call *call, MPI_Request handle)
+static int mpi_request_start(struct pl_call *call, MPI_Request handle)
 {
     struct pl_request *request = pl_arg_request(call, handle);
     if (!request)
@@ -159,7 +159,7 @@ int MPI_Start(MPI_Request *request)
     struct pl_call call = PL_CALL(MPI_Start);
     pl_arg_output(&call, request, "request");
     if (!call.err)
-        call.err = start(&call, *request);
+        call.err = mpi_request_start(&call, *request);
     return pl_call_leave(&call);
 }
 
@@ -168,7 +168,7 @@ int MPI_Startall(int count, MPI_Request requests[])
     struct pl_call call = PL_CALL(MPI_Startall);
     pl_arg_requests(&call, count, requests);
     for (int i = 0; i < count && !call.err; i++)
-        call.err = start(&call, requests[i]);
+        call.err = mpi_request_start(&call, requests[i]);
     return pl_call_leave(&call);
 }
 

@@ -34,7 +34,7 @@ static int count_done(struct pl_call *call, int count, const MPI_Request request
 }
 
 /* The engine to sleep in: that of the first unfinished request. */
-static struct pl_engine *engine_of(int count, const MPI_Request requests[])
+static struct pl_engine *mpi_requests_engine_of(int count, const MPI_Request requests[])
 {
     for (int i = 0; i < count; i++) {
         struct pl_request *request = requests[i] == MPI_REQUEST_NULL ? NULL : pl_object_find(PL_REQUEST, requests[i]);
@@ -55,7 +55,7 @@ static struct pl_waiting some_of(int count, const MPI_Request requests[])
 static int test_all(struct pl_call *call, int count, const MPI_Request requests[], int *live, int *first)
 {
     int done = count_done(call, count, requests, live, first);
-    struct pl_engine *engine = !call->err && done < *live ? engine_of(count, requests) : NULL;
+    struct pl_engine *engine = !call->err && done < *live ? mpi_requests_engine_of(count, requests) : NULL;
     if (engine) {
         const struct pl_waiting what = some_of(count, requests);
         pl_wait_record_poll(engine, NULL, &(struct pl_wait){ .what = &what });
@@ -65,7 +65,7 @@ static int test_all(struct pl_call *call, int count, const MPI_Request requests[
 }
 
 /* Until `enough` are done (or all that live, or an argument is bad). */
-static int wait_for(struct pl_call *call, int count, const MPI_Request requests[], int enough, int *live, int *first)
+static int mpi_requests_wait_for(struct pl_call *call, int count, const MPI_Request requests[], int enough, int *live, int *first)
 {
     const struct pl_waiting what = some_of(count, requests);
     struct pl_wait wait = { .what = &what };
@@ -76,7 +76,7 @@ static int wait_for(struct pl_call *call, int count, const MPI_Request requests[
         if (done != before)
             wait.rounds = 0;
         before = done;
-        pl_engine_idle(engine_of(count, requests), &wait);
+        pl_engine_idle(mpi_requests_engine_of(count, requests), &wait);
     }
 }
 
@@ -219,7 +219,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
     pl_arg_requests(&call, count, requests);
     pl_arg_output(&call, index, "index");
     if (!call.err)
-        wait_for(&call, count, requests, 1, &live, index);
+        mpi_requests_wait_for(&call, count, requests, 1, &live, index);
     if (!call.err && *index != MPI_UNDEFINED)
         return finish_one(&call, requests, *index, status);
     if (!call.err)
@@ -228,7 +228,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
 }
 
 /* Is one done, or is there none to wait for? Then the status is empty. */
-static bool any(struct pl_call *call, int count, const MPI_Request requests[], int *index, int *flag,
+static bool mpi_requests_any(struct pl_call *call, int count, const MPI_Request requests[], int *index, int *flag,
                 MPI_Status *status)
 {
     int live = 0;
@@ -248,12 +248,12 @@ static bool any(struct pl_call *call, int count, const MPI_Request requests[], i
 int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     struct pl_call call = PL_CALL(MPI_Testany);
-    if (any(&call, count, requests, index, flag, status))
+    if (mpi_requests_any(&call, count, requests, index, flag, status))
         return finish_one(&call, requests, *index, status);
     return pl_call_leave(&call);
 }
 
-static int some(struct pl_call *call, bool wait, int count, MPI_Request requests[], int *outcount, int indices[],
+static int mpi_requests_some(struct pl_call *call, bool wait, int count, MPI_Request requests[], int *outcount, int indices[],
                 MPI_Status statuses[])
 {
     struct failure failure;
@@ -264,7 +264,7 @@ static int some(struct pl_call *call, bool wait, int count, MPI_Request requests
     if (count > 0)
         pl_arg_output(call, indices, "array_of_indices");
     if (!call->err && wait)
-        wait_for(call, count, requests, 1, &live, &first);
+        mpi_requests_wait_for(call, count, requests, 1, &live, &first);
     else if (!call->err)
         test_all(call, count, requests, &live, &first);
     if (!call->err)
@@ -274,12 +274,12 @@ static int some(struct pl_call *call, bool wait, int count, MPI_Request requests
 
 int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-    return some(&(struct pl_call)PL_CALL(MPI_Waitsome), true, incount, requests, outcount, indices, statuses);
+    return mpi_requests_some(&(struct pl_call)PL_CALL(MPI_Waitsome), true, incount, requests, outcount, indices, statuses);
 }
 
 int MPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-    return some(&(struct pl_call)PL_CALL(MPI_Testsome), false, incount, requests, outcount, indices, statuses);
+    return mpi_requests_some(&(struct pl_call)PL_CALL(MPI_Testsome), false, incount, requests, outcount, indices, statuses);
 }
 
 /* --- looking without finishing ------------------------------------------------------------------------------------ */
@@ -287,7 +287,7 @@ int MPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices
 int MPI_Request_get_status_any(int count, const MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
     struct pl_call call = PL_CALL(MPI_Request_get_status_any);
-    if (any(&call, count, requests, index, flag, status))
+    if (mpi_requests_any(&call, count, requests, index, flag, status))
         pl_request_outcome(pl_object_find(PL_REQUEST, requests[*index]), status);
     return pl_call_leave(&call);
 }

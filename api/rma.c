@@ -59,7 +59,7 @@ static void arg_operation(struct pl_call *call, struct pl_rma *rma, MPI_Op op)
 }
 
 /* `request` NULL: the form without one. */
-static int start(struct pl_call *call, const struct pl_rma *rma, bool wants_request, MPI_Request *request)
+static int mpi_rma_start(struct pl_call *call, const struct pl_rma *rma, bool wants_request, MPI_Request *request)
 {
     struct pl_request *made;
     if (wants_request)
@@ -73,29 +73,29 @@ static int start(struct pl_call *call, const struct pl_rma *rma, bool wants_requ
 
 /* --- put and get ------------------------------------------------------------------------------------------------ */
 
-static int put(struct pl_call *call, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+static int mpi_rma_put(struct pl_call *call, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                bool wants_request, MPI_Request *request)
 {
     struct pl_rma rma = arg_target(call, PL_RMA_PUT, win, target_rank, target_disp, target_count, target_datatype);
     arg_origin(call, &rma, origin_addr, origin_count, origin_datatype);
-    return start(call, &rma, wants_request, request);
+    return mpi_rma_start(call, &rma, wants_request, request);
 }
 
-static int get(struct pl_call *call, void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+static int mpi_rma_get(struct pl_call *call, void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
                int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
                bool wants_request, MPI_Request *request)
 {
     struct pl_rma rma = arg_target(call, PL_RMA_GET, win, target_rank, target_disp, target_count, target_datatype);
     arg_result(call, &rma, origin_addr, origin_count, origin_datatype);
-    return start(call, &rma, wants_request, request);
+    return mpi_rma_start(call, &rma, wants_request, request);
 }
 
 int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Put);
-    return put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                target_datatype, win, false, NULL);
 }
 
@@ -103,7 +103,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Put_c);
-    return put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                target_datatype, win, false, NULL);
 }
 
@@ -111,7 +111,7 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Rput);
-    return put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                target_datatype, win, true, request);
 }
 
@@ -120,7 +120,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Rput_c);
-    return put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                target_datatype, win, true, request);
 }
 
@@ -128,7 +128,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
             int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Get);
-    return get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                target_datatype, win, false, NULL);
 }
 
@@ -136,7 +136,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
               MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Get_c);
-    return get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                target_datatype, win, false, NULL);
 }
 
@@ -144,7 +144,7 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
              int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Rget);
-    return get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                target_datatype, win, true, request);
 }
 
@@ -153,13 +153,13 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
                MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Rget_c);
-    return get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                target_datatype, win, true, request);
 }
 
 /* --- accumulates -------------------------------------------------------------------------------------------------- */
 
-static int accumulate(struct pl_call *call, const void *origin_addr, MPI_Count origin_count,
+static int mpi_rma_accumulate(struct pl_call *call, const void *origin_addr, MPI_Count origin_count,
                       MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, bool wants_request, MPI_Request *request)
 {
@@ -169,14 +169,14 @@ static int accumulate(struct pl_call *call, const void *origin_addr, MPI_Count o
     arg_operation(call, &rma, op);
     if (!call->err && is_no_op(rma.op))
         pl_call_error(call, MPI_ERR_OP, "MPI_NO_OP gives nothing to an accumulate without a result");
-    return start(call, &rma, wants_request, request);
+    return mpi_rma_start(call, &rma, wants_request, request);
 }
 
 int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
                    MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Accumulate);
-    return accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                       target_datatype, op, win, false, NULL);
 }
 
@@ -185,7 +185,7 @@ int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Dataty
                      MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Accumulate_c);
-    return accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                       target_datatype, op, win, false, NULL);
 }
 
@@ -194,7 +194,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
                     MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Raccumulate);
-    return accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                       target_datatype, op, win, true, request);
 }
 
@@ -203,7 +203,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       MPI_Win win, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Raccumulate_c);
-    return accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+    return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
                       target_datatype, op, win, true, request);
 }
 
@@ -227,7 +227,7 @@ static int get_accumulate(struct pl_call *call, const struct buffers *buffers, i
         arg_origin(call, &rma, buffers->origin_addr, buffers->origin_count, buffers->origin_datatype);
     arg_result(call, &rma, buffers->result_addr, buffers->result_count, buffers->result_datatype);
     arg_operation(call, &rma, op);
-    return start(call, &rma, wants_request, request);
+    return mpi_rma_start(call, &rma, wants_request, request);
 }
 
 int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
@@ -291,7 +291,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
         arg_origin(&call, &rma, origin_addr, 1, datatype);
     arg_result(&call, &rma, result_addr, 1, datatype);
     arg_operation(&call, &rma, op);
-    return start(&call, &rma, false, NULL);
+    return mpi_rma_start(&call, &rma, false, NULL);
 }
 
 /* Integers, logicals and bytes of all languages; and characters, as in reductions. */
@@ -323,7 +323,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
     pl_arg_buffer(&call, compare_addr, 1, rma.type);
     rma.compare = compare_addr;
     rma.op = pl_op_predefined((uintptr_t)MPI_REPLACE);
-    return start(&call, &rma, false, NULL);
+    return mpi_rma_start(&call, &rma, false, NULL);
 }
 
 PL_NAMES_RMA(PL_PMPI)

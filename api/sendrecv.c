@@ -5,7 +5,7 @@
 #include "core/engine/p2p.h"
 #include "core/object/status.h"
 
-static struct pl_comm *check(struct pl_call *call, struct pl_transfer *t, MPI_Datatype sendtype, MPI_Datatype recvtype,
+static struct pl_comm *mpi_sendrecv_check(struct pl_call *call, struct pl_transfer *t, MPI_Datatype sendtype, MPI_Datatype recvtype,
                              MPI_Comm comm)
 {
     struct pl_comm *c = pl_arg_comm(call, comm);
@@ -22,10 +22,10 @@ static struct pl_comm *check(struct pl_call *call, struct pl_transfer *t, MPI_Da
     return c;
 }
 
-static int blocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype,
+static int mpi_sendrecv_blocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype,
                     MPI_Comm comm, MPI_Status *status)
 {
-    struct pl_comm *c = check(call, &t, sendtype, recvtype, comm);
+    struct pl_comm *c = mpi_sendrecv_check(call, &t, sendtype, recvtype, comm);
     struct pl_request *request;
     if (!call->err)
         call->err = pl_sendrecv_start(c, &t, &request);
@@ -37,10 +37,10 @@ static int blocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sen
     return pl_call_leave(call);
 }
 
-static int nonblocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype,
+static int mpi_sendrecv_nonblocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype,
                        MPI_Comm comm, MPI_Request *request)
 {
-    struct pl_comm *c = check(call, &t, sendtype, recvtype, comm);
+    struct pl_comm *c = mpi_sendrecv_check(call, &t, sendtype, recvtype, comm);
     struct pl_request *made;
     pl_arg_output(call, request, "request");
     if (!call->err)
@@ -56,7 +56,7 @@ int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int 
     struct pl_transfer t = {
         sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false
     };
-    return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv), t, sendtype, recvtype, comm, status);
+    return mpi_sendrecv_blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv), t, sendtype, recvtype, comm, status);
 }
 
 int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
@@ -66,21 +66,21 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
     struct pl_transfer t = {
         sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false
     };
-    return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_c), t, sendtype, recvtype, comm, status);
+    return mpi_sendrecv_blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_c), t, sendtype, recvtype, comm, status);
 }
 
 int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Status *status)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
-    return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_replace), t, datatype, datatype, comm, status);
+    return mpi_sendrecv_blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_replace), t, datatype, datatype, comm, status);
 }
 
 int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                            int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
-    return blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_replace_c), t, datatype, datatype, comm, status);
+    return mpi_sendrecv_blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_replace_c), t, datatype, datatype, comm, status);
 }
 
 int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
@@ -89,7 +89,7 @@ int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     struct pl_transfer t = {
         sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false
     };
-    return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv), t, sendtype, recvtype, comm, request);
+    return mpi_sendrecv_nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv), t, sendtype, recvtype, comm, request);
 }
 
 int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
@@ -99,21 +99,21 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     struct pl_transfer t = {
         sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false
     };
-    return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_c), t, sendtype, recvtype, comm, request);
+    return mpi_sendrecv_nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_c), t, sendtype, recvtype, comm, request);
 }
 
 int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
         MPI_Comm comm, MPI_Request *request)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
-    return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace), t, datatype, datatype, comm, request);
+    return mpi_sendrecv_nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace), t, datatype, datatype, comm, request);
 }
 
 int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                             int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
-    return nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace_c), t, datatype, datatype, comm, request);
+    return mpi_sendrecv_nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace_c), t, datatype, datatype, comm, request);
 }
 
 PL_NAMES_SENDRECV(PL_PMPI)

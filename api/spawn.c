@@ -48,7 +48,7 @@ int MPI_Close_port(const char *port_name)
 }
 
 /* Accepting and connecting. The port and the info count at the root only. */
-static int meet(struct pl_call *call, const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm,
+static int mpi_spawn_meet(struct pl_call *call, const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm,
                 int (*work)(const char *, struct pl_info *, int, struct pl_comm *, struct pl_comm **))
 {
     struct pl_info *hints = NULL;
@@ -69,13 +69,13 @@ static int meet(struct pl_call *call, const char *port_name, MPI_Info info, int 
 int MPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_accept);
-    return meet(&call, port_name, info, root, comm, newcomm, pl_port_accept);
+    return mpi_spawn_meet(&call, port_name, info, root, comm, newcomm, pl_port_accept);
 }
 
 int MPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
 {
     struct pl_call call = PL_CALL(MPI_Comm_connect);
-    return meet(&call, port_name, info, root, comm, newcomm, pl_port_connect);
+    return mpi_spawn_meet(&call, port_name, info, root, comm, newcomm, pl_port_connect);
 }
 
 int MPI_Comm_join(int fd, MPI_Comm *intercomm)
@@ -165,7 +165,7 @@ static struct pl_spawn_command *arg_commands(struct pl_call *call, int count, ch
 }
 
 /* An error of an argument at the root must not leave the others waiting: they are told. */
-static int spawn(struct pl_call *call, int count, char *const *commands, char **const *argvs, const int *maxprocs,
+static int mpi_spawn_do(struct pl_call *call, int count, char *const *commands, char **const *argvs, const int *maxprocs,
                  const MPI_Info *infos, int root, MPI_Comm comm, MPI_Comm *intercomm, int *codes)
 {
     struct pl_comm *c = pl_arg_intracomm(call, comm), *made = NULL;
@@ -190,7 +190,7 @@ int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info inf
     struct pl_call call = PL_CALL(MPI_Comm_spawn);
     char *commands[] = { (char *)(uintptr_t)command };
     char **argvs[] = { argv };
-    return spawn(&call, 1, commands, argvs, &maxprocs, &info, root, comm, intercomm, array_of_errcodes);
+    return mpi_spawn_do(&call, 1, commands, argvs, &maxprocs, &info, root, comm, intercomm, array_of_errcodes);
 }
 
 int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[], const int array_of_maxprocs[],
@@ -198,7 +198,7 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
                             int array_of_errcodes[])
 {
     struct pl_call call = PL_CALL(MPI_Comm_spawn_multiple);
-    return spawn(&call, count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
+    return mpi_spawn_do(&call, count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
                  intercomm, array_of_errcodes);
 }
 

@@ -8,7 +8,7 @@
 #include "api/pmpi.h"
 
 /* The int forms say MPI_UNDEFINED for what an int cannot hold. */
-static int narrow(MPI_Count count)
+static int mpi_status_narrow(MPI_Count count)
 {
     return count <= INT_MAX ? (int)count : MPI_UNDEFINED;
 }
@@ -22,7 +22,7 @@ static void arg_status(struct pl_call *call, const MPI_Status *status)
 /* --- counts --- */
 
 /* Whole datatypes in the message, MPI_UNDEFINED when the last one is not complete. */
-static MPI_Count whole(const MPI_Status *status, const struct pl_type *type)
+static MPI_Count mpi_status_whole(const MPI_Status *status, const struct pl_type *type)
 {
     MPI_Count bytes = pl_status_bytes(status);
     if (type->size == 0)
@@ -30,13 +30,13 @@ static MPI_Count whole(const MPI_Status *status, const struct pl_type *type)
     return bytes % type->size == 0 ? bytes / type->size : MPI_UNDEFINED;
 }
 
-static MPI_Count elements(const MPI_Status *status, const struct pl_type *type)
+static MPI_Count mpi_status_elements(const MPI_Status *status, const struct pl_type *type)
 {
     return pl_type_elements(type, pl_status_bytes(status));
 }
 
 /* One of the two functions above, or an error in the call. */
-static MPI_Count get(struct pl_call *call, MPI_Count (*measure)(const MPI_Status *, const struct pl_type *),
+static MPI_Count mpi_status_get(struct pl_call *call, MPI_Count (*measure)(const MPI_Status *, const struct pl_type *),
                      const MPI_Status *status, MPI_Datatype datatype, const void *count)
 {
     arg_status(call, status);
@@ -48,16 +48,16 @@ static MPI_Count get(struct pl_call *call, MPI_Count (*measure)(const MPI_Status
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     struct pl_call call = PL_CALL(MPI_Get_count);
-    MPI_Count n = get(&call, whole, status, datatype, count);
+    MPI_Count n = mpi_status_get(&call, mpi_status_whole, status, datatype, count);
     if (!call.err)
-        *count = narrow(n);
+        *count = mpi_status_narrow(n);
     return pl_call_leave(&call);
 }
 
 int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     struct pl_call call = PL_CALL(MPI_Get_count_c);
-    MPI_Count n = get(&call, whole, status, datatype, count);
+    MPI_Count n = mpi_status_get(&call, mpi_status_whole, status, datatype, count);
     if (!call.err)
         *count = n;
     return pl_call_leave(&call);
@@ -66,16 +66,16 @@ int MPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *
 int MPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     struct pl_call call = PL_CALL(MPI_Get_elements);
-    MPI_Count n = get(&call, elements, status, datatype, count);
+    MPI_Count n = mpi_status_get(&call, mpi_status_elements, status, datatype, count);
     if (!call.err)
-        *count = narrow(n);
+        *count = mpi_status_narrow(n);
     return pl_call_leave(&call);
 }
 
 int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     struct pl_call call = PL_CALL(MPI_Get_elements_c);
-    MPI_Count n = get(&call, elements, status, datatype, count);
+    MPI_Count n = mpi_status_get(&call, mpi_status_elements, status, datatype, count);
     if (!call.err)
         *count = n;
     return pl_call_leave(&call);
@@ -84,7 +84,7 @@ int MPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Coun
 int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     struct pl_call call = PL_CALL(MPI_Get_elements_x);
-    MPI_Count n = get(&call, elements, status, datatype, count);
+    MPI_Count n = mpi_status_get(&call, mpi_status_elements, status, datatype, count);
     if (!call.err)
         *count = n;
     return pl_call_leave(&call);

@@ -22,7 +22,7 @@ static const struct category {
 };
 enum { COUNT = sizeof categories / sizeof *categories };
 
-static bool is_in(const struct category *category, const char *variable)
+static bool tool_category_is_in(const struct category *category, const char *variable)
 {
     for (const char *const *beginning = category->beginnings; *beginning; beginning++)
         if (strncmp(variable, *beginning, strlen(*beginning)) == 0)
@@ -31,11 +31,11 @@ static bool is_in(const struct category *category, const char *variable)
 }
 
 /* The variables of a category: how many, and the first `length` of their indices. */
-static int members(const struct category *category, int count, const char *(*name)(int), int length, int indices[])
+static int tool_category_members(const struct category *category, int count, const char *(*name)(int), int length, int indices[])
 {
     int found = 0;
     for (int i = 0; i < count; i++) {
-        if (!is_in(category, name(i)))
+        if (!tool_category_is_in(category, name(i)))
             continue;
         if (found < length)
             indices[found] = i;
@@ -64,8 +64,8 @@ int MPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc
     const struct category *category = &categories[cat_index];
     pl_tool_give_text(category->name, name, name_len);
     pl_tool_give_text(category->help, desc, desc_len);
-    pl_tool_give(members(category, pl_tool_cvar_count(), pl_tool_cvar_name, 0, NULL), num_cvars);
-    pl_tool_give(members(category, pl_tool_pvar_count(), pl_tool_pvar_name, 0, NULL), num_pvars);
+    pl_tool_give(tool_category_members(category, pl_tool_cvar_count(), pl_tool_cvar_name, 0, NULL), num_cvars);
+    pl_tool_give(tool_category_members(category, pl_tool_pvar_count(), pl_tool_pvar_name, 0, NULL), num_pvars);
     pl_tool_give(0, num_categories);
     return MPI_SUCCESS;
 }
@@ -98,7 +98,7 @@ int MPI_T_category_get_cvars(int cat_index, int len, int indices[])
 {
     int error = check_array(cat_index, len, indices);
     if (!error)
-        members(&categories[cat_index], pl_tool_cvar_count(), pl_tool_cvar_name, len, indices);
+        tool_category_members(&categories[cat_index], pl_tool_cvar_count(), pl_tool_cvar_name, len, indices);
     return error;
 }
 
@@ -106,7 +106,7 @@ int MPI_T_category_get_pvars(int cat_index, int len, int indices[])
 {
     int error = check_array(cat_index, len, indices);
     if (!error)
-        members(&categories[cat_index], pl_tool_pvar_count(), pl_tool_pvar_name, len, indices);
+        tool_category_members(&categories[cat_index], pl_tool_pvar_count(), pl_tool_pvar_name, len, indices);
     return error;
 }
 

@@ -120,7 +120,7 @@ int MPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
 }
 
 /* The variable behind a handle, and somewhere for its value. */
-static int check_access(MPI_T_cvar_handle handle, const void *buf, const struct pl_config **variable)
+static int tool_cvar_check_access(MPI_T_cvar_handle handle, const void *buf, const struct pl_config **variable)
 {
     *variable = variable_of(handle);
     return pl_tool_check(!*variable ? MPI_T_ERR_INVALID_HANDLE : !buf ? MPI_T_ERR_INVALID : MPI_SUCCESS);
@@ -129,7 +129,7 @@ static int check_access(MPI_T_cvar_handle handle, const void *buf, const struct 
 int MPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 {
     const struct pl_config *variable;
-    int error = check_access(handle, buf, &variable);
+    int error = tool_cvar_check_access(handle, buf, &variable);
     if (error)
         return error;
     switch (variable->type) {
@@ -145,7 +145,7 @@ int MPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
     const struct pl_config *variable;
     char text[TEXT_MAX];
-    int error = check_access(handle, buf, &variable);
+    int error = tool_cvar_check_access(handle, buf, &variable);
     if (!error && variable->change == PL_CONFIG_FIXED)
         error = MPI_T_ERR_CVAR_SET_NEVER;
     if (error)

@@ -35,7 +35,7 @@ static long posted_receives(const void *object)
 }
 
 /* Messages that have arrived and were not received, or their bytes. */
-static long unexpected(const struct pl_comm *comm, bool bytes)
+static long tool_pvar_unexpected(const struct pl_comm *comm, bool bytes)
 {
     long sum = 0;
     pl_engine_enter(&comm->instance->engine);
@@ -47,12 +47,12 @@ static long unexpected(const struct pl_comm *comm, bool bytes)
 
 static long unexpected_messages(const void *object)
 {
-    return unexpected(object, false);
+    return tool_pvar_unexpected(object, false);
 }
 
 static long unexpected_bytes(const void *object)
 {
-    return unexpected(object, true);
+    return tool_pvar_unexpected(object, true);
 }
 
 static long session_communicators(const void *object)
@@ -256,7 +256,7 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
 }
 
 /* A copy of a handle of a session, which is taken out of it and freed if that is wanted. */
-static int look_up(MPI_T_pvar_session session, MPI_T_pvar_handle handle, bool take, struct MPI_ABI_T_pvar_handle *copy)
+static int tool_pvar_look_up(MPI_T_pvar_session session, MPI_T_pvar_handle handle, bool take, struct MPI_ABI_T_pvar_handle *copy)
 {
     int error = pl_tool_check(MPI_SUCCESS);
     if (error)
@@ -280,7 +280,7 @@ static int look_up(MPI_T_pvar_session session, MPI_T_pvar_handle handle, bool ta
 int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
 {
     struct MPI_ABI_T_pvar_handle old;
-    int error = look_up(session, handle ? *handle : MPI_T_PVAR_HANDLE_NULL, true, &old);
+    int error = tool_pvar_look_up(session, handle ? *handle : MPI_T_PVAR_HANDLE_NULL, true, &old);
     if (!error)
         *handle = MPI_T_PVAR_HANDLE_NULL;
     return error;
@@ -291,7 +291,7 @@ int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle
 int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     struct MPI_ABI_T_pvar_handle at;
-    int error = look_up(session, handle, false, &at);
+    int error = tool_pvar_look_up(session, handle, false, &at);
     if (error || !buf)
         return error ? error : MPI_T_ERR_INVALID;
     bool bound = at.variable->bind != MPI_T_BIND_NO_OBJECT;
@@ -304,10 +304,10 @@ int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *
 }
 
 /* What no variable here can do. All handles at once: it is done to those that can. */
-static int refuse(MPI_T_pvar_session session, MPI_T_pvar_handle handle, bool all_allowed, int why)
+static int tool_pvar_refuse(MPI_T_pvar_session session, MPI_T_pvar_handle handle, bool all_allowed, int why)
 {
     struct MPI_ABI_T_pvar_handle at;
-    int error = look_up(session, handle, false, &at);
+    int error = tool_pvar_look_up(session, handle, false, &at);
     if (all_allowed && handle == MPI_T_PVAR_ALL_HANDLES && error == MPI_T_ERR_INVALID_HANDLE)
         return MPI_SUCCESS;
     return error ? error : why;
@@ -316,28 +316,28 @@ static int refuse(MPI_T_pvar_session session, MPI_T_pvar_handle handle, bool all
 int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
 {
     (void)buf;
-    return refuse(session, handle, false, MPI_T_ERR_PVAR_NO_WRITE);
+    return tool_pvar_refuse(session, handle, false, MPI_T_ERR_PVAR_NO_WRITE);
 }
 
 int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
 {
     (void)buf;
-    return refuse(session, handle, false, MPI_T_ERR_PVAR_NO_ATOMIC);
+    return tool_pvar_refuse(session, handle, false, MPI_T_ERR_PVAR_NO_ATOMIC);
 }
 
 int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
-    return refuse(session, handle, true, MPI_T_ERR_PVAR_NO_STARTSTOP);
+    return tool_pvar_refuse(session, handle, true, MPI_T_ERR_PVAR_NO_STARTSTOP);
 }
 
 int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
-    return refuse(session, handle, true, MPI_T_ERR_PVAR_NO_STARTSTOP);
+    return tool_pvar_refuse(session, handle, true, MPI_T_ERR_PVAR_NO_STARTSTOP);
 }
 
 int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
-    return refuse(session, handle, true, MPI_T_ERR_PVAR_NO_WRITE);
+    return tool_pvar_refuse(session, handle, true, MPI_T_ERR_PVAR_NO_WRITE);
 }
 
 PL_NAMES_TOOL_PVAR(PL_PMPI)

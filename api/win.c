@@ -8,7 +8,7 @@
 /* --- making ---------------------------------------------------------------------------------------------------- */
 
 /* `baseptr`: where the address of allocated memory goes; NULL with MPI_Win_create(). */
-static int make(struct pl_call *call, MPI_Comm comm, struct pl_win_spec spec, MPI_Info info, bool allocates,
+static int mpi_win_make(struct pl_call *call, MPI_Comm comm, struct pl_win_spec spec, MPI_Info info, bool allocates,
                 void *baseptr, MPI_Win *win)
 {
     struct pl_comm *c = pl_arg_intracomm(call, comm);
@@ -37,62 +37,62 @@ static int make(struct pl_call *call, MPI_Comm comm, struct pl_win_spec spec, MP
     return pl_call_leave(call);
 }
 
-static int allocate(struct pl_call *call, int flavor, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+static int mpi_win_allocate(struct pl_call *call, int flavor, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                     void *baseptr, MPI_Win *win)
 {
     struct pl_win_spec spec = { .flavor = flavor, .size = size, .disp_unit = disp_unit };
-    return make(call, comm, spec, info, true, baseptr, win);
+    return mpi_win_make(call, comm, spec, info, true, baseptr, win);
 }
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    return allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm,
+    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm,
                     baseptr, win);
 }
 
 int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    return allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_c), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm,
+    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_c), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm,
                     baseptr, win);
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    return allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared), MPI_WIN_FLAVOR_SHARED, size, disp_unit, info,
+    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared), MPI_WIN_FLAVOR_SHARED, size, disp_unit, info,
                     comm, baseptr, win);
 }
 
 int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                               MPI_Win *win)
 {
-    return allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared_c), MPI_WIN_FLAVOR_SHARED, size, disp_unit, info,
+    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared_c), MPI_WIN_FLAVOR_SHARED, size, disp_unit, info,
                     comm, baseptr, win);
 }
 
-static int create(struct pl_call *call, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+static int mpi_win_create(struct pl_call *call, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
                   MPI_Win *win)
 {
     struct pl_win_spec spec = {
         .flavor = MPI_WIN_FLAVOR_CREATE, .base = base, .size = size, .disp_unit = disp_unit
     };
-    return make(call, comm, spec, info, false, NULL, win);
+    return mpi_win_make(call, comm, spec, info, false, NULL, win);
 }
 
 int MPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    return create(&(struct pl_call)PL_CALL(MPI_Win_create), base, size, disp_unit, info, comm, win);
+    return mpi_win_create(&(struct pl_call)PL_CALL(MPI_Win_create), base, size, disp_unit, info, comm, win);
 }
 
 int MPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
-    return create(&(struct pl_call)PL_CALL(MPI_Win_create_c), base, size, disp_unit, info, comm, win);
+    return mpi_win_create(&(struct pl_call)PL_CALL(MPI_Win_create_c), base, size, disp_unit, info, comm, win);
 }
 
 int MPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
 {
     struct pl_call call = PL_CALL(MPI_Win_create_dynamic);
     struct pl_win_spec spec = { .flavor = MPI_WIN_FLAVOR_DYNAMIC, .disp_unit = 1 };
-    return make(&call, comm, spec, info, false, NULL, win);
+    return mpi_win_make(&call, comm, spec, info, false, NULL, win);
 }
 
 int MPI_Win_free(MPI_Win *win)
@@ -133,7 +133,7 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     return pl_call_leave(&call);
 }
 
-static void query(struct pl_call *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+static void mpi_win_query(struct pl_call *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
     struct pl_win *w = pl_arg_win(call, win);
     pl_arg_dest(call, w ? w->comm : NULL, rank);
@@ -148,7 +148,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
 {
     struct pl_call call = PL_CALL(MPI_Win_shared_query);
     MPI_Aint unit = 1;
-    query(&call, win, rank, size, disp_unit ? &unit : NULL, baseptr);
+    mpi_win_query(&call, win, rank, size, disp_unit ? &unit : NULL, baseptr);
     if (!call.err)
         *disp_unit = (int)(unit > INT32_MAX ? INT32_MAX : unit);
     return pl_call_leave(&call);
@@ -157,7 +157,7 @@ int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, 
 int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
 {
     struct pl_call call = PL_CALL(MPI_Win_shared_query_c);
-    query(&call, win, rank, size, disp_unit, baseptr);
+    mpi_win_query(&call, win, rank, size, disp_unit, baseptr);
     return pl_call_leave(&call);
 }
 

@@ -52,7 +52,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
 }
 
 /* A worker on a window alone. */
-static int act(struct pl_call *call, MPI_Win win, int (*worker)(struct pl_win *win))
+static int mpi_win_sync_act(struct pl_call *call, MPI_Win win, int (*worker)(struct pl_win *win))
 {
     struct pl_win *w = pl_arg_win(call, win);
     if (!call->err)
@@ -62,12 +62,12 @@ static int act(struct pl_call *call, MPI_Win win, int (*worker)(struct pl_win *w
 
 int MPI_Win_complete(MPI_Win win)
 {
-    return act(&(struct pl_call)PL_CALL(MPI_Win_complete), win, pl_win_complete);
+    return mpi_win_sync_act(&(struct pl_call)PL_CALL(MPI_Win_complete), win, pl_win_complete);
 }
 
 int MPI_Win_wait(MPI_Win win)
 {
-    return act(&(struct pl_call)PL_CALL(MPI_Win_wait), win, pl_win_wait);
+    return mpi_win_sync_act(&(struct pl_call)PL_CALL(MPI_Win_wait), win, pl_win_wait);
 }
 
 int MPI_Win_test(MPI_Win win, int *flag)
@@ -121,10 +121,10 @@ int MPI_Win_lock_all(int assert, MPI_Win win)
 
 int MPI_Win_unlock_all(MPI_Win win)
 {
-    return act(&(struct pl_call)PL_CALL(MPI_Win_unlock_all), win, pl_win_unlock_all);
+    return mpi_win_sync_act(&(struct pl_call)PL_CALL(MPI_Win_unlock_all), win, pl_win_unlock_all);
 }
 
-static int flush(struct pl_call *call, int rank, MPI_Win win, bool local)
+static int mpi_win_sync_flush(struct pl_call *call, int rank, MPI_Win win, bool local)
 {
     struct pl_win *w = pl_arg_win(call, win);
     pl_arg_dest(call, w ? w->comm : NULL, rank);
@@ -135,15 +135,15 @@ static int flush(struct pl_call *call, int rank, MPI_Win win, bool local)
 
 int MPI_Win_flush(int rank, MPI_Win win)
 {
-    return flush(&(struct pl_call)PL_CALL(MPI_Win_flush), rank, win, false);
+    return mpi_win_sync_flush(&(struct pl_call)PL_CALL(MPI_Win_flush), rank, win, false);
 }
 
 int MPI_Win_flush_local(int rank, MPI_Win win)
 {
-    return flush(&(struct pl_call)PL_CALL(MPI_Win_flush_local), rank, win, true);
+    return mpi_win_sync_flush(&(struct pl_call)PL_CALL(MPI_Win_flush_local), rank, win, true);
 }
 
-static int flush_all(struct pl_call *call, MPI_Win win, bool local)
+static int mpi_win_sync_flush_all(struct pl_call *call, MPI_Win win, bool local)
 {
     struct pl_win *w = pl_arg_win(call, win);
     if (!call->err)
@@ -153,12 +153,12 @@ static int flush_all(struct pl_call *call, MPI_Win win, bool local)
 
 int MPI_Win_flush_all(MPI_Win win)
 {
-    return flush_all(&(struct pl_call)PL_CALL(MPI_Win_flush_all), win, false);
+    return mpi_win_sync_flush_all(&(struct pl_call)PL_CALL(MPI_Win_flush_all), win, false);
 }
 
 int MPI_Win_flush_local_all(MPI_Win win)
 {
-    return flush_all(&(struct pl_call)PL_CALL(MPI_Win_flush_local_all), win, true);
+    return mpi_win_sync_flush_all(&(struct pl_call)PL_CALL(MPI_Win_flush_local_all), win, true);
 }
 
 /* The model is unified: there is one copy, and the processor is told to order what it does with it. */

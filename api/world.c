@@ -7,7 +7,7 @@
 #include "core/job/process.h"
 #include "world/world.h"
 
-static int init(struct pl_call *call, int required, int *provided)
+static int mpi_world_init(struct pl_call *call, int required, int *provided)
 {
     if (!call->err)
         call->err = pl_world_init(required, provided);
@@ -18,7 +18,7 @@ int MPI_Init(int *argc, char ***argv)
 {
     int provided;
     (void)argc, (void)argv; /* the launcher passes nothing in the arguments */
-    return init(&(struct pl_call)PL_CALL(MPI_Init), MPI_THREAD_SINGLE, &provided);
+    return mpi_world_init(&(struct pl_call)PL_CALL(MPI_Init), MPI_THREAD_SINGLE, &provided);
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
@@ -26,7 +26,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     struct pl_call call = PL_CALL(MPI_Init_thread);
     (void)argc, (void)argv;
     pl_arg_output(&call, provided, "provided");
-    return init(&call, required, provided);
+    return mpi_world_init(&call, required, provided);
 }
 
 int MPI_Initialized(int *flag)

@@ -56,7 +56,7 @@ static bool read_triplet(const char **at, long triplet[3])
 }
 
 /* The largest number of it that is not above `most`, 0: none. */
-static long largest(const long triplet[3], long most)
+static long spawn_largest(const long triplet[3], long most)
 {
     long last = triplet[0] + (triplet[1] - triplet[0]) / triplet[2] * triplet[2], step = labs(triplet[2]);
     long low = triplet[2] > 0 ? triplet[0] : last, high = triplet[2] > 0 ? last : triplet[0];
@@ -73,7 +73,7 @@ int pl_spawn_soft(const char *text, int maxprocs, int *number)
         if (!read_triplet(&at, triplet) || (*at && *at != ','))
             return pl_fail(MPI_ERR_INFO_VALUE, "info key soft is \"%.60s\": it must be triplets such as 2:8:2,16",
                            text);
-        long found = largest(triplet, maxprocs);
+        long found = spawn_largest(triplet, maxprocs);
         best = found > best ? found : best;
     } while (*at++ == ',');
     *number = (int)best;
@@ -116,7 +116,7 @@ static int tell_codes(const struct pl_spawn_command *commands, int count, int ro
 
 /* --- the description ---------------------------------------------------------------------------------------------- */
 
-static json_t *words_of(const struct pl_spawn_command *command)
+static json_t *spawn_words_of(const struct pl_spawn_command *command)
 {
     json_t *words = json_array();
     json_array_append_new(words, json_string(command->command));
@@ -173,7 +173,7 @@ static int describe_program(const struct pl_spawn_command *command, json_t *prog
     rc = rc ? rc : pl_info_get(command->info, "path", &path);
     if (rc)
         return rc;
-    json_object_set_new(program, "argv", words_of(command));
+    json_object_set_new(program, "argv", spawn_words_of(command));
     json_object_set_new(program, "ranks", json_integer(command->number));
     if (path)
         json_object_set_new(program, "path", json_string(path));
@@ -188,7 +188,7 @@ static int describe_program(const struct pl_spawn_command *command, json_t *prog
 }
 
 /* As libplenum takes it; malloc'ed. */
-static int describe(const struct request *request, char **text)
+static int spawn_describe(const struct request *request, char **text)
 {
     json_t *root = json_object(), *programs = json_array();
     int rc = MPI_SUCCESS;
@@ -248,12 +248,12 @@ static int await_start(struct request *request)
     return pl_fail(MPI_ERR_SPAWN, "%s", request->why);
 }
 
-static int invite(void *context, const char *port)
+static int spawn_invite(void *context, const char *port)
 {
     struct request *request = context;
     struct pl_job_note note = { .kind = PL_NOTE_SPAWN, .rank = pl_process.place.rank };
     char *text;
-    int rc = describe(request, &text);
+    int rc = spawn_describe(request, &text);
     if (rc)
         return rc;
     rc = make_file(request, text, port);
@@ -283,11 +283,11 @@ static int check_launcher(void)
     return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "processes are spawned in jobs of Plenum's own launcher only");
 }
 
-static int ask(void *context, const char *port)
+static int spawn_ask(void *context, const char *port)
 {
     const struct request *request = context;
     int rc = request->count == 0 ? pl_fail(MPI_ERR_SPAWN, "an argument of the root is wrong") : check_launcher();
-    return rc ? rc : invite(context, port);
+    return rc ? rc : spawn_invite(context, port);
 }
 
 int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struct pl_comm *comm, int *codes,
@@ -297,7 +297,7 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
     if (told)
         return told;
     struct request request = { .commands = commands, .count = count, .fd = -1 };
-    struct pl_port_participants participants = { .invite = ask, .abort_reason = abort_reason, .context = &request };
+    struct pl_port_participants participants = { .invite = spawn_ask, .abort_reason = abort_reason, .context = &request };
     int rc = pl_port_host(&participants, root, comm, made);
     if (request.file)
         munmap(request.file, request.bytes);

@@ -20,7 +20,7 @@ static pthread_t main_thread;
 static struct pl_comm comm_world = { .obj = PL_OBJECT_PREDEFINED(PL_COMM, (int32_t)(uintptr_t)MPI_COMM_WORLD) };
 static struct pl_comm comm_self = { .obj = PL_OBJECT_PREDEFINED(PL_COMM, (int32_t)(uintptr_t)MPI_COMM_SELF) };
 
-static int level_of(int required)
+static int world_level_of(int required)
 {
     int levels[] = { MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE };
     for (int i = 0; i < 4; i++)
@@ -29,7 +29,7 @@ static int level_of(int required)
     return MPI_THREAD_MULTIPLE;
 }
 
-static int make_comm(struct pl_instance *world, int size, uint64_t first, uint32_t serial, const char *name,
+static int world_make_comm(struct pl_instance *world, int size, uint64_t first, uint32_t serial, const char *name,
                      struct pl_comm *comm, struct pl_comm **made)
 {
     struct pl_group *group = pl_group_create_range(world, size, first, 1);
@@ -68,13 +68,13 @@ int pl_world_init(int required, int *provided)
                        atomic_load(&pl_world_state) == PL_WORLD_FINALIZED
                            ? ", and finalized: the World Model has one life"
                            : "");
-    int rc = pl_instance_open(true, level_of(required), NULL, &world);
+    int rc = pl_instance_open(true, world_level_of(required), NULL, &world);
     if (rc)
         return rc;
     const struct pl_identity *place = &pl_process.place;
-    rc = make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, "MPI_COMM_SELF", &comm_self, &pl_self_comm);
+    rc = world_make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, "MPI_COMM_SELF", &comm_self, &pl_self_comm);
     if (rc == MPI_SUCCESS)
-        rc = make_comm(world, place->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world,
+        rc = world_make_comm(world, place->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world,
                        &pl_world_comm);
     if (rc == MPI_SUCCESS)
         rc = pl_process_publish(PL_CARD_WORLD, world->engine.card, world->engine.card_length);

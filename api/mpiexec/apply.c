@@ -9,7 +9,7 @@
 #include "api/mpiexec/handover.h"
 #include "api/mpiexec/parse.h"
 
-static bool number(struct parse *p, const char *text, long least, long most, long *value)
+static bool apply_number(struct parse *p, const char *text, long least, long most, long *value)
 {
     char *end;
     errno = 0;
@@ -62,7 +62,7 @@ bool is_this_host(const char *name, size_t length)
 bool apply_n(struct parse *p, char *const *arg)
 {
     long ranks;
-    if (!number(p, arg[0], 1, 65536, &ranks))
+    if (!apply_number(p, arg[0], 1, 65536, &ranks))
         return false;
     if (p->s->counted && p->s->ranks != ranks)
         return parse_fail(p, "%s %ld: the same program was to have %d processes", p->name, ranks, p->s->ranks);
@@ -74,7 +74,7 @@ bool apply_n(struct parse *p, char *const *arg)
 bool apply_per_node(struct parse *p, char *const *arg)
 {
     long ranks;
-    if (!number(p, arg[0], 1, 65536, &ranks))
+    if (!apply_number(p, arg[0], 1, 65536, &ranks))
         return false;
     p->s->per_node = (int)ranks;
     return true;
@@ -146,7 +146,7 @@ bool apply_export(struct parse *p, char *const *arg)
     return true;
 }
 
-static bool seconds(struct parse *p, const char *text, double least, long *milliseconds)
+static bool apply_seconds(struct parse *p, const char *text, double least, long *milliseconds)
 {
     char *end;
     double given = strtod(text, &end);
@@ -158,16 +158,16 @@ static bool seconds(struct parse *p, const char *text, double least, long *milli
 
 bool apply_timeout(struct parse *p, char *const *arg)
 {
-    return seconds(p, arg[0], 1e-9, &p->o->timeout);
+    return apply_seconds(p, arg[0], 1e-9, &p->o->timeout);
 }
 
 bool apply_grace(struct parse *p, char *const *arg)
 {
     p->o->grace_given = true;
-    return seconds(p, arg[0], 0, &p->o->grace);
+    return apply_seconds(p, arg[0], 0, &p->o->grace);
 }
 
-static const char *join(struct parse *p, const char *list, const char *word, size_t length)
+static const char *apply_join(struct parse *p, const char *list, const char *word, size_t length)
 {
     char *longer;
     if (asprintf(&longer, "%s%s%.*s", list ? list : "", list ? "," : "", (int)length, word) < 0) {
@@ -186,8 +186,8 @@ static bool add_host(struct parse *p, const char *host, size_t length)
         name = (size_t)(colon - host);
     if (name == 0)
         return parse_fail(p, "%s wants names of hosts, and there is an empty one", p->name);
-    p->o->hosts = join(p, p->o->hosts, host, name);
-    p->o->hosts_with_slots = join(p, p->o->hosts_with_slots, host, length);
+    p->o->hosts = apply_join(p, p->o->hosts, host, name);
+    p->o->hosts_with_slots = apply_join(p, p->o->hosts_with_slots, host, length);
     if (!p->o->elsewhere && !is_this_host(host, name))
         p->o->elsewhere = parse_keep(p, strndup(host, name));
     return true;
@@ -254,7 +254,7 @@ static int word_of(const char *text, const char *const *words)
 }
 
 /* What may follow the word after a colon, from Open MPI's habits: it changes nothing here. */
-static bool qualifiers(const char *text)
+static bool apply_qualifiers(const char *text)
 {
     static const char *const known[] = {
         "oversubscribe", "nooversubscribe", "overload-allowed", "no-overload", "if-supported", "span", NULL
@@ -278,7 +278,7 @@ bool apply_bind(struct parse *p, char *const *arg)
                                                 PLENUM_BIND_NUMA,  PLENUM_BIND_THREAD, PLENUM_BIND_SOCKET,
                                                 PLENUM_BIND_THREAD };
     int word = word_of(arg[0], words);
-    if (word < 0 || !qualifiers(arg[0]))
+    if (word < 0 || !apply_qualifiers(arg[0]))
         return parse_fail(p, "%s wants none, core, hwthread, socket or numa, not \"%s\"", p->name, arg[0]);
     p->o->bind = meaning[word];
     p->o->bind_given = true;
@@ -289,7 +289,7 @@ bool apply_map(struct parse *p, char *const *arg)
 {
     static const char *const words[] = { "slot", "core", "hwthread", "node", "seq", "socket", "package", "numa", NULL };
     int word = word_of(arg[0], words);
-    if (word < 0 || !qualifiers(arg[0]))
+    if (word < 0 || !apply_qualifiers(arg[0]))
         return parse_fail(p, "%s wants slot, core, hwthread, node, socket or numa, not \"%s\"", p->name, arg[0]);
     p->o->map = word < 5 ? PLENUM_MAP_SLOT : word < 7 ? PLENUM_MAP_SOCKET : PLENUM_MAP_NUMA;
     p->o->map_given = true;
@@ -299,7 +299,7 @@ bool apply_map(struct parse *p, char *const *arg)
 bool apply_stdin(struct parse *p, char *const *arg)
 {
     long rank = -1;
-    if (strcmp(arg[0], "none") != 0 && !number(p, arg[0], 0, 65535, &rank))
+    if (strcmp(arg[0], "none") != 0 && !apply_number(p, arg[0], 0, 65535, &rank))
         return parse_fail(p, "%s wants the rank that gets standard input, or none, not \"%s\"", p->name, arg[0]);
     p->o->stdin_rank = (int)rank;
     p->o->stdin_given = true;

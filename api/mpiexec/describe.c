@@ -50,7 +50,7 @@ static int create_from_file(struct run *run, const char *name)
     return err;
 }
 
-static int create(struct run *run)
+static int describe_create(struct run *run)
 {
     const struct options *o = run->options;
     if (o->job)
@@ -89,7 +89,7 @@ static int set_options(struct run *run)
 int describe_job(struct run *run)
 {
     const struct options *o = run->options;
-    int err = create(run);
+    int err = describe_create(run);
     if (!err && o->env_clear)
         err = plenum_job_env_clear(run->job);
     if (!err)
@@ -156,7 +156,7 @@ static void print_range(int first, int last)
         printf("%d-%d", first, last);
 }
 
-static void print_variables(const struct settings *env)
+static void describe_print_variables(const struct settings *env)
 {
     for (int i = 0; i < env->count; i++)
         printf("  with %s=%s\n", env->item[i].name, env->item[i].value);
@@ -177,8 +177,8 @@ static void print_sections(const struct options *o)
         putchar('\n');
         if (s->wdir)
             printf("  in %s\n", s->wdir);
-        print_variables(&o->env);
-        print_variables(&s->env);
+        describe_print_variables(&o->env);
+        describe_print_variables(&s->env);
         first += s->ranks;
     }
 }

@@ -9,16 +9,16 @@
 
 enum { LOOKED_AT = 1 << 20 };
 
-static const char *find(const char *data, size_t bytes, const char *name, size_t length)
+static const char *foreign_find(const char *data, size_t bytes, const char *name, size_t length)
 {
     const char *found = memmem(data, bytes, name, length);
     return found ? found + 1 : NULL;
 }
 
-#define FIND(data, bytes, name) find(data, bytes, "\0" name, sizeof(name))
+#define FIND(data, bytes, name) foreign_find(data, bytes, "\0" name, sizeof(name))
 
 /* The library in `data`, as its file is called, into `text`. */
-static bool is_foreign(const char *data, size_t bytes, char text[64])
+static bool foreign_is_foreign(const char *data, size_t bytes, char text[64])
 {
     const char *found = FIND(data, bytes, "libmpi.so.");
     if (!found)
@@ -42,7 +42,7 @@ static bool look_at(const struct section *section, char text[64])
     char *data = malloc(LOOKED_AT);
     int fd = data ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     ssize_t bytes = fd >= 0 ? read(fd, data, LOOKED_AT) : -1;
-    bool foreign = bytes > 4 && memcmp(data, "\177ELF", 4) == 0 && is_foreign(data, (size_t)bytes, text);
+    bool foreign = bytes > 4 && memcmp(data, "\177ELF", 4) == 0 && foreign_is_foreign(data, (size_t)bytes, text);
     if (fd >= 0)
         close(fd);
     free(data);

@@ -13,8 +13,8 @@
 #include "api/mpiexec/handover_words.h"
 #include "api/mpiexec/word.h"
 
-static bool fail(struct handover *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(struct handover *h, const char *format, ...)
+static bool handover_fail(struct handover *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool handover_fail(struct handover *h, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -67,19 +67,19 @@ static bool check_embedded(struct handover *h)
 {
     const struct options *o = h->options;
     if (o->elsewhere)
-        return fail(h, "%s: only this machine can be used %s", o->elsewhere,
+        return handover_fail(h, "%s: only this machine can be used %s", o->elsewhere,
                     o->launcher == LAUNCHER_EMBEDDED ? "with --launcher embedded"
                                                      : "where neither prterun nor Open MPI's mpirun is at hand");
     for (int i = 0; i < o->sections; i++) {
         const struct section *s = &o->section[i];
         if (s->per_node && s->counted && s->ranks > s->per_node)
-            return fail(h, "%d processes with %d on each machine need %d machines; there is one", s->ranks, s->per_node,
+            return handover_fail(h, "%d processes with %d on each machine need %d machines; there is one", s->ranks, s->per_node,
                         (s->ranks + s->per_node - 1) / s->per_node);
     }
     return true;
 }
 
-static bool choose(struct handover *h)
+static bool handover_choose(struct handover *h)
 {
     const struct options *o = h->options;
     const char *mpirun;
@@ -101,12 +101,12 @@ static const char *program_of(struct handover *h)
 {
     switch (h->launcher) {
     case LAUNCHER_SLURM:
-        return at_hand("srun") ? "srun" : (fail(h, "--launcher slurm: there is no srun in PATH"), NULL);
+        return at_hand("srun") ? "srun" : (handover_fail(h, "--launcher slurm: there is no srun in PATH"), NULL);
     case LAUNCHER_PRTE:
-        return at_hand("prterun") ? "prterun" : (fail(h, "--launcher prte: there is no prterun in PATH"), NULL);
+        return at_hand("prterun") ? "prterun" : (handover_fail(h, "--launcher prte: there is no prterun in PATH"), NULL);
     case LAUNCHER_OPENMPI: {
         const char *mpirun = open_mpi();
-        return mpirun ? mpirun : (fail(h, "--launcher openmpi: there is no mpirun of Open MPI in PATH"), NULL);
+        return mpirun ? mpirun : (handover_fail(h, "--launcher openmpi: there is no mpirun of Open MPI in PATH"), NULL);
     }
     case LAUNCHER_AUTO:
     case LAUNCHER_EMBEDDED: break;
@@ -120,7 +120,7 @@ static const char *program_of(struct handover *h)
 bool handover_make(struct handover *h, const struct options *options)
 {
     *h = (struct handover){ .options = options };
-    if (!choose(h))
+    if (!handover_choose(h))
         return false;
     if (h->launcher == LAUNCHER_EMBEDDED)
         return true;
@@ -130,7 +130,7 @@ bool handover_make(struct handover *h, const struct options *options)
     handover_add(h, program);
     const char *refused = h->launcher == LAUNCHER_SLURM ? handover_words_slurm(h) : handover_words_prte(h);
     if (refused)
-        return fail(h, "%s cannot be passed on to %s; leave it out, or run on this machine with --launcher embedded",
+        return handover_fail(h, "%s cannot be passed on to %s; leave it out, or run on this machine with --launcher embedded",
                     refused, program);
     return true;
 }
@@ -143,7 +143,7 @@ void handover_free(struct handover *h)
     free(h->word);
 }
 
-static void print_variables(const struct settings *env, FILE *out)
+static void handover_print_variables(const struct settings *env, FILE *out)
 {
     for (int i = 0; i < env->count; i++) {
         fprintf(out, "%s=", env->item[i].name);
@@ -155,8 +155,8 @@ static void print_variables(const struct settings *env, FILE *out)
 static void print_words(const struct handover *h, FILE *out)
 {
     if (h->launcher == LAUNCHER_SLURM) { /* set here, for srun to hand on */
-        print_variables(&h->options->env, out);
-        print_variables(&h->options->section[0].env, out);
+        handover_print_variables(&h->options->env, out);
+        handover_print_variables(&h->options->section[0].env, out);
     }
     for (int i = 0; i < h->count; i++) {
         if (i > 0)

@@ -42,7 +42,7 @@ void handover_addf(struct handover *h, const char *format, ...)
     handover_add(h, word);
 }
 
-static void note(struct handover *h, bool given, const char *option)
+static void handover_words_note(struct handover *h, bool given, const char *option)
 {
     size_t used = strlen(h->not_passed);
     if (given)
@@ -50,11 +50,11 @@ static void note(struct handover *h, bool given, const char *option)
 }
 
 /* What no other launcher has. */
-static const char *common(struct handover *h)
+static const char *handover_words_common(struct handover *h)
 {
     const struct options *o = h->options;
-    note(h, o->grace_given, "--grace");
-    note(h, o->pmix_given, "--pmix");
+    handover_words_note(h, o->grace_given, "--grace");
+    handover_words_note(h, o->pmix_given, "--pmix");
     return o->job           ? "--job"
            : o->psets       ? "--pset"
            : o->json_events ? "--json-events"
@@ -200,7 +200,7 @@ static const char *slurm_programs(struct handover *h)
 const char *handover_words_slurm(struct handover *h)
 {
     const struct options *o = h->options;
-    const char *refused = common(h);
+    const char *refused = handover_words_common(h);
     refused = refused ? refused : slurm_sections(h);
     if (refused)
         return refused;
@@ -344,7 +344,7 @@ static void add_section(struct handover *h, const struct section *s)
 const char *handover_words_prte(struct handover *h)
 {
     const struct options *o = h->options;
-    const char *refused = common(h);
+    const char *refused = handover_words_common(h);
     if (refused)
         return refused;
     if (o->keep_going && h->launcher == LAUNCHER_PRTE)

@@ -15,7 +15,7 @@
 
 enum { PATIENCE_MS = 2000, NUMBER = 24 };
 
-static int64_t now(void)
+static int64_t lines_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -25,7 +25,7 @@ static int64_t now(void)
 /* --- places in a text -------------------------------------------------------------------------------------- */
 
 /* "... /home/me/ocean(+0x1498)": all addresses but that of a crash itself, #0, are those behind a call. */
-static bool parse(const char *line, size_t length, struct lines_place *place)
+static bool lines_parse(const char *line, size_t length, struct lines_place *place)
 {
     const char *paren = memmem(line, length, "(+0x", 4);
     const char *close = paren ? memchr(paren, ')', length - (size_t)(paren - line)) : NULL;
@@ -48,7 +48,7 @@ static bool same_file(const struct lines_place *a, const struct lines_place *b)
 /* --- addr2line --------------------------------------------------------------------------------------------- */
 
 /* Its standard output; -1: it cannot be run. */
-static int start(char *const argv[], pid_t *pid)
+static int lines_start(char *const argv[], pid_t *pid)
 {
     int ends[2];
     posix_spawn_file_actions_t actions;
@@ -70,17 +70,17 @@ static int start(char *const argv[], pid_t *pid)
 }
 
 /* All that it says, until the deadline. To be freed; NULL: nothing. */
-static char *run(char *const argv[], int64_t deadline)
+static char *lines_run(char *const argv[], int64_t deadline)
 {
     pid_t pid;
-    int fd = start(argv, &pid);
+    int fd = lines_start(argv, &pid);
     size_t used = 0;
     ssize_t got = 1;
     char *said = fd >= 0 ? calloc(1, 65536) : NULL;
     if (fd < 0)
         return NULL;
     while (said && got > 0 && used < 65535) {
-        int64_t left = deadline - now();
+        int64_t left = deadline - lines_now();
         struct pollfd p = { .fd = fd, .events = POLLIN };
         got = left > 0 && poll(&p, 1, (int)left) == 1 ? read(fd, said + used, 65535 - used) : 0;
         used += got > 0 ? (size_t)got : 0;
@@ -92,7 +92,7 @@ static char *run(char *const argv[], int64_t deadline)
 }
 
 /* One line for each place, "ocean.c:120 (discriminator 2)" or "??:0". */
-static void keep(struct lines_place *place, const char *line)
+static void lines_keep(struct lines_place *place, const char *line)
 {
     size_t length = strcspn(line, " \n");
     if (line[0] != '?' && length + 1 < sizeof(place->source) && line[length - 1] != '?')
@@ -100,7 +100,7 @@ static void keep(struct lines_place *place, const char *line)
 }
 
 /* Those of the file of place `first` and behind it. */
-static void ask(struct lines *lines, int first, int64_t deadline)
+static void lines_ask(struct lines *lines, int first, int64_t deadline)
 {
     char numbers[LINES_MAX][NUMBER], file[4096];
     char *argv[LINES_MAX + 5] = { "addr2line", "-s", "-e", file };
@@ -112,27 +112,27 @@ static void ask(struct lines *lines, int first, int64_t deadline)
             snprintf(numbers[i], NUMBER, "0x%llx", (unsigned long long)lines->place[i].offset);
             argv[argc++] = numbers[i];
         }
-    char *said = run(argv, deadline), *rest = said, *line;
+    char *said = lines_run(argv, deadline), *rest = said, *line;
     for (int i = first; said && i < lines->count; i++)
         if (same_file(&lines->place[i], of) && (line = strsep(&rest, "\n")) && *line)
-            keep(&lines->place[i], line);
+            lines_keep(&lines->place[i], line);
     free(said);
 }
 
 void lines_find(struct lines *lines, const char *text)
 {
-    int64_t deadline = now() + PATIENCE_MS;
+    int64_t deadline = lines_now() + PATIENCE_MS;
     lines->count = 0;
     for (size_t length; *text && lines->count < LINES_MAX; text += length + (text[length] != '\0')) {
         length = strcspn(text, "\n");
-        lines->count += parse(text, length, &lines->place[lines->count]);
+        lines->count += lines_parse(text, length, &lines->place[lines->count]);
     }
     for (int i = 0; i < lines->count; i++) {
         bool asked = false;
         for (int k = 0; k < i && !asked; k++)
             asked = same_file(&lines->place[k], &lines->place[i]);
         if (!asked)
-            ask(lines, i, deadline);
+            lines_ask(lines, i, deadline);
     }
 }
 

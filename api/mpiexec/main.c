@@ -17,7 +17,7 @@
 
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
-static int exit_code_of(int error)
+static int mpiexec_exit_code_of(int error)
 {
     switch (error) {
     case PLENUM_ERR_NOT_FOUND: return EXIT_NOT_FOUND;
@@ -40,12 +40,12 @@ static void raise_descriptor_limit(void)
 
 /* --- what to do -------------------------------------------------------------------------------------------- */
 
-static int complain(struct run *run, int err)
+static int mpiexec_complain(struct run *run, int err)
 {
     if (err == DESCRIBE_SAID)
         return EXIT_USAGE;
     run_say(run, "%s", plenum_error());
-    return exit_code_of(err);
+    return mpiexec_exit_code_of(err);
 }
 
 static void say_bindings(struct run *run)
@@ -62,13 +62,13 @@ static void say_bindings(struct run *run)
     free(text);
 }
 
-static int launch(struct run *run)
+static int mpiexec_launch(struct run *run)
 {
     const struct options *o = run->options;
     foreign_say(run);
     int err = plenum_job_launch(run->job);
     if (err)
-        return complain(run, err);
+        return mpiexec_complain(run, err);
     if (o->verbose && plenum_error()[0]) /* of the PMIx server, without which it goes on */
         run_say(run, "note: %s; going on without", plenum_error());
     if (o->verbose || o->report_bindings)
@@ -81,23 +81,23 @@ static int run_job(struct run *run)
     const struct options *o = run->options;
     int code, err = plenum_runtime_open(&run->runtime);
     if (err)
-        return complain(run, err);
+        return mpiexec_complain(run, err);
     if (o->verbose)
         preflight_say(run);
     err = describe_job(run);
     if (!err)
         err = describe_streams(run);
     if (err)
-        code = complain(run, err);
+        code = mpiexec_complain(run, err);
     else if (o->dry_run)
         code = describe_dry_run(run) ? EXIT_SUCCESS : EXIT_FAILURE;
     else
-        code = launch(run);
+        code = mpiexec_launch(run);
     plenum_runtime_close(run->runtime);
     return code;
 }
 
-static int execute(const struct options *o)
+static int mpiexec_execute(const struct options *o)
 {
     struct run run = { .options = o, .input.pipe = -1 };
     int code = EXIT_FAILURE;
@@ -128,14 +128,14 @@ drop_sinks:
 }
 
 /* Here, or by another launcher, which takes this process's place. */
-static int start(const struct options *o)
+static int mpiexec_start(const struct options *o)
 {
     struct handover h;
     int code = EXIT_USAGE;
     if (!handover_make(&h, o))
         fprintf(stderr, "mpiexec: %s\n", h.error);
     else
-        code = h.launcher == LAUNCHER_EMBEDDED ? execute(o) : handover_run(&h);
+        code = h.launcher == LAUNCHER_EMBEDDED ? mpiexec_execute(o) : handover_run(&h);
     handover_free(&h);
     return code;
 }
@@ -165,7 +165,7 @@ int main(int argc, char *argv[])
     } else if (options.version) {
         puts("mpiexec (Plenum) " PLENUM_VERSION);
     } else {
-        code = start(&options);
+        code = mpiexec_start(&options);
     }
     options_free(&options);
     return code;

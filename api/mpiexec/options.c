@@ -195,7 +195,7 @@ static const struct option *find_option(const char *name, size_t length)
     return NULL;
 }
 
-static bool fail_unknown(struct parse *p, const char *name, size_t length)
+static bool options_fail_unknown(struct parse *p, const char *name, size_t length)
 {
     char brief[64], meant[80];
     snprintf(brief, sizeof(brief), "%.*s", (int)length, name);
@@ -215,7 +215,7 @@ static int arguments_of(const struct option *option)
     }
 }
 
-static bool apply(struct parse *p, const struct option *option, char *const *arg)
+static bool options_apply(struct parse *p, const struct option *option, char *const *arg)
 {
     switch (option->kind) {
     case FLAG: *(bool *)((char *)p->o + option->field) = true; break;
@@ -240,14 +240,14 @@ static bool parse_option(struct parse *p, int argc, char *const argv[], int *at)
     p->name = argv[*at];
     p->taken = NULL;
     if (!option)
-        return fail_unknown(p, name, length);
+        return options_fail_unknown(p, name, length);
     int wanted = arguments_of(option);
     if (name[length]) {
         char *value = (char *)name + length + 1;
         if (wanted != 1 && option->kind != MAYBE)
             return parse_fail(p, "--%s takes %s", option->name, wanted ? "two arguments" : "no argument");
         p->name = parse_keep(p, strndup(argv[*at], (size_t)(value - 1 - argv[*at])));
-        return apply(p, option, &value);
+        return options_apply(p, option, &value);
     }
     if (*at + wanted >= argc)
         return parse_fail(p, "%s wants %s", p->name, wanted == 2 ? "two arguments" : "an argument");
@@ -255,7 +255,7 @@ static bool parse_option(struct parse *p, int argc, char *const argv[], int *at)
     char *const *arg = wanted > 0 ? argv + *at + 1 : nothing;
     *at += wanted;
     p->taken = wanted > 0 ? argv[*at] : NULL;
-    return apply(p, option, arg);
+    return options_apply(p, option, arg);
 }
 
 static void new_section(struct parse *p)
@@ -313,7 +313,7 @@ static bool fail_without_program(struct parse *p)
 }
 
 /* A job in a file has its programs there. */
-static bool check_job(struct parse *p)
+static bool options_check_job(struct parse *p)
 {
     const struct section *s = &p->o->section[0];
     const char *what = p->o->sections > 1 || s->argc > 0    ? "others"
@@ -334,7 +334,7 @@ bool options_parse(struct options *o, int argc, char *const argv[], char *error,
     if (o->help || o->version)
         return true;
     if (o->job)
-        return check_job(&p);
+        return options_check_job(&p);
     if (p.s->argc == 0)
         return fail_without_program(&p);
     end_section(&p);

@@ -51,7 +51,7 @@ bool run_catch_signals(struct run *run)
 }
 
 /* The first one asks the job to end, the second one kills it and waits for no reader any more. */
-static void interrupt(struct run *run, int signo)
+static void run_interrupt(struct run *run, int signo)
 {
     run->interrupts++;
     run->last_interrupt = signo;
@@ -75,7 +75,7 @@ static void handle_signal(struct run *run, int signo)
     case SIGCONT:
     case SIGUSR1:
     case SIGUSR2: plenum_job_signal(run->job, PLENUM_ALL, signo); break;
-    default: interrupt(run, signo);
+    default: run_interrupt(run, signo);
     }
 }
 
@@ -173,7 +173,7 @@ static void handle_event(struct run *run, const struct plenum_event *e)
     }
 }
 
-static bool full(const struct run *run)
+static bool run_full(const struct run *run)
 {
     return sink_waiting(&run->out) > SINK_FULL || sink_waiting(&run->err) > SINK_FULL;
 }
@@ -181,7 +181,7 @@ static bool full(const struct run *run)
 static void take_events(struct run *run)
 {
     struct plenum_event *e;
-    while (!full(run) && plenum_runtime_next_event(run->runtime, &e) == PLENUM_OK && e) {
+    while (!run_full(run) && plenum_runtime_next_event(run->runtime, &e) == PLENUM_OK && e) {
         handle_event(run, e);
         plenum_event_free(e);
     }
@@ -201,11 +201,11 @@ static void notice_closed_output(struct run *run, bool *noticed)
     plenum_job_cancel(run->job);
 }
 
-static void turn(struct run *run)
+static void run_turn(struct run *run)
 {
     struct pollfd p[] = {
         { .fd = run->signals, .events = POLLIN },
-        { .fd = run->finished || full(run) ? -1 : plenum_runtime_fd(run->runtime), .events = POLLIN },
+        { .fd = run->finished || run_full(run) ? -1 : plenum_runtime_fd(run->runtime), .events = POLLIN },
         { .fd = sink_waiting(&run->out) ? run->out.fd : -1, .events = POLLOUT },
         { .fd = sink_waiting(&run->err) ? run->err.fd : -1, .events = POLLOUT },
         { .fd = terminal_reads(&run->input) ? STDIN_FILENO : -1, .events = POLLIN },
@@ -230,7 +230,7 @@ int run_follow(struct run *run)
 {
     bool closed = false;
     while (!run->finished || sink_waiting(&run->out) > 0 || sink_waiting(&run->err) > 0) {
-        turn(run);
+        run_turn(run);
         notice_closed_output(run, &closed);
     }
     terminal_close(&run->input);

@@ -32,7 +32,7 @@ void sink_drop(struct sink *sink)
     sink->room = 0;
 }
 
-static bool make_room(struct sink *sink, size_t length)
+static bool sink_make_room(struct sink *sink, size_t length)
 {
     if (sink->first > 0 && sink->used + length > sink->room) {
         memmove(sink->data, sink->data + sink->first, sink_waiting(sink));
@@ -55,7 +55,7 @@ void sink_put(struct sink *sink, const char *text, size_t length)
     if (sink->closed || length == 0)
         return;
     sink->midline = text[length - 1] != '\n';
-    if (!make_room(sink, length)) {
+    if (!sink_make_room(sink, length)) {
         perror("mpiexec: output was lost");
         return;
     }
@@ -64,7 +64,7 @@ void sink_put(struct sink *sink, const char *text, size_t length)
 }
 
 /* A pipe that poll() calls writable takes PIPE_BUF bytes without waiting. */
-static bool writable(const struct sink *sink)
+static bool sink_writable(const struct sink *sink)
 {
     struct pollfd p = { .fd = sink->fd, .events = POLLOUT };
     return sink->file || poll(&p, 1, 0) == 1;
@@ -72,7 +72,7 @@ static bool writable(const struct sink *sink)
 
 void sink_flush(struct sink *sink)
 {
-    while (sink_waiting(sink) > 0 && writable(sink)) {
+    while (sink_waiting(sink) > 0 && sink_writable(sink)) {
         size_t length = sink_waiting(sink);
         if (!sink->file && length > PIPE_BUF)
             length = PIPE_BUF;

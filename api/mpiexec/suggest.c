@@ -28,7 +28,7 @@ static const char *dashes_of(const char *name)
 }
 
 /* An option with its number and no blank between: -n4. */
-static bool glued(const char *name, char *text, size_t size)
+static bool suggest_glued(const char *name, char *text, size_t size)
 {
     size_t letters = strcspn(name, "0123456789");
     const char *known;
@@ -40,7 +40,7 @@ static bool glued(const char *name, char *text, size_t size)
     return false;
 }
 
-static const char *nearest(const char *name)
+static const char *suggest_nearest(const char *name)
 {
     const char *known, *best = NULL, *longer = NULL;
     int least = pl_nearest_limit(name);
@@ -63,9 +63,9 @@ bool options_suggest(const char *name, char *text, size_t size)
             snprintf(text, size, "%s", foreign[i].ours);
             return true;
         }
-    if (glued(name, text, size))
+    if (suggest_glued(name, text, size))
         return true;
-    const char *near = nearest(name);
+    const char *near = suggest_nearest(name);
     if (near)
         snprintf(text, size, "%s%s", dashes_of(near), near);
     return near != NULL;

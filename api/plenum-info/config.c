@@ -42,7 +42,7 @@ static json_t *describe_variable(const struct pl_config *variable)
     return object;
 }
 
-static json_t *describe_all(void)
+static json_t *info_config_describe_all(void)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < pl_config_count; i++)
@@ -57,7 +57,7 @@ int info_config(json_t *to)
     if (err)
         fprintf(stderr, "plenum-info: %s\n", pl_error_detail(NULL));
     if (to)
-        json_object_set_new(to, "variables", describe_all());
+        json_object_set_new(to, "variables", info_config_describe_all());
     for (size_t i = 0; !to && i < pl_config_count; i++)
         print_variable(&pl_config_table[i]);
     return err ? EXIT_FAILURE : EXIT_SUCCESS;

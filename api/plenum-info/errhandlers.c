@@ -10,7 +10,7 @@
 #include "core/object/errhandler_registry.h"
 #include "core/base/error.h"
 
-static void describe_all(json_t *to)
+static void info_errhandlers_describe_all(json_t *to)
 {
     json_t *all = json_array();
     const struct plenum_errhandler_ops *ops;
@@ -22,7 +22,7 @@ static void describe_all(json_t *to)
     json_object_set_new(to, "policy", json_string(pl_config_text("errhandlers")));
 }
 
-static void print_text(void)
+static void info_errhandlers_print_text(void)
 {
     const struct plenum_errhandler_ops *ops;
     const char *name, *policy = pl_config_text("errhandlers");
@@ -33,7 +33,7 @@ static void print_text(void)
     printf("policy: %s (%s)\n", *policy ? policy : "none", pl_config_origin("errhandlers"));
 }
 
-static int check(void)
+static int info_errhandlers_check(void)
 {
     struct pl_named initial;
     int err = pl_config_load();
@@ -49,12 +49,12 @@ static int check(void)
 
 int info_errhandlers(json_t *to)
 {
-    int err = check();
+    int err = info_errhandlers_check();
     if (err)
         fprintf(stderr, "plenum-info: %s\n", pl_error_detail(NULL));
     if (to)
-        describe_all(to);
+        info_errhandlers_describe_all(to);
     else
-        print_text();
+        info_errhandlers_print_text();
     return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -20,7 +20,7 @@ static void print_version(void)
 }
 
 /* Everything. With a configuration that cannot be used nothing works: then that is all that there is to say. */
-static int all(json_t *to)
+static int info_all(json_t *to)
 {
     int code = EXIT_SUCCESS;
     int (*const commands[])(json_t *) = { info_parts, info_psets, info_config };
@@ -53,7 +53,7 @@ static const struct command {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-static int usage(void)
+static int info_usage(void)
 {
     printf("usage: plenum-info [--json] [COMMAND]\n       plenum-info --version | --help\n\n");
     for (int i = 0; i < COMMANDS; i++)
@@ -63,7 +63,7 @@ static int usage(void)
     return EXIT_SUCCESS;
 }
 
-static int unknown(const char *word)
+static int info_unknown(const char *word)
 {
     const char *near = NULL;
     int least = pl_nearest_limit(word);
@@ -91,7 +91,7 @@ static int run_command(int (*run)(json_t *to), bool json)
     return code;
 }
 
-static int run(int argc, char **argv)
+static int info_run(int argc, char **argv)
 {
     const struct command *command = NULL;
     bool json = false;
@@ -100,7 +100,7 @@ static int run(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
-        return usage();
+        return info_usage();
     for (int a = 1; a < argc; a++) {
         const struct command *found = NULL;
         for (int i = 0; i < COMMANDS; i++)
@@ -111,14 +111,14 @@ static int run(int argc, char **argv)
         else if (found && !command)
             command = found;
         else
-            return unknown(argv[a]);
+            return info_unknown(argv[a]);
     }
-    return run_command(command ? command->run : all, json);
+    return run_command(command ? command->run : info_all, json);
 }
 
 int main(int argc, char **argv)
 {
-    int code = run(argc, argv);
+    int code = info_run(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("plenum-info: cannot write");
         return EXIT_FAILURE;

@@ -29,7 +29,7 @@ struct part {
     char why[WHY_MAX];
 };
 
-static void note(struct part *part, const char *why)
+static void info_parts_note(struct part *part, const char *why)
 {
     snprintf(part->why, sizeof part->why, "%s", why);
 }
@@ -42,7 +42,7 @@ static void try_transport(struct part *part)
     setenv("PLENUM_TRANSPORT", part->name, 1);
     int rc = MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
     if (rc != MPI_SUCCESS && MPI_Error_string(rc, why, &length) == MPI_SUCCESS)
-        note(part, why);
+        info_parts_note(part, why);
     if (rc == MPI_SUCCESS)
         MPI_Session_finalize(&session);
 }
@@ -69,7 +69,7 @@ static void try_kernel_copy(struct part *part)
     }
     close(ends[1]);
     if (read(ends[0], &ready, 1) == 1 && ready != 0)
-        note(part, strerror(ready));
+        info_parts_note(part, strerror(ready));
     close(ends[0]);
     kill(owner, SIGKILL);
     waitpid(reader, NULL, 0);
@@ -79,7 +79,7 @@ static void try_kernel_copy(struct part *part)
 static void try_plugin(struct part *part, const char *symbol)
 {
     if (pl_config_load() != MPI_SUCCESS || !pl_plugin_load(part->name, symbol))
-        note(part, pl_error_detail(NULL));
+        info_parts_note(part, pl_error_detail(NULL));
 }
 
 static struct part parts[] = {
@@ -110,14 +110,14 @@ static void try_all(void)
     try_plugin(&parts[6], PL_TOPOLOGY_SYMBOL);
 }
 
-static void print_text(void)
+static void info_parts_print_text(void)
 {
     for (int i = 0; i < PARTS; i++)
         printf("%-9s %-5s %s; %s%s%s\n", parts[i].kind, parts[i].name, *parts[i].why ? "does not work here" : "works",
                parts[i].use, *parts[i].why ? ": " : "", parts[i].why);
 }
 
-static json_t *describe_all(void)
+static json_t *info_parts_describe_all(void)
 {
     json_t *all = json_array();
     for (int i = 0; i < PARTS; i++)
@@ -131,8 +131,8 @@ int info_parts(json_t *to)
 {
     try_all();
     if (to)
-        json_object_set_new(to, "parts", describe_all());
+        json_object_set_new(to, "parts", info_parts_describe_all());
     else
-        print_text();
+        info_parts_print_text();
     return EXIT_SUCCESS;
 }

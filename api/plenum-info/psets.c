@@ -13,7 +13,7 @@
 #include "sessions/psets/psets.h"
 #include "sessions/session.h"
 
-static json_t *failure(const char *name)
+static json_t *info_psets_failure(const char *name)
 {
     return json_pack("{ss ss}", "name", name, "error", pl_error_detail(NULL));
 }
@@ -59,38 +59,38 @@ static void add_info(json_t *object, struct pl_info *info)
     json_decref(others);
 }
 
-static json_t *describe(struct pl_instance *session, const char *name)
+static json_t *info_psets_describe(struct pl_instance *session, const char *name)
 {
     struct pl_info *info;
     struct pl_group *group;
     if (pl_psets_info(session, name, &info) != MPI_SUCCESS)
-        return failure(name);
+        return info_psets_failure(name);
     json_t *object = json_pack("{ss}", "name", name);
     add_info(object, info);
     pl_handle_drop(info);
     if (pl_psets_group(session, name, &group) != MPI_SUCCESS) {
         json_decref(object);
-        return failure(name);
+        return info_psets_failure(name);
     }
     json_object_set_new(object, "members", members_of(group));
     pl_handle_drop(group);
     return object;
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *info_psets_text_of(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     return text ? text : "";
 }
 
-static void print_text(json_t *sets)
+static void info_psets_print_text(json_t *sets)
 {
     int widest = 4;
     size_t i;
     json_t *set;
     json_array_foreach(sets, i, set)
     {
-        int width = (int)strlen(text_of(set, "name"));
+        int width = (int)strlen(info_psets_text_of(set, "name"));
         widest = width > widest && width < 60 ? width : widest;
     }
     printf("job %s of %d %s, asked in rank %d\n\n%-*s  %-10s %7s %6s  %s\n", pl_process.place.nspace,
@@ -99,15 +99,15 @@ static void print_text(json_t *sets)
     json_array_foreach(sets, i, set)
     {
         if (json_object_get(set, "error"))
-            printf("%-*s  %s\n", widest, text_of(set, "name"), text_of(set, "error"));
+            printf("%-*s  %s\n", widest, info_psets_text_of(set, "name"), info_psets_text_of(set, "error"));
         else
-            printf("%-*s  %-10s %7lld %6lld  %s\n", widest, text_of(set, "name"), text_of(set, "provider"),
+            printf("%-*s  %-10s %7lld %6lld  %s\n", widest, info_psets_text_of(set, "name"), info_psets_text_of(set, "provider"),
                    (long long)json_integer_value(json_object_get(set, "version")),
-                   (long long)json_integer_value(json_object_get(set, "size")), text_of(set, "members"));
+                   (long long)json_integer_value(json_object_get(set, "size")), info_psets_text_of(set, "members"));
     }
 }
 
-static void describe_all(json_t *to, json_t *sets)
+static void info_psets_describe_all(json_t *to, json_t *sets)
 {
     json_object_set_new(to, "job", json_string(pl_process.place.nspace));
     json_object_set_new(to, "size", json_integer(pl_process.place.size));
@@ -116,14 +116,14 @@ static void describe_all(json_t *to, json_t *sets)
 }
 
 /* All sets; one that cannot be told says why in its place. */
-static int collect(struct pl_instance *session, json_t *sets, bool *all_good)
+static int info_psets_collect(struct pl_instance *session, json_t *sets, bool *all_good)
 {
     int count = 0;
     const char *name;
     int err = pl_psets_count(session, &count);
     for (int n = 0; !err && n < count; n++) {
         err = pl_psets_name(session, n, &name);
-        json_t *set = err ? NULL : describe(session, name);
+        json_t *set = err ? NULL : info_psets_describe(session, name);
         *all_good &= !json_object_get(set, "error");
         json_array_append_new(sets, set);
     }
@@ -139,13 +139,13 @@ int info_psets(json_t *to)
         return EXIT_FAILURE;
     }
     json_t *sets = json_array();
-    int err = collect(session, sets, &all_good);
+    int err = info_psets_collect(session, sets, &all_good);
     if (err)
         fprintf(stderr, "plenum-info: %s\n", pl_error_detail(NULL));
     else if (to)
-        describe_all(to, sets);
+        info_psets_describe_all(to, sets);
     else
-        print_text(sets);
+        info_psets_print_text(sets);
     json_decref(sets);
     pl_session_close(session);
     return err || !all_good ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -171,7 +171,7 @@ static bool name_is_known(const char *name)
 }
 
 /* The variable whose name is nearest. */
-static int nearest(const char *name)
+static int config_nearest(const char *name)
 {
     char small[NAME_ROOM];
     int best = INT_MAX, at = 0;
@@ -189,13 +189,13 @@ static int nearest(const char *name)
     return at;
 }
 
-static int fail_unknown(const char *entry, size_t length)
+static int config_fail_unknown(const char *entry, size_t length)
 {
     char name[NAME_ROOM], candidate[NAME_ROOM];
     if (length >= sizeof name)
         return pl_fail(MPI_ERR_ARG, "%.*s... in the environment is not a variable of Plenum", NAME_ROOM - 1, entry);
     snprintf(name, sizeof name, "%.*s", (int)length, entry);
-    environment_name(&pl_config_table[nearest(name + strlen(PREFIX))], candidate);
+    environment_name(&pl_config_table[config_nearest(name + strlen(PREFIX))], candidate);
     return pl_fail(MPI_ERR_ARG, "%s in the environment is not a variable of Plenum; the nearest name is %s", name,
                    candidate);
 }
@@ -242,7 +242,7 @@ static int take_entry_locked(const char *entry, struct setting *settings)
         return set_locked(&settings[i], equals + 1, "environment");
     }
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), entry);
-    return name_is_known(name + strlen(PREFIX)) ? MPI_SUCCESS : fail_unknown(entry, length);
+    return name_is_known(name + strlen(PREFIX)) ? MPI_SUCCESS : config_fail_unknown(entry, length);
 }
 
 /* A program that runs with more rights than its user does not listen to the user's environment. */
@@ -262,7 +262,7 @@ static int take_value_locked(const struct pl_config_file *file, const char *name
                              struct setting *settings)
 {
     char text[PL_CONFIG_TEXT_ROOM], origin[PL_CONFIG_TEXT_ROOM], allowed[PL_CONFIG_ALLOWED];
-    int i = nearest(name);
+    int i = config_nearest(name);
     if (strcmp(pl_config_table[i].name, name) != 0)
         return pl_config_file_fail(file, name, "is not a variable of Plenum; the nearest name is %s",
                                    pl_config_table[i].name);

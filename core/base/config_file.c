@@ -13,7 +13,7 @@
 
 static const char system_file[] = "/etc/plenum.json";
 
-static bool is_there(struct pl_config_file *file, const char *directory, const char *rest)
+static bool config_file_is_there(struct pl_config_file *file, const char *directory, const char *rest)
 {
     if (!directory || directory[0] != '/')
         return false;
@@ -30,10 +30,10 @@ bool pl_config_file_find(struct pl_config_file *file)
         return *named;
     }
     const char *config = heard ? getenv("XDG_CONFIG_HOME") : NULL;
-    if (heard && (config && *config ? is_there(file, config, "/plenum.json")
-                                    : is_there(file, getenv("HOME"), "/.config/plenum.json")))
+    if (heard && (config && *config ? config_file_is_there(file, config, "/plenum.json")
+                                    : config_file_is_there(file, getenv("HOME"), "/.config/plenum.json")))
         return true;
-    return is_there(file, system_file, "");
+    return config_file_is_there(file, system_file, "");
 }
 
 int pl_config_file_fail(const struct pl_config_file *file, const char *name, const char *format, ...)
@@ -47,7 +47,7 @@ int pl_config_file_fail(const struct pl_config_file *file, const char *name, con
     return pl_json_fail(&file->json, MPI_ERR_ARG, where, "%s", why);
 }
 
-static int scalar(const json_t *value, char *text, size_t room)
+static int config_file_scalar(const json_t *value, char *text, size_t room)
 {
     if (json_is_string(value))
         return snprintf(text, room, "%s", json_string_value(value));
@@ -68,7 +68,7 @@ int pl_config_file_text(const struct pl_config_file *file, const char *name, con
         if (i > 0)
             text[used++] = ',';
         int n =
-            scalar(json_is_array(value) ? json_array_get(value, i) : value, text + used, PL_CONFIG_TEXT_ROOM - used);
+            config_file_scalar(json_is_array(value) ? json_array_get(value, i) : value, text + used, PL_CONFIG_TEXT_ROOM - used);
         if (n < 0)
             return pl_config_file_fail(file, name, "must be a text, a whole number, true, false, or a list of these");
         used += (size_t)n;

@@ -196,7 +196,7 @@ void pl_error_clear(void)
 /* --- texts for the user ------------------------------------------------------------------------------------- */
 
 /* In words: `room` is for the user's. */
-static const char *describe(int code, int class, char room[MPI_MAX_ERROR_STRING])
+static const char *error_describe(int code, int class, char room[MPI_MAX_ERROR_STRING])
 {
     bool own = pl_error_user_text(code, room);
     if (own && *room)
@@ -206,13 +206,13 @@ static const char *describe(int code, int class, char room[MPI_MAX_ERROR_STRING]
     return own && !pl_error_class_name(class) ? "an error of the program's own" : pl_error_class_text(class);
 }
 
-static void explain(int code, const char *detail, const char *function, char *text, size_t room)
+static void error_explain(int code, const char *detail, const char *function, char *text, size_t room)
 {
     char user[MPI_MAX_ERROR_STRING];
     int class = pl_error_code_class(code);
     const char *name = pl_error_class_name(class);
     if (!detail)
-        detail = describe(code, class, user);
+        detail = error_describe(code, class, user);
 
     int length = snprintf(text, room, "%s%s%s", function ? function : "", function ? ": " : "", detail);
     size_t used = length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1;
@@ -228,7 +228,7 @@ void pl_error_publish(const char *function, int code, char message[MPI_MAX_ERROR
 {
     bool fits = last.class != MPI_SUCCESS && (last.class == code || last.class == pl_error_code_class(code));
     last.code = code;
-    explain(code, fits ? last.detail : NULL, function, last.published, sizeof last.published);
+    error_explain(code, fits ? last.detail : NULL, function, last.published, sizeof last.published);
     memcpy(message, last.published, MPI_MAX_ERROR_STRING);
     pl_error_clear();
 }
@@ -241,5 +241,5 @@ void pl_error_string(int code, char text[MPI_MAX_ERROR_STRING])
     if (code != MPI_SUCCESS && last.code == code)
         memcpy(text, last.published, MPI_MAX_ERROR_STRING);
     else
-        explain(code, NULL, NULL, text, MPI_MAX_ERROR_STRING);
+        error_explain(code, NULL, NULL, text, MPI_MAX_ERROR_STRING);
 }

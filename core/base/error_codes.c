@@ -30,7 +30,7 @@ static int size = sizeof few / sizeof *few;
 static _Atomic int last_used = MPI_ERR_LASTCODE;
 _Static_assert(sizeof last_used == sizeof(int), "the user reads the attribute as an int");
 
-static struct code *find_locked(int number)
+static struct code *error_codes_find_locked(int number)
 {
     if (number < FIRST || number - FIRST >= size || table[number - FIRST].state == UNUSED)
         return NULL;
@@ -72,13 +72,13 @@ int pl_error_add_class(int *class)
 int pl_error_add_code(int class, int *code)
 {
     pl_lock_take(&lock);
-    struct code *of = find_locked(class);
+    struct code *of = error_codes_find_locked(class);
     int err = MPI_SUCCESS;
     if (pl_error_class_name(class) == NULL && (!of || of->state != CLASS))
         err = pl_fail(MPI_ERR_ARG, "errorclass %d is not an error class", class);
     if (!err)
         err = add_locked((struct code){ .state = CODE, .class = class }, code);
-    if (!err && (of = find_locked(class)))
+    if (!err && (of = error_codes_find_locked(class)))
         of->codes++;
     pl_lock_drop(&lock);
     return err;
@@ -93,7 +93,7 @@ int pl_error_add_text(int code, const char *text)
     if (!copy)
         return pl_fail_memory("an error string");
     pl_lock_take(&lock);
-    struct code *of = find_locked(code);
+    struct code *of = error_codes_find_locked(code);
     if (of) {
         char *old = of->text;
         of->text = copy;
@@ -113,7 +113,7 @@ static void clear_locked(struct code *code)
 int pl_error_remove_class(int class)
 {
     pl_lock_take(&lock);
-    struct code *of = find_locked(class);
+    struct code *of = error_codes_find_locked(class);
     int err = MPI_SUCCESS;
     if (!of || of->state != CLASS)
         err = pl_fail(MPI_ERR_ARG, "errorclass %d is not a class that was added", class);
@@ -130,14 +130,14 @@ int pl_error_remove_class(int class)
 int pl_error_remove_code(int code)
 {
     pl_lock_take(&lock);
-    struct code *of = find_locked(code);
+    struct code *of = error_codes_find_locked(code);
     int err = MPI_SUCCESS;
     if (!of || of->state != CODE) {
         err = pl_fail(MPI_ERR_ARG, "errorcode %d is not a code that was added", code);
     } else if (of->text) {
         err = pl_fail(MPI_ERR_OTHER, "errorcode %d still has its string: remove that first", code);
     } else {
-        struct code *class = find_locked(of->class);
+        struct code *class = error_codes_find_locked(of->class);
         if (class)
             class->codes--;
         clear_locked(of);
@@ -149,7 +149,7 @@ int pl_error_remove_code(int code)
 int pl_error_remove_text(int code)
 {
     pl_lock_take(&lock);
-    struct code *of = find_locked(code);
+    struct code *of = error_codes_find_locked(code);
     int err = MPI_SUCCESS;
     if (!of || !of->text) {
         err = pl_fail(MPI_ERR_ARG, "errorcode %d has no string that was added", code);
@@ -164,7 +164,7 @@ int pl_error_remove_text(int code)
 bool pl_error_user_text(int code, char text[MPI_MAX_ERROR_STRING])
 {
     pl_lock_take(&lock);
-    struct code *of = find_locked(code);
+    struct code *of = error_codes_find_locked(code);
     if (of)
         strcpy(text, of->text ? of->text : ""); /* pl_error_add_text() has seen to it that it fits */
     pl_lock_drop(&lock);
@@ -181,7 +181,7 @@ bool pl_error_code_valid(int code)
     if (pl_error_class_name(code))
         return true;
     pl_lock_take(&lock);
-    bool valid = find_locked(code) != NULL;
+    bool valid = error_codes_find_locked(code) != NULL;
     pl_lock_drop(&lock);
     return valid;
 }
@@ -191,7 +191,7 @@ int pl_error_code_class(int code)
     if (pl_error_class_name(code))
         return code;
     pl_lock_take(&lock);
-    struct code *of = find_locked(code);
+    struct code *of = error_codes_find_locked(code);
     int class = !of ? MPI_ERR_UNKNOWN : of->state == CLASS ? code : of->class;
     pl_lock_drop(&lock);
     return class;

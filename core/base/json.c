@@ -34,7 +34,7 @@ static int read_all(int fd, char *text, size_t size, const char *path)
     return MPI_SUCCESS;
 }
 
-static int read_file(const char *path, char **text, size_t *size)
+static int json_read_file(const char *path, char **text, size_t *size)
 {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = MPI_SUCCESS;
@@ -63,7 +63,7 @@ int pl_json_open(const char *path, struct pl_json *json)
     json_error_t error;
     size_t size = 0;
     *json = (struct pl_json){ .path = path };
-    int rc = read_file(path, &json->text, &size);
+    int rc = json_read_file(path, &json->text, &size);
     if (rc)
         return rc;
     json->root = json_loadb(json->text, size, JSON_REJECT_DUPLICATES, &error);
@@ -129,7 +129,7 @@ static bool is_key(const char *p, const char *key)
 }
 
 /* The member `key`, or the element of that index, of the container at p; NULL: there is none. */
-static const char *member(const char *p, const char *key)
+static const char *json_member(const char *p, const char *key)
 {
     bool object = *p == '{';
     long index = 0;
@@ -169,7 +169,7 @@ int pl_json_line(const struct pl_json *json, const char *where)
     int line = 1;
     while (*where) {
         where = next_part(where, key);
-        const char *q = member(p, key);
+        const char *q = json_member(p, key);
         if (!q)
             break;
         p = q;

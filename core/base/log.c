@@ -19,7 +19,7 @@ enum { LEVELS = sizeof levels / sizeof levels[0] };
 
 static _Atomic(const char *) filter = "";
 
-static int level_of(const char *word, size_t length)
+static int log_level_of(const char *word, size_t length)
 {
     for (int level = 0; level < LEVELS; level++)
         if (strlen(levels[level]) == length && strncmp(levels[level], word, length) == 0)
@@ -36,7 +36,7 @@ static int next_rule(const char **at, const char **subsystem, size_t *length)
     *length = colon ? (size_t)(colon - rule) : 0;
     *at = *end ? end + 1 : end;
     const char *level = colon ? colon + 1 : rule;
-    return colon == rule ? -1 : level_of(level, (size_t)(end - level));
+    return colon == rule ? -1 : log_level_of(level, (size_t)(end - level));
 }
 
 bool pl_log_filter_valid(const char *text)
@@ -56,7 +56,7 @@ void pl_log_filter(const char *text)
     atomic_store(&filter, text);
 }
 
-static bool wanted(const char *rules, const char *subsystem, int level)
+static bool log_wanted(const char *rules, const char *subsystem, int level)
 {
     const char *name;
     size_t length;
@@ -88,7 +88,7 @@ void pl_log_line(const char *subsystem, const char *text)
 void pl_log(const char *subsystem, int level, const char *format, ...)
 {
     const char *rules = atomic_load_explicit(&filter, memory_order_relaxed);
-    if (!*rules || !wanted(rules, subsystem, level))
+    if (!*rules || !log_wanted(rules, subsystem, level))
         return;
     char line[1024];
     int used = snprintf(line, sizeof line, "plenum[%ld] %s: ", (long)getpid(), subsystem);

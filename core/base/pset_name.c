@@ -19,7 +19,7 @@ static bool is_hex(char c)
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-static char lower(char c)
+static char pset_name_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -70,7 +70,7 @@ bool pl_pset_name_same(const char *a, const char *b)
     if (caseless != caseless_length(b))
         return false;
     for (size_t i = 0; i < caseless; i++)
-        if (lower(a[i]) != lower(b[i]))
+        if (pset_name_lower(a[i]) != pset_name_lower(b[i]))
             return false;
     return strcmp(a + caseless, b + caseless) == 0;
 }
@@ -78,7 +78,7 @@ bool pl_pset_name_same(const char *a, const char *b)
 bool pl_pset_name_has_scheme(const char *name, const char *scheme)
 {
     size_t length = scheme_length(name), i = 0;
-    while (i < length && lower(name[i]) == lower(scheme[i]))
+    while (i < length && pset_name_lower(name[i]) == pset_name_lower(scheme[i]))
         i++;
     return length > 0 && i == length && scheme[i] == '\0';
 }

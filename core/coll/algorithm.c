@@ -146,7 +146,7 @@ static int pieces_of(struct pl_block block)
     return (MPI_Count)n > block.count ? (int)block.count : (int)n;
 }
 
-static struct pl_block piece_of(struct pl_block block, int i, int n)
+static struct pl_block coll_piece_of(struct pl_block block, int i, int n)
 {
     MPI_Count from = block.count / n * i, to = i == n - 1 ? block.count : block.count / n * (i + 1);
     return pl_block_slice(block, from, to - from);
@@ -159,12 +159,12 @@ void pl_exchange_reduce(struct pl_schedule *schedule, const struct pl_op *op, st
     struct pl_block in = pl_block(room, inout.count, inout.type);
 
     for (int i = 0; i < incoming; i++)
-        pl_schedule_recv(schedule, piece_of(in, i, incoming), source);
+        pl_schedule_recv(schedule, coll_piece_of(in, i, incoming), source);
     for (int i = 0; i < outgoing; i++)
-        pl_schedule_send(schedule, piece_of(out, i, outgoing), dest);
+        pl_schedule_send(schedule, coll_piece_of(out, i, outgoing), dest);
     for (int i = 0; i < incoming; i++) {
         pl_schedule_wait_until(schedule, begin + i + 1);
-        pl_schedule_reduce(schedule, op, piece_of(in, i, incoming).buf, piece_of(inout, i, incoming));
+        pl_schedule_reduce(schedule, op, coll_piece_of(in, i, incoming).buf, coll_piece_of(inout, i, incoming));
     }
     pl_schedule_wait(schedule);
 }

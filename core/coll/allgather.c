@@ -9,16 +9,16 @@
  */
 #include "core/coll/algorithm.h"
 
-static void append_own(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void allgather_append_own(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     if (!pl_coll_in_place(coll))
         pl_schedule_copy(schedule, pl_coll_sent(coll), pl_recv_block(coll, coll->comm->rank));
 }
 
-static void append_recursive_doubling(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void allgather_append_recursive_doubling(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
-    append_own(schedule, coll);
+    allgather_append_own(schedule, coll);
     for (int bit = 1; bit < size; bit *= 2) {
         int mine = rank & ~(bit - 1);
         struct pl_block out = pl_recv_block(coll, mine), in = pl_recv_block(coll, mine ^ bit);
@@ -35,10 +35,10 @@ static bool power_of_two(const struct pl_coll *coll)
     return (coll->comm->size & (coll->comm->size - 1)) == 0;
 }
 
-static void append_ring(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void allgather_append_ring(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
-    append_own(schedule, coll);
+    allgather_append_own(schedule, coll);
     for (int i = 0; i < size - 1; i++) {
         pl_schedule_recv(schedule, pl_recv_block(coll, (rank - i - 1 + size) % size), (rank - 1 + size) % size);
         int received = pl_schedule_mark(schedule);
@@ -47,7 +47,7 @@ static void append_ring(struct pl_schedule *schedule, const struct pl_coll *coll
     }
 }
 
-static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void allgather_append_bruck(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
     /* Where each block begins, from the own one on. */
@@ -74,7 +74,7 @@ static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *col
                          pl_recv_block(coll, (rank + i) % size));
 }
 
-static void append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void allgather_append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_block own = pl_coll_in_place(coll) ? pl_recv_block(coll, coll->comm->rank) : pl_coll_sent(coll);
     for (int i = 1; i < coll->comm->size; i++) {
@@ -82,14 +82,14 @@ static void append_linear(struct pl_schedule *schedule, const struct pl_coll *co
         pl_schedule_recv(schedule, pl_recv_block(coll, rank), rank);
     }
     pl_append_to_all(schedule, coll->comm, own);
-    append_own(schedule, coll);
+    allgather_append_own(schedule, coll);
 }
 
 const struct pl_algorithm pl_allgather_recursive_doubling = { PL_COLL_ALLGATHER, "recursive_doubling",
-                                                              append_recursive_doubling, power_of_two };
-const struct pl_algorithm pl_allgather_bruck = { PL_COLL_ALLGATHER, "bruck", append_bruck, NULL };
-const struct pl_algorithm pl_allgather_ring = { PL_COLL_ALLGATHER, "ring", append_ring, NULL };
-const struct pl_algorithm pl_allgatherv_bruck = { PL_COLL_ALLGATHERV, "bruck", append_bruck, NULL };
-const struct pl_algorithm pl_allgatherv_ring = { PL_COLL_ALLGATHERV, "ring", append_ring, NULL };
-const struct pl_algorithm pl_allgather_linear = { PL_COLL_ALLGATHER, "linear", append_linear, NULL };
-const struct pl_algorithm pl_allgatherv_linear = { PL_COLL_ALLGATHERV, "linear", append_linear, NULL };
+                                                              allgather_append_recursive_doubling, power_of_two };
+const struct pl_algorithm pl_allgather_bruck = { PL_COLL_ALLGATHER, "bruck", allgather_append_bruck, NULL };
+const struct pl_algorithm pl_allgather_ring = { PL_COLL_ALLGATHER, "ring", allgather_append_ring, NULL };
+const struct pl_algorithm pl_allgatherv_bruck = { PL_COLL_ALLGATHERV, "bruck", allgather_append_bruck, NULL };
+const struct pl_algorithm pl_allgatherv_ring = { PL_COLL_ALLGATHERV, "ring", allgather_append_ring, NULL };
+const struct pl_algorithm pl_allgather_linear = { PL_COLL_ALLGATHER, "linear", allgather_append_linear, NULL };
+const struct pl_algorithm pl_allgatherv_linear = { PL_COLL_ALLGATHERV, "linear", allgather_append_linear, NULL };

@@ -9,7 +9,7 @@
  */
 #include "core/coll/algorithm.h"
 
-static void append_recursive_doubling(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void allreduce_append_recursive_doubling(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, -1);
     struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
@@ -31,7 +31,7 @@ static void append_recursive_doubling(struct pl_schedule *schedule, const struct
         pl_schedule_copy(schedule, partial.value, result);
 }
 
-static void append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void allreduce_append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, last = coll->comm->size - 1;
     struct pl_block *from = pl_schedule_temp(schedule, (size_t)(last + 1) * sizeof *from);
@@ -54,7 +54,7 @@ static void append_linear(struct pl_schedule *schedule, const struct pl_coll *co
 }
 
 /* Part i travels once around the ring, growing, to rank i - 1, and once more around it, complete. */
-static void append_ring(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void allreduce_append_ring(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size, next = (rank + 1) % size, previous = (rank - 1 + size) % size;
     struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
@@ -77,7 +77,7 @@ static void append_ring(struct pl_schedule *schedule, const struct pl_coll *coll
     }
 }
 
-static void append_rabenseifner(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void allreduce_append_rabenseifner(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, -1);
     struct pl_partial partial = pl_partial_make(schedule, coll, coll->recvbuf);
@@ -102,10 +102,10 @@ static void append_reduce_bcast(struct pl_schedule *schedule, const struct pl_co
     pl_bcast_scatter_allgather.append(schedule, &bcast);
 }
 
-const struct pl_algorithm pl_allreduce_linear = { PL_COLL_ALLREDUCE, "linear", append_linear, NULL };
+const struct pl_algorithm pl_allreduce_linear = { PL_COLL_ALLREDUCE, "linear", allreduce_append_linear, NULL };
 const struct pl_algorithm pl_allreduce_recursive_doubling = { PL_COLL_ALLREDUCE, "recursive_doubling",
-                                                              append_recursive_doubling, NULL };
-const struct pl_algorithm pl_allreduce_ring = { PL_COLL_ALLREDUCE, "ring", append_ring, pl_coll_commutes };
-const struct pl_algorithm pl_allreduce_rabenseifner = { PL_COLL_ALLREDUCE, "rabenseifner", append_rabenseifner,
+                                                              allreduce_append_recursive_doubling, NULL };
+const struct pl_algorithm pl_allreduce_ring = { PL_COLL_ALLREDUCE, "ring", allreduce_append_ring, pl_coll_commutes };
+const struct pl_algorithm pl_allreduce_rabenseifner = { PL_COLL_ALLREDUCE, "rabenseifner", allreduce_append_rabenseifner,
                                                         pl_coll_commutes };
 const struct pl_algorithm pl_allreduce_reduce_bcast = { PL_COLL_ALLREDUCE, "reduce_bcast", append_reduce_bcast, NULL };

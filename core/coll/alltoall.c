@@ -23,25 +23,25 @@ static void receive_from(struct pl_schedule *schedule, const struct pl_coll *col
         pl_schedule_recv(schedule, block, rank);
 }
 
-static void append_own(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void alltoall_append_own(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     pl_schedule_copy(schedule, pl_send_block(coll, coll->comm->rank), pl_recv_block(coll, coll->comm->rank));
 }
 
-static void append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void alltoall_append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
     for (int i = 1; i < size; i++)
         receive_from(schedule, coll, (rank - i + size) % size);
     for (int i = 1; i < size; i++)
         send_to(schedule, coll, (rank + i) % size);
-    append_own(schedule, coll);
+    alltoall_append_own(schedule, coll);
 }
 
-static void append_pairwise(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void alltoall_append_pairwise(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
-    append_own(schedule, coll);
+    alltoall_append_own(schedule, coll);
     for (int i = 1; i < size; i++) {
         receive_from(schedule, coll, (rank - i + size) % size);
         send_to(schedule, coll, (rank + i) % size);
@@ -50,7 +50,7 @@ static void append_pairwise(struct pl_schedule *schedule, const struct pl_coll *
 }
 
 /* In step i the partner of `rank` is i - rank, and the other way round. */
-static void append_exchange(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void alltoall_append_exchange(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
     size_t longest = 0;
@@ -86,7 +86,7 @@ static int append_selected(struct pl_schedule *schedule, unsigned char *table, u
     return n;
 }
 
-static void append_bruck(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void alltoall_append_bruck(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
     size_t each = pl_block_size(pl_send_block(coll, 0)), half = (size_t)((size + 1) / 2) * each;
@@ -111,13 +111,13 @@ static bool not_in_place(const struct pl_coll *coll)
     return !pl_coll_in_place(coll);
 }
 
-const struct pl_algorithm pl_alltoall_bruck = { PL_COLL_ALLTOALL, "bruck", append_bruck, not_in_place };
-const struct pl_algorithm pl_alltoall_pairwise = { PL_COLL_ALLTOALL, "pairwise", append_pairwise, not_in_place };
-const struct pl_algorithm pl_alltoall_linear = { PL_COLL_ALLTOALL, "linear", append_linear, not_in_place };
-const struct pl_algorithm pl_alltoall_exchange = { PL_COLL_ALLTOALL, "exchange", append_exchange, pl_coll_in_place };
-const struct pl_algorithm pl_alltoallv_pairwise = { PL_COLL_ALLTOALLV, "pairwise", append_pairwise, not_in_place };
-const struct pl_algorithm pl_alltoallv_linear = { PL_COLL_ALLTOALLV, "linear", append_linear, not_in_place };
-const struct pl_algorithm pl_alltoallv_exchange = { PL_COLL_ALLTOALLV, "exchange", append_exchange, pl_coll_in_place };
-const struct pl_algorithm pl_alltoallw_pairwise = { PL_COLL_ALLTOALLW, "pairwise", append_pairwise, not_in_place };
-const struct pl_algorithm pl_alltoallw_linear = { PL_COLL_ALLTOALLW, "linear", append_linear, not_in_place };
-const struct pl_algorithm pl_alltoallw_exchange = { PL_COLL_ALLTOALLW, "exchange", append_exchange, pl_coll_in_place };
+const struct pl_algorithm pl_alltoall_bruck = { PL_COLL_ALLTOALL, "bruck", alltoall_append_bruck, not_in_place };
+const struct pl_algorithm pl_alltoall_pairwise = { PL_COLL_ALLTOALL, "pairwise", alltoall_append_pairwise, not_in_place };
+const struct pl_algorithm pl_alltoall_linear = { PL_COLL_ALLTOALL, "linear", alltoall_append_linear, not_in_place };
+const struct pl_algorithm pl_alltoall_exchange = { PL_COLL_ALLTOALL, "exchange", alltoall_append_exchange, pl_coll_in_place };
+const struct pl_algorithm pl_alltoallv_pairwise = { PL_COLL_ALLTOALLV, "pairwise", alltoall_append_pairwise, not_in_place };
+const struct pl_algorithm pl_alltoallv_linear = { PL_COLL_ALLTOALLV, "linear", alltoall_append_linear, not_in_place };
+const struct pl_algorithm pl_alltoallv_exchange = { PL_COLL_ALLTOALLV, "exchange", alltoall_append_exchange, pl_coll_in_place };
+const struct pl_algorithm pl_alltoallw_pairwise = { PL_COLL_ALLTOALLW, "pairwise", alltoall_append_pairwise, not_in_place };
+const struct pl_algorithm pl_alltoallw_linear = { PL_COLL_ALLTOALLW, "linear", alltoall_append_linear, not_in_place };
+const struct pl_algorithm pl_alltoallw_exchange = { PL_COLL_ALLTOALLW, "exchange", alltoall_append_exchange, pl_coll_in_place };

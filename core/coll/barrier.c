@@ -14,7 +14,7 @@ static void append_dissemination(struct pl_schedule *schedule, const struct pl_c
     }
 }
 
-static void append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void barrier_append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_block nothing = pl_block_bytes(NULL, 0);
     for (int i = 1; i < coll->comm->size; i++)
@@ -23,4 +23,4 @@ static void append_linear(struct pl_schedule *schedule, const struct pl_coll *co
 }
 
 const struct pl_algorithm pl_barrier_dissemination = { PL_COLL_BARRIER, "dissemination", append_dissemination, NULL };
-const struct pl_algorithm pl_barrier_linear = { PL_COLL_BARRIER, "linear", append_linear, NULL };
+const struct pl_algorithm pl_barrier_linear = { PL_COLL_BARRIER, "linear", barrier_append_linear, NULL };

@@ -5,7 +5,7 @@
  */
 #include "core/coll/algorithm.h"
 
-static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void bcast_append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit = 1;
     struct pl_block data = pl_coll_received(coll);
@@ -29,7 +29,7 @@ struct packed {
     bool copied; /* else the bytes are the user's own */
 };
 
-static struct packed pack(struct pl_schedule *schedule, const struct pl_coll *coll)
+static struct packed bcast_pack(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_block data = pl_coll_received(coll);
     struct packed packed = { .size = pl_block_size(data), .copied = !data.type->dense };
@@ -39,7 +39,7 @@ static struct packed pack(struct pl_schedule *schedule, const struct pl_coll *co
     return packed;
 }
 
-static void unpack(struct pl_schedule *schedule, const struct pl_coll *coll, struct packed packed)
+static void bcast_unpack(struct pl_schedule *schedule, const struct pl_coll *coll, struct packed packed)
 {
     if (!packed.copied || coll->comm->rank == coll->root)
         return;
@@ -48,7 +48,7 @@ static void unpack(struct pl_schedule *schedule, const struct pl_coll *coll, str
 }
 
 /* Pieces `from` to `to` (exclusive) of equal size, of which the last ones may be short or empty. */
-static struct pl_block pieces(struct packed packed, size_t piece, int from, int to)
+static struct pl_block bcast_pieces(struct packed packed, size_t piece, int from, int to)
 {
     size_t begin = (size_t)from * piece, end = (size_t)to * piece;
     if (begin > packed.size)
@@ -61,7 +61,7 @@ static struct pl_block pieces(struct packed packed, size_t piece, int from, int 
 /* --- scatter and allgather (van de Geijn): every byte leaves a rank about twice, whatever the number of ranks --- */
 
 /* Down a binomial tree; a rank gets the pieces of all ranks below it, and keeps the first. */
-static void append_scatter(struct pl_schedule *schedule, const struct pl_coll *coll, struct packed packed, size_t piece)
+static void bcast_append_scatter(struct pl_schedule *schedule, const struct pl_coll *coll, struct packed packed, size_t piece)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit = 1;
 
@@ -69,13 +69,13 @@ static void append_scatter(struct pl_schedule *schedule, const struct pl_coll *c
         bit *= 2;
     if (me != 0) {
         int end = me + bit < size ? me + bit : size;
-        pl_schedule_recv(schedule, pieces(packed, piece, me, end), pl_rank_back(coll->root, me - bit, size));
+        pl_schedule_recv(schedule, bcast_pieces(packed, piece, me, end), pl_rank_back(coll->root, me - bit, size));
         pl_schedule_wait(schedule);
     }
     for (bit /= 2; bit > 0; bit /= 2)
         if (me + bit < size) {
             int end = me + 2 * bit < size ? me + 2 * bit : size;
-            pl_schedule_send(schedule, pieces(packed, piece, me + bit, end), pl_rank_back(coll->root, me + bit, size));
+            pl_schedule_send(schedule, bcast_pieces(packed, piece, me + bit, end), pl_rank_back(coll->root, me + bit, size));
         }
 }
 
@@ -90,20 +90,20 @@ static void append_scatter_allgather(struct pl_schedule *schedule, const struct 
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
     int next = pl_rank_back(coll->root, me + 1, size), previous = pl_rank_back(coll->root, me - 1 + size, size);
-    struct packed packed = pack(schedule, coll);
+    struct packed packed = bcast_pack(schedule, coll);
     size_t piece = (packed.size + (size_t)size - 1) / (size_t)size;
 
-    append_scatter(schedule, coll, packed, piece);
+    bcast_append_scatter(schedule, coll, packed, piece);
     for (int i = 0; i < size - 1; i++) {
         int out = (me - i + size) % size, in = (me - i - 1 + size) % size;
         if (!has_piece(me, size, in))
-            pl_schedule_recv(schedule, pieces(packed, piece, in, in + 1), previous);
+            pl_schedule_recv(schedule, bcast_pieces(packed, piece, in, in + 1), previous);
         int received = pl_schedule_mark(schedule);
         if (!has_piece((me + 1) % size, size, out))
-            pl_schedule_send(schedule, pieces(packed, piece, out, out + 1), next);
+            pl_schedule_send(schedule, bcast_pieces(packed, piece, out, out + 1), next);
         pl_schedule_wait_until(schedule, received);
     }
-    unpack(schedule, coll, packed);
+    bcast_unpack(schedule, coll, packed);
 }
 
 /* --- chain: segments flow from rank to rank, two under way in each direction ------------------------------------ */
@@ -115,24 +115,24 @@ static void append_chain(struct pl_schedule *schedule, const struct pl_coll *col
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
     int next = pl_rank_back(coll->root, me + 1, size), previous = pl_rank_back(coll->root, me - 1 + size, size);
     bool first = me == 0, last = me == size - 1;
-    struct packed packed = pack(schedule, coll);
+    struct packed packed = bcast_pack(schedule, coll);
     size_t segment = packed.size / SEGMENTS_MAX > SEGMENT ? packed.size / SEGMENTS_MAX + 1 : SEGMENT;
     int n = (int)((packed.size + segment - 1) / segment);
     int received[2] = { 0, 0 }; /* marks behind the receives of even and of odd segments */
 
     for (int i = 0; i < n + 1; i++) {
         if (!first && i < n)
-            pl_schedule_recv(schedule, pieces(packed, segment, i, i + 1), previous);
+            pl_schedule_recv(schedule, bcast_pieces(packed, segment, i, i + 1), previous);
         received[i % 2] = pl_schedule_mark(schedule);
         if (!last && i > 0) {
             pl_schedule_wait_until(schedule, received[(i - 1) % 2]); /* and the send before the last */
-            pl_schedule_send(schedule, pieces(packed, segment, i - 1, i), next);
+            pl_schedule_send(schedule, bcast_pieces(packed, segment, i - 1, i), next);
         }
     }
-    unpack(schedule, coll, packed);
+    bcast_unpack(schedule, coll, packed);
 }
 
-const struct pl_algorithm pl_bcast_binomial = { PL_COLL_BCAST, "binomial", append_binomial, NULL };
+const struct pl_algorithm pl_bcast_binomial = { PL_COLL_BCAST, "binomial", bcast_append_binomial, NULL };
 const struct pl_algorithm pl_bcast_scatter_allgather = { PL_COLL_BCAST, "scatter_allgather", append_scatter_allgather,
                                                          NULL };
 const struct pl_algorithm pl_bcast_chain = { PL_COLL_BCAST, "chain", append_chain, NULL };

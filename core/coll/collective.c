@@ -43,7 +43,7 @@ static void destroy_schedule(struct pl_request *request)
     free(request->coll.schedule);
 }
 
-static int restart(struct pl_request *request)
+static int coll_restart(struct pl_request *request)
 {
     if (request->comm->orphan)
         return pl_comm_fail_orphan();
@@ -85,7 +85,7 @@ static int make_request(const struct pl_coll *coll, bool persistent, struct pl_r
         return rc;
     }
     pl_schedule_retain(schedule);
-    made->coll.restart = restart;
+    made->coll.restart = coll_restart;
     made->outcome.source = MPI_ANY_SOURCE;
     made->outcome.tag = MPI_ANY_TAG;
     made->persistent = persistent;

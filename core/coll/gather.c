@@ -5,7 +5,7 @@
  */
 #include "core/coll/algorithm.h"
 
-static void append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void gather_append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     if (coll->comm->rank != coll->root) {
         pl_schedule_send(schedule, pl_coll_sent(coll), coll->root);
@@ -19,7 +19,7 @@ static void append_linear(struct pl_schedule *schedule, const struct pl_coll *co
 }
 
 /* Numbered from the root, a rank's collection is its own block and those of the ranks that follow. */
-static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void gather_append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit;
     struct pl_block own = me == 0 && pl_coll_in_place(coll) ? pl_recv_block(coll, coll->root) : pl_coll_sent(coll);
@@ -48,6 +48,6 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
                          pl_recv_block(coll, pl_rank_back(coll->root, i, size)));
 }
 
-const struct pl_algorithm pl_gather_linear = { PL_COLL_GATHER, "linear", append_linear, NULL };
-const struct pl_algorithm pl_gather_binomial = { PL_COLL_GATHER, "binomial", append_binomial, NULL };
-const struct pl_algorithm pl_gatherv_linear = { PL_COLL_GATHERV, "linear", append_linear, NULL };
+const struct pl_algorithm pl_gather_linear = { PL_COLL_GATHER, "linear", gather_append_linear, NULL };
+const struct pl_algorithm pl_gather_binomial = { PL_COLL_GATHER, "binomial", gather_append_binomial, NULL };
+const struct pl_algorithm pl_gatherv_linear = { PL_COLL_GATHERV, "linear", gather_append_linear, NULL };

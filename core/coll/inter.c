@@ -48,7 +48,7 @@ static void append_gather(struct pl_schedule *schedule, const struct pl_coll *co
         pl_schedule_send(schedule, pl_coll_sent(coll), coll->root);
 }
 
-static void append_scatter(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void inter_append_scatter(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     if (coll->root == MPI_ROOT)
         send_blocks(schedule, coll);
@@ -127,8 +127,8 @@ const struct pl_algorithm *pl_coll_inter(enum pl_coll_kind kind)
         [PL_COLL_BCAST] = { PL_COLL_BCAST, "inter", append_bcast, NULL },
         [PL_COLL_GATHER] = { PL_COLL_GATHER, "inter", append_gather, NULL },
         [PL_COLL_GATHERV] = { PL_COLL_GATHERV, "inter", append_gather, NULL },
-        [PL_COLL_SCATTER] = { PL_COLL_SCATTER, "inter", append_scatter, NULL },
-        [PL_COLL_SCATTERV] = { PL_COLL_SCATTERV, "inter", append_scatter, NULL },
+        [PL_COLL_SCATTER] = { PL_COLL_SCATTER, "inter", inter_append_scatter, NULL },
+        [PL_COLL_SCATTERV] = { PL_COLL_SCATTERV, "inter", inter_append_scatter, NULL },
         [PL_COLL_ALLGATHER] = { PL_COLL_ALLGATHER, "inter", append_allgather, NULL },
         [PL_COLL_ALLGATHERV] = { PL_COLL_ALLGATHERV, "inter", append_allgather, NULL },
         [PL_COLL_ALLTOALL] = { PL_COLL_ALLTOALL, "inter", append_alltoall, NULL },

@@ -12,7 +12,7 @@
 
 #include "core/comm/topology.h"
 
-static void append_exchange(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void neighbor_append_exchange(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     const struct pl_topology *topology = pl_topology_of(coll->comm);
     bool gather = coll->kind == PL_COLL_NEIGHBOR_ALLGATHER || coll->kind == PL_COLL_NEIGHBOR_ALLGATHERV;
@@ -29,4 +29,4 @@ static void append_exchange(struct pl_schedule *schedule, const struct pl_coll *
     }
 }
 
-const struct pl_algorithm pl_neighbor_exchange = { PL_COLL_NEIGHBOR_ALLGATHER, "exchange", append_exchange, NULL };
+const struct pl_algorithm pl_neighbor_exchange = { PL_COLL_NEIGHBOR_ALLGATHER, "exchange", neighbor_append_exchange, NULL };

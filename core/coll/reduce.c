@@ -7,7 +7,7 @@
 #include "core/coll/algorithm.h"
 
 /* Where a rank's partial result grows: the user's buffer at the root, else a temporary one. */
-static struct pl_block accumulator(struct pl_schedule *schedule, const struct pl_coll *coll)
+static struct pl_block reduce_accumulator(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     if (coll->comm->rank == coll->root)
         return pl_coll_received(coll);
@@ -22,7 +22,7 @@ static void append_input(struct pl_schedule *schedule, const struct pl_coll *col
 }
 
 /* Two rooms for what the children send: one fills while the other is combined. */
-static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void reduce_append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size);
     int children[32], n = 0, bit;
@@ -35,7 +35,7 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
         pl_schedule_send(schedule, pl_coll_input(coll, coll->recvcount), parent);
         return;
     }
-    struct pl_block value = accumulator(schedule, coll), rooms[2];
+    struct pl_block value = reduce_accumulator(schedule, coll), rooms[2];
     append_input(schedule, coll, value);
     for (int i = 0; i < 2 && i < n; i++)
         rooms[i] = pl_schedule_temp_block(schedule, coll->recvcount, coll->recvtype);
@@ -55,10 +55,10 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
         pl_schedule_send(schedule, value, parent);
 }
 
-static void append_in_order(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void reduce_append_in_order(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size, bit;
-    struct pl_partial partial = { accumulator(schedule, coll), pl_partial_room(schedule, coll) };
+    struct pl_partial partial = { reduce_accumulator(schedule, coll), pl_partial_room(schedule, coll) };
     struct pl_block result = partial.value;
 
     append_input(schedule, coll, partial.value);
@@ -98,10 +98,10 @@ static void append_gather_parts(struct pl_schedule *schedule, const struct pl_fo
     }
 }
 
-static void append_rabenseifner(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void reduce_append_rabenseifner(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     struct pl_fold fold = pl_fold_make(coll->comm->rank, coll->comm->size, coll->root);
-    struct pl_partial partial = { accumulator(schedule, coll), pl_partial_room(schedule, coll) };
+    struct pl_partial partial = { reduce_accumulator(schedule, coll), pl_partial_room(schedule, coll) };
 
     append_input(schedule, coll, partial.value);
     pl_fold_in_pieces(schedule, &fold, coll->op, &partial);
@@ -112,7 +112,7 @@ static void append_rabenseifner(struct pl_schedule *schedule, const struct pl_co
     append_gather_parts(schedule, &fold, partial.value, parts);
 }
 
-const struct pl_algorithm pl_reduce_binomial = { PL_COLL_REDUCE, "binomial", append_binomial, pl_coll_commutes };
-const struct pl_algorithm pl_reduce_in_order = { PL_COLL_REDUCE, "in_order", append_in_order, NULL };
-const struct pl_algorithm pl_reduce_rabenseifner = { PL_COLL_REDUCE, "rabenseifner", append_rabenseifner,
+const struct pl_algorithm pl_reduce_binomial = { PL_COLL_REDUCE, "binomial", reduce_append_binomial, pl_coll_commutes };
+const struct pl_algorithm pl_reduce_in_order = { PL_COLL_REDUCE, "in_order", reduce_append_in_order, NULL };
+const struct pl_algorithm pl_reduce_rabenseifner = { PL_COLL_REDUCE, "rabenseifner", reduce_append_rabenseifner,
                                                      pl_coll_commutes };

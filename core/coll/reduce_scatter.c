@@ -58,7 +58,7 @@ static void append_recursive_halving(struct pl_schedule *schedule, const struct 
 
 /* Two rooms for what arrives: one fills while the other is combined. They are one piece of memory, since malloc() gives
  * two, side by side at the end of its heap, back to the kernel each time. Two ranks exchange in pieces. */
-static void append_pairwise(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void reduce_scatter_append_pairwise(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
     MPI_Count *parts = parts_of(schedule, coll);
@@ -100,7 +100,7 @@ static void append_pairwise(struct pl_schedule *schedule, const struct pl_coll *
     }
 }
 
-static void append_in_order(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void reduce_scatter_append_in_order(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int rank = coll->comm->rank, size = coll->comm->size;
     MPI_Count *parts = parts_of(schedule, coll);
@@ -129,5 +129,5 @@ static void append_in_order(struct pl_schedule *schedule, const struct pl_coll *
     const struct pl_algorithm pl_reduce_scatter_##name = { PL_COLL_REDUCE_SCATTER, #name, append, fits };              \
     const struct pl_algorithm pl_reduce_scatter_block_##name = { PL_COLL_REDUCE_SCATTER_BLOCK, #name, append, fits };
 BOTH(recursive_halving, append_recursive_halving, pl_coll_commutes)
-BOTH(pairwise, append_pairwise, pl_coll_commutes)
-BOTH(in_order, append_in_order, NULL)
+BOTH(pairwise, reduce_scatter_append_pairwise, pl_coll_commutes)
+BOTH(in_order, reduce_scatter_append_in_order, NULL)

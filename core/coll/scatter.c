@@ -5,7 +5,7 @@
  */
 #include "core/coll/algorithm.h"
 
-static void append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void scatter_append_linear(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     if (coll->comm->rank != coll->root) {
         pl_schedule_recv(schedule, pl_coll_received(coll), coll->root);
@@ -18,7 +18,7 @@ static void append_linear(struct pl_schedule *schedule, const struct pl_coll *co
         pl_schedule_copy(schedule, pl_send_block(coll, coll->root), pl_coll_received(coll));
 }
 
-static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
+static void scatter_append_binomial(struct pl_schedule *schedule, const struct pl_coll *coll)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit;
     bool root = me == 0, in_place = coll->recvbuf == MPI_IN_PLACE;
@@ -48,6 +48,6 @@ static void append_binomial(struct pl_schedule *schedule, const struct pl_coll *
         pl_schedule_copy(schedule, pl_packed(blocks, each, 0, 1), pl_coll_received(coll));
 }
 
-const struct pl_algorithm pl_scatter_linear = { PL_COLL_SCATTER, "linear", append_linear, NULL };
-const struct pl_algorithm pl_scatter_binomial = { PL_COLL_SCATTER, "binomial", append_binomial, NULL };
-const struct pl_algorithm pl_scatterv_linear = { PL_COLL_SCATTERV, "linear", append_linear, NULL };
+const struct pl_algorithm pl_scatter_linear = { PL_COLL_SCATTER, "linear", scatter_append_linear, NULL };
+const struct pl_algorithm pl_scatter_binomial = { PL_COLL_SCATTER, "binomial", scatter_append_binomial, NULL };
+const struct pl_algorithm pl_scatterv_linear = { PL_COLL_SCATTERV, "linear", scatter_append_linear, NULL };

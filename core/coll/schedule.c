@@ -24,7 +24,7 @@ enum {
 };
 
 static int run_hook(struct pl_hook *hook);
-static void run_deferred(struct pl_deferred *deferred);
+static void schedule_run_deferred(struct pl_deferred *deferred);
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
 
@@ -42,7 +42,7 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
     schedule->request = NULL;
     pl_list_init(&schedule->hook.link);
     schedule->hook.run = run_hook;
-    schedule->deferred.run = run_deferred;
+    schedule->deferred.run = schedule_run_deferred;
 }
 
 /* The objects that a step uses, NULL where it uses none. */
@@ -65,7 +65,7 @@ static void for_objects(const struct pl_schedule *schedule, void (*act)(void *ob
     }
 }
 
-static void retain(void *object)
+static void schedule_retain(void *object)
 {
     pl_object_retain(object);
 }
@@ -73,7 +73,7 @@ static void retain(void *object)
 void pl_schedule_retain(struct pl_schedule *schedule)
 {
     assert(!schedule->retains);
-    for_objects(schedule, retain);
+    for_objects(schedule, schedule_retain);
     schedule->retains = true;
 }
 
@@ -101,7 +101,7 @@ static void break_for_memory(struct pl_schedule *schedule, const char *what)
         schedule->broken = pl_fail_memory(what);
 }
 
-static bool grow(struct pl_schedule *schedule)
+static bool schedule_grow(struct pl_schedule *schedule)
 {
     int room = schedule->room * 2;
     bool first = schedule->steps == schedule->few;
@@ -118,9 +118,9 @@ static bool grow(struct pl_schedule *schedule)
 }
 
 /* A new last step, NULL when there cannot be one any more. */
-static struct pl_step *append(struct pl_schedule *schedule, enum pl_step_kind kind)
+static struct pl_step *schedule_append(struct pl_schedule *schedule, enum pl_step_kind kind)
 {
-    if (schedule->broken || (schedule->count == schedule->room && !grow(schedule)))
+    if (schedule->broken || (schedule->count == schedule->room && !schedule_grow(schedule)))
         return NULL;
     struct pl_step *step = &schedule->steps[schedule->count++];
     step->kind = kind;
@@ -129,7 +129,7 @@ static struct pl_step *append(struct pl_schedule *schedule, enum pl_step_kind ki
 
 static void append_message(struct pl_schedule *schedule, enum pl_step_kind kind, struct pl_block data, int peer)
 {
-    struct pl_step *step = append(schedule, kind);
+    struct pl_step *step = schedule_append(schedule, kind);
     if (!step)
         return;
     step->peer = peer;
@@ -151,7 +151,7 @@ void pl_schedule_copy(struct pl_schedule *schedule, struct pl_block from, struct
 {
     if (from.count == 0 || to.count == 0)
         return;
-    struct pl_step *step = append(schedule, PL_STEP_COPY);
+    struct pl_step *step = schedule_append(schedule, PL_STEP_COPY);
     if (!step)
         return;
     step->data = from;
@@ -162,7 +162,7 @@ void pl_schedule_reduce(struct pl_schedule *schedule, const struct pl_op *op, co
 {
     if (inout.count == 0)
         return;
-    struct pl_step *step = append(schedule, PL_STEP_REDUCE);
+    struct pl_step *step = schedule_append(schedule, PL_STEP_REDUCE);
     if (!step)
         return;
     step->data = inout;
@@ -172,7 +172,7 @@ void pl_schedule_reduce(struct pl_schedule *schedule, const struct pl_op *op, co
 
 void pl_schedule_wait_until(struct pl_schedule *schedule, int mark)
 {
-    struct pl_step *step = append(schedule, PL_STEP_WAIT);
+    struct pl_step *step = schedule_append(schedule, PL_STEP_WAIT);
     if (step)
         step->mark = mark;
 }
@@ -223,7 +223,7 @@ static inline bool is_message(const struct pl_step *step)
     return step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
 }
 
-static int send(struct pl_schedule *schedule, struct pl_step *step)
+static int schedule_send(struct pl_schedule *schedule, struct pl_step *step)
 {
     const struct pl_block *data = &step->data;
     if (pl_coll_send_fast(schedule->comm, data->buf, data->count, data->type, step->peer, schedule->tag))
@@ -232,7 +232,7 @@ static int send(struct pl_schedule *schedule, struct pl_step *step)
 }
 
 /* Posts the receives that are put off, up to a step: in order, as their messages come. */
-static int post(struct pl_schedule *schedule, int end)
+static int schedule_post(struct pl_schedule *schedule, int end)
 {
     int rc = MPI_SUCCESS;
     for (; rc == MPI_SUCCESS && schedule->begun < end; schedule->begun++) {
@@ -245,29 +245,29 @@ static int post(struct pl_schedule *schedule, int end)
 }
 
 /* The first receive that is not complete: takes its message if it is there, else all that are put off are posted. */
-static int take(struct pl_schedule *schedule, const struct pl_step *step)
+static int schedule_take(struct pl_schedule *schedule, const struct pl_step *step)
 {
     bool blocking = !schedule->request;
     if (!pl_coll_recv_fast(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
                             schedule->tag, blocking))
-        return post(schedule, schedule->next);
+        return schedule_post(schedule, schedule->next);
     schedule->begun = schedule->settled + 1;
     return MPI_SUCCESS;
 }
 
 /* Settles the messages before `end`: PL_PENDING at one that is not complete, or the error of the first that failed. */
-static int settle(struct pl_schedule *schedule, int end)
+static int schedule_settle(struct pl_schedule *schedule, int end)
 {
     while (schedule->settled < end) {
         struct pl_step *step = &schedule->steps[schedule->settled];
         int error = MPI_SUCCESS;
         if (step->kind == PL_STEP_RECV && schedule->settled >= schedule->begun)
-            error = take(schedule, step);
+            error = schedule_take(schedule, step);
         if (error)
             return error;
         if (is_message(step) && step->request) {
             if (!pl_request_done(step->request)) {
-                error = post(schedule, schedule->next);
+                error = schedule_post(schedule, schedule->next);
                 return error ? error : PL_PENDING;
             }
             if (step->request->outcome.error) {
@@ -285,30 +285,30 @@ static int settle(struct pl_schedule *schedule, int end)
     return MPI_SUCCESS;
 }
 
-static int perform(struct pl_schedule *schedule, struct pl_step *step)
+static int schedule_perform(struct pl_schedule *schedule, struct pl_step *step)
 {
     switch (step->kind) {
-    case PL_STEP_SEND: return send(schedule, step);
-    case PL_STEP_RECV: return pl_block_size(step->data) > PUT_OFF ? post(schedule, schedule->next + 1) : MPI_SUCCESS;
+    case PL_STEP_SEND: return schedule_send(schedule, step);
+    case PL_STEP_RECV: return pl_block_size(step->data) > PUT_OFF ? schedule_post(schedule, schedule->next + 1) : MPI_SUCCESS;
     case PL_STEP_COPY:
         pl_type_copy(step->data.buf, step->data.count, step->data.type, step->to.buf, step->to.count, step->to.type);
         return MPI_SUCCESS;
     case PL_STEP_REDUCE:
         pl_op_apply(step->reduce.op, step->reduce.in, step->data.buf, step->data.count, step->data.type);
         return MPI_SUCCESS;
-    case PL_STEP_WAIT: return settle(schedule, step->mark);
+    case PL_STEP_WAIT: return schedule_settle(schedule, step->mark);
     }
     return MPI_ERR_INTERN;
 }
 
-static int execute(struct pl_schedule *schedule)
+static int schedule_execute(struct pl_schedule *schedule)
 {
     for (; schedule->next < schedule->count; schedule->next++) {
-        int rc = perform(schedule, &schedule->steps[schedule->next]);
+        int rc = schedule_perform(schedule, &schedule->steps[schedule->next]);
         if (rc)
             return rc;
     }
-    return settle(schedule, schedule->count);
+    return schedule_settle(schedule, schedule->count);
 }
 
 /* Calls back what is under way: the buffers are about to go. */
@@ -327,11 +327,11 @@ static bool goes_on(const struct pl_schedule *schedule)
 }
 
 /* Goes on until the end or until a message is not complete (PL_PENDING): that at `settled`. No lock held. */
-static int advance(struct pl_schedule *schedule)
+static int schedule_advance(struct pl_schedule *schedule)
 {
     for (;;) {
         bool whole = goes_on(schedule);
-        int rc = whole ? execute(schedule) : settle(schedule, schedule->next);
+        int rc = whole ? schedule_execute(schedule) : schedule_settle(schedule, schedule->next);
         if (rc == MPI_SUCCESS || rc == PL_PENDING)
             return rc ? rc : schedule->error;
         if (!whole)
@@ -349,14 +349,14 @@ int pl_schedule_run(struct pl_schedule *schedule)
     if (schedule->broken)
         return schedule->broken;
     int rc;
-    while ((rc = advance(schedule)) == PL_PENDING)
+    while ((rc = schedule_advance(schedule)) == PL_PENDING)
         pl_request_wait(schedule->steps[schedule->settled].request);
     return rc;
 }
 
 /* --- nonblocking ----------------------------------------------------------------------------------------------- */
 
-static inline struct pl_engine *engine_of(const struct pl_schedule *schedule)
+static inline struct pl_engine *schedule_engine_of(const struct pl_schedule *schedule)
 {
     return &schedule->comm->instance->engine;
 }
@@ -371,12 +371,12 @@ static inline bool can_advance(const struct pl_schedule *schedule)
  * finds the schedule idle and hands it over again, one that completed earlier is seen here. Nothing is touched after
  * the completion of the request, whose owner may free the schedule at once.
  */
-static void drive(struct pl_schedule *schedule)
+static void schedule_drive(struct pl_schedule *schedule)
 {
-    struct pl_engine *engine = engine_of(schedule);
+    struct pl_engine *engine = schedule_engine_of(schedule);
     bool again;
     do {
-        int rc = advance(schedule);
+        int rc = schedule_advance(schedule);
         pl_engine_enter(engine);
         again = rc == PL_PENDING && can_advance(schedule);
         if (!again)
@@ -391,9 +391,9 @@ static void drive(struct pl_schedule *schedule)
     } while (again);
 }
 
-static void run_deferred(struct pl_deferred *deferred)
+static void schedule_run_deferred(struct pl_deferred *deferred)
 {
-    drive(PL_CONTAINER(deferred, struct pl_schedule, deferred));
+    schedule_drive(PL_CONTAINER(deferred, struct pl_schedule, deferred));
 }
 
 static int run_hook(struct pl_hook *hook)
@@ -402,7 +402,7 @@ static int run_hook(struct pl_hook *hook)
     if (schedule->busy || !can_advance(schedule))
         return 0;
     schedule->busy = true;
-    pl_list_append(&engine_of(schedule)->deferred, &schedule->deferred.link);
+    pl_list_append(&schedule_engine_of(schedule)->deferred, &schedule->deferred.link);
     return 1;
 }
 
@@ -414,6 +414,6 @@ int pl_schedule_start(struct pl_schedule *schedule, struct pl_request *request)
     schedule->error = MPI_SUCCESS;
     schedule->next = schedule->settled = schedule->begun = 0;
     schedule->busy = true; /* the engine does not know of it before it has to wait */
-    drive(schedule);
+    schedule_drive(schedule);
     return MPI_SUCCESS;
 }

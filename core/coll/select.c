@@ -153,7 +153,7 @@ const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind)
 }
 
 /* The bytes by which rules go. */
-static size_t bytes_of(const struct pl_coll *coll)
+static size_t select_bytes_of(const struct pl_coll *coll)
 {
     int size = coll->comm->size;
     switch (coll->kind) {
@@ -174,17 +174,17 @@ static size_t bytes_of(const struct pl_coll *coll)
     }
 }
 
-static inline bool fits(const struct pl_algorithm *algorithm, const struct pl_coll *coll)
+static inline bool select_fits(const struct pl_algorithm *algorithm, const struct pl_coll *coll)
 {
     return !algorithm->fits || algorithm->fits(coll);
 }
 
 /* The first that applies; NULL: none. */
-static const struct pl_algorithm *first_of(const struct pl_coll_rule *table, int count, const struct pl_coll *coll,
+static const struct pl_algorithm *select_first_of(const struct pl_coll_rule *table, int count, const struct pl_coll *coll,
                                            size_t bytes)
 {
     for (int i = 0; i < count && table[i].algorithm; i++)
-        if (coll->comm->size <= table[i].ranks && bytes <= table[i].bytes && fits(table[i].algorithm, coll))
+        if (coll->comm->size <= table[i].ranks && bytes <= table[i].bytes && select_fits(table[i].algorithm, coll))
             return table[i].algorithm;
     return NULL;
 }
@@ -207,16 +207,16 @@ const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
     if (pl_comm_is_inter(coll->comm))
         return pl_coll_inter(coll->kind);
     const struct pl_algorithm *wanted = pl_coll_forced(coll->kind);
-    if (wanted && fits(wanted, coll))
+    if (wanted && select_fits(wanted, coll))
         return wanted;
     int count;
     const struct pl_coll_rule *own = pl_coll_table(coll->kind, &count);
-    size_t bytes = bytes_of(coll);
-    const struct pl_algorithm *found = count ? first_of(own, count, coll, bytes) : NULL;
-    if (!found && (found = first_of(&near[coll->kind], 1, coll, bytes)) != NULL && !are_near(coll->comm))
+    size_t bytes = select_bytes_of(coll);
+    const struct pl_algorithm *found = count ? select_first_of(own, count, coll, bytes) : NULL;
+    if (!found && (found = select_first_of(&near[coll->kind], 1, coll, bytes)) != NULL && !are_near(coll->comm))
         found = NULL;
     if (!found)
-        found = first_of(rules[coll->kind], RULES_MOST, coll, bytes);
+        found = select_first_of(rules[coll->kind], RULES_MOST, coll, bytes);
     assert(found && "the table has a rule for every call");
     return found;
 }

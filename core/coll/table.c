@@ -105,7 +105,7 @@ static int fail_algorithm(const struct pl_json *json, const char *where, enum pl
                  : pl_json_fail(json, MPI_ERR_ARG, where, "the rule has no \"algorithm\"");
 }
 
-static int read_rule(const struct pl_json *json, const char *where, enum pl_coll_kind kind, const json_t *value,
+static int coll_table_read_rule(const struct pl_json *json, const char *where, enum pl_coll_kind kind, const json_t *value,
                      struct pl_coll_rule *rule)
 {
     static const char *const allowed[] = { "ranks", "bytes", "algorithm", NULL };
@@ -146,12 +146,12 @@ static int read_kind(const struct pl_json *json, enum pl_coll_kind kind, const j
         snprintf(where, sizeof where, "%s", pl_coll_name(kind));
         snprintf(index, sizeof index, "%zu", i);
         pl_json_enter(where, sizeof where, index);
-        rc = read_rule(json, where, kind, json_array_get(rules, i), &tables[kind].rules[i]);
+        rc = coll_table_read_rule(json, where, kind, json_array_get(rules, i), &tables[kind].rules[i]);
     }
     return rc;
 }
 
-static int read_file(const char *path)
+static int coll_table_read_file(const char *path)
 {
     const char *allowed[PL_COLL_KINDS + 1] = { NULL };
     struct pl_json json;
@@ -170,7 +170,7 @@ static int read_file(const char *path)
 
 /* --- what others compare ------------------------------------------------------------------------------------------ */
 
-static uint64_t mix(uint64_t sum, const void *data, size_t size)
+static uint64_t coll_table_mix(uint64_t sum, const void *data, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         sum = (sum ^ ((const unsigned char *)data)[i]) * 0x100000001b3u;
@@ -190,18 +190,18 @@ static uint32_t number_of_settings(void)
 {
     uint64_t sum = 0xcbf29ce484222325u;
     bool area = pl_config_bool("coll_shm"), fast = area;
-    sum = mix(sum, &area, sizeof area);
+    sum = coll_table_mix(sum, &area, sizeof area);
     for (int kind = 0; kind < PL_COLL_KINDS; kind++) {
         const struct pl_algorithm *forced = forced_outside((enum pl_coll_kind)kind);
         fast &= !forced && tables[kind].count == 0;
-        sum = mix(sum, &kind, sizeof kind);
+        sum = coll_table_mix(sum, &kind, sizeof kind);
         if (forced)
-            sum = mix(sum, forced->name, strlen(forced->name));
+            sum = coll_table_mix(sum, forced->name, strlen(forced->name));
         for (int i = 0; i < tables[kind].count; i++) {
             const struct pl_coll_rule *rule = &tables[kind].rules[i];
-            sum = mix(sum, &rule->ranks, sizeof rule->ranks);
-            sum = mix(sum, &rule->bytes, sizeof rule->bytes);
-            sum = mix(sum, rule->algorithm->name, strlen(rule->algorithm->name));
+            sum = coll_table_mix(sum, &rule->ranks, sizeof rule->ranks);
+            sum = coll_table_mix(sum, &rule->bytes, sizeof rule->bytes);
+            sum = coll_table_mix(sum, rule->algorithm->name, strlen(rule->algorithm->name));
         }
     }
     uint32_t folded = (uint32_t)(sum ^ sum >> 32);
@@ -219,7 +219,7 @@ int pl_coll_table_open(void)
 {
     const char *path = pl_config_text("coll_table");
     pl_coll_table_close();
-    int rc = *path ? read_file(path) : MPI_SUCCESS;
+    int rc = *path ? coll_table_read_file(path) : MPI_SUCCESS;
     if (rc)
         pl_coll_table_close();
     else

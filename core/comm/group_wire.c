@@ -37,7 +37,7 @@ struct jobs {
     uint32_t count;
 };
 
-static uint32_t index_of(const struct jobs *jobs, int number)
+static uint32_t group_wire_index_of(const struct jobs *jobs, int number)
 {
     uint32_t i = 0;
     while (i < jobs->count && jobs->number[i] != number)
@@ -52,13 +52,13 @@ static int find_jobs(const struct pl_group *group, struct jobs *jobs)
         return pl_fail_memory("the members of a group");
     for (int i = 0; i < group->size; i++) {
         int number = PL_PROC_JOB(pl_group_proc(group, i));
-        if (index_of(jobs, number) == jobs->count)
+        if (group_wire_index_of(jobs, number) == jobs->count)
             jobs->number[jobs->count++] = number;
     }
     return MPI_SUCCESS;
 }
 
-static size_t size_of(const struct pl_group *group, const struct jobs *jobs, const struct card *cards)
+static size_t group_wire_size_of(const struct pl_group *group, const struct jobs *jobs, const struct card *cards)
 {
     size_t size = sizeof(struct head);
     uint64_t key;
@@ -69,7 +69,7 @@ static size_t size_of(const struct pl_group *group, const struct jobs *jobs, con
     return size;
 }
 
-static unsigned char *put(unsigned char *at, const void *data, size_t bytes)
+static unsigned char *group_wire_put(unsigned char *at, const void *data, size_t bytes)
 {
     if (bytes)
         memcpy(at, data, bytes);
@@ -83,23 +83,23 @@ static int write_group(const struct pl_group *group, const struct card *cards, u
     int rc = find_jobs(group, &jobs);
     if (rc)
         return rc;
-    *length = size_of(group, &jobs, cards);
+    *length = group_wire_size_of(group, &jobs, cards);
     unsigned char *at = *wire = pl_malloc(*length);
     if (!at) {
         free(jobs.number);
         return pl_fail_memory("the members of a group");
     }
-    at = put(at, &(struct head){ (uint32_t)group->size, jobs.count }, sizeof(struct head));
+    at = group_wire_put(at, &(struct head){ (uint32_t)group->size, jobs.count }, sizeof(struct head));
     for (uint32_t i = 0; i < jobs.count; i++) {
         struct job job = { .length = 0 };
         const char *name = pl_jobs_name(jobs.number[i], &job.key);
         job.length = (uint32_t)strlen(name);
-        at = put(put(at, &job, sizeof job), name, job.length);
+        at = group_wire_put(group_wire_put(at, &job, sizeof job), name, job.length);
     }
     for (int i = 0; i < group->size; i++) {
         uint64_t proc = pl_group_proc(group, i);
-        struct member member = { index_of(&jobs, PL_PROC_JOB(proc)), PL_PROC_RANK(proc), cards ? cards[i].length : 0 };
-        at = put(put(at, &member, sizeof member), cards ? cards[i].data : NULL, member.length);
+        struct member member = { group_wire_index_of(&jobs, PL_PROC_JOB(proc)), PL_PROC_RANK(proc), cards ? cards[i].length : 0 };
+        at = group_wire_put(group_wire_put(at, &member, sizeof member), cards ? cards[i].data : NULL, member.length);
     }
     free(jobs.number);
     return MPI_SUCCESS;
@@ -130,7 +130,7 @@ struct reader {
     const unsigned char *at, *end;
 };
 
-static const unsigned char *take(struct reader *from, size_t bytes)
+static const unsigned char *group_wire_take(struct reader *from, size_t bytes)
 {
     const unsigned char *at = from->at;
     if ((size_t)(from->end - at) < bytes)
@@ -139,15 +139,15 @@ static const unsigned char *take(struct reader *from, size_t bytes)
     return at;
 }
 
-static bool get(struct reader *from, void *to, size_t bytes)
+static bool group_wire_get(struct reader *from, void *to, size_t bytes)
 {
-    const unsigned char *at = take(from, bytes);
+    const unsigned char *at = group_wire_take(from, bytes);
     if (at)
         memcpy(to, at, bytes);
     return at != NULL;
 }
 
-static int damaged(void)
+static int group_wire_damaged(void)
 {
     return pl_fail(MPI_ERR_OTHER, "the list of another group's members is damaged");
 }
@@ -157,9 +157,9 @@ static int read_jobs(struct reader *from, uint32_t count, int *jobs)
     for (uint32_t i = 0; i < count; i++) {
         struct job job;
         const unsigned char *name;
-        if (!get(from, &job, sizeof job) || job.length > PL_JOB_NAME_MAX || !(name = take(from, job.length)) ||
+        if (!group_wire_get(from, &job, sizeof job) || job.length > PL_JOB_NAME_MAX || !(name = group_wire_take(from, job.length)) ||
             memchr(name, '\0', job.length))
-            return damaged();
+            return group_wire_damaged();
         int rc = pl_jobs_number(job.key, (const char *)name, job.length, &jobs[i]);
         if (rc)
             return rc;
@@ -172,13 +172,13 @@ static int read_members(struct reader *from, const struct head *head, const int 
 {
     for (uint32_t i = 0; i < head->members; i++) {
         struct member member;
-        if (!get(from, &member, sizeof member) || member.job >= head->jobs || member.rank < 0 ||
-            member.length > PL_CARD_MAX || !take(from, member.length) ||
+        if (!group_wire_get(from, &member, sizeof member) || member.job >= head->jobs || member.rank < 0 ||
+            member.length > PL_CARD_MAX || !group_wire_take(from, member.length) ||
             (jobs[member.job] == 0 && member.rank >= pl_process.place.size))
-            return damaged();
+            return group_wire_damaged();
         procs[i] = PL_PROC(jobs[member.job], member.rank);
     }
-    return from->at == from->end ? MPI_SUCCESS : damaged();
+    return from->at == from->end ? MPI_SUCCESS : group_wire_damaged();
 }
 
 bool pl_group_wire_is_networked(const unsigned char *wire, size_t length)
@@ -187,11 +187,11 @@ bool pl_group_wire_is_networked(const unsigned char *wire, size_t length)
     struct head head;
     struct job job;
     struct member member;
-    bool good = get(&from, &head, sizeof head);
+    bool good = group_wire_get(&from, &head, sizeof head);
     for (uint32_t i = 0; good && i < head.jobs; i++)
-        good = get(&from, &job, sizeof job) && take(&from, job.length);
+        good = group_wire_get(&from, &job, sizeof job) && group_wire_take(&from, job.length);
     for (uint32_t i = 0; good && i < head.members; i++) {
-        const unsigned char *card = get(&from, &member, sizeof member) ? take(&from, member.length) : NULL;
+        const unsigned char *card = group_wire_get(&from, &member, sizeof member) ? group_wire_take(&from, member.length) : NULL;
         good = card && pl_engine_card_has(card, member.length, PL_NETWORK);
     }
     return good;
@@ -206,11 +206,11 @@ static int read_av(struct reader from, struct pl_group *group, struct pl_av **av
     *av = pl_av_create(group);
     if (!*av)
         return MPI_ERR_NO_MEM;
-    for (int i = 0; i < group->size && get(&again, &member, sizeof member) && take(&again, member.length); i++)
+    for (int i = 0; i < group->size && group_wire_get(&again, &member, sizeof member) && group_wire_take(&again, member.length); i++)
         bytes += member.length;
     int rc = pl_av_open(*av, bytes);
-    for (int i = 0; rc == MPI_SUCCESS && i < group->size && get(&from, &member, sizeof member); i++)
-        pl_av_add(*av, i, take(&from, member.length), member.length);
+    for (int i = 0; rc == MPI_SUCCESS && i < group->size && group_wire_get(&from, &member, sizeof member); i++)
+        pl_av_add(*av, i, group_wire_take(&from, member.length), member.length);
     if (rc)
         pl_av_release(*av);
     return rc;
@@ -221,9 +221,9 @@ int pl_group_wire_read(struct pl_instance *instance, const unsigned char *wire, 
 {
     struct reader from = { wire, wire + length };
     struct head head;
-    if (!get(&from, &head, sizeof head) || head.members == 0 || head.members > length / sizeof(struct member) ||
+    if (!group_wire_get(&from, &head, sizeof head) || head.members == 0 || head.members > length / sizeof(struct member) ||
         head.jobs > length / sizeof(struct job))
-        return damaged();
+        return group_wire_damaged();
     int *jobs = pl_malloc((head.jobs + 1) * sizeof *jobs);
     uint64_t *procs = pl_malloc(head.members * sizeof *procs);
     int rc = jobs && procs ? read_jobs(&from, head.jobs, jobs) : pl_fail_memory("the members of another group");

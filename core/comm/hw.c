@@ -83,7 +83,7 @@ static void read_path(struct path *path, int node)
 }
 
 /* Is the process confined to this place? */
-static bool is_in(const struct path *path, int node, const struct pl_topology_place *place)
+static bool hw_is_in(const struct path *path, int node, const struct pl_topology_place *place)
 {
     bool in = false;
     for (int l = 0; l < path->count; l++)
@@ -92,18 +92,18 @@ static bool is_in(const struct path *path, int node, const struct pl_topology_pl
 }
 
 /* Which is taken: the largest that not all share. -1: there is none. */
-static int level_of(const struct path *paths, int size, const struct path *own)
+static int hw_level_of(const struct path *paths, int size, const struct path *own)
 {
     for (int level = 0; level < own->count; level++)
         for (int i = 0; i < size; i++)
-            if (!is_in(&paths[i], own->node, &own->place[level]))
+            if (!hw_is_in(&paths[i], own->node, &own->place[level]))
                 return level;
     return -1;
 }
 
 /* All who are in the same place have the same color, the lowest of them. `*color` stays where there is no place. Who
  * does not take part has node -1. */
-static int unguided(struct pl_comm *parent, int node, struct pl_info *info, int *color)
+static int hw_unguided(struct pl_comm *parent, int node, struct pl_info *info, int *color)
 {
     struct path *paths = pl_malloc((size_t)(parent->size + 1) * sizeof *paths), *own = &paths[parent->size];
     if (!paths)
@@ -116,11 +116,11 @@ static int unguided(struct pl_comm *parent, int node, struct pl_info *info, int 
             taken = "mpi_shared_memory";
     if (taken && node >= 0)
         *color = node;
-    int level = rc || taken || node < 0 ? -1 : level_of(paths, parent->size, own);
+    int level = rc || taken || node < 0 ? -1 : hw_level_of(paths, parent->size, own);
     if (level >= 0) {
         taken = own->place[level].type;
         for (int i = parent->size - 1; i >= 0; i--)
-            if (is_in(&paths[i], node, &own->place[level]))
+            if (hw_is_in(&paths[i], node, &own->place[level]))
                 *color = i;
     }
     if (taken && info && node >= 0)
@@ -130,7 +130,7 @@ static int unguided(struct pl_comm *parent, int node, struct pl_info *info, int 
 }
 
 /* A type that is not known here is nobody's. */
-static void guided(const char *type, int node, int *color)
+static void hw_guided(const char *type, int node, int *color)
 {
     if (strcmp(type, "mpi_shared_memory") == 0) {
         *color = node;
@@ -153,7 +153,7 @@ struct wish {
     int type;
 };
 
-static struct wish wish_of(const struct pl_comm *parent, int type, const char *name, const struct pl_group *members)
+static struct wish hw_wish_of(const struct pl_comm *parent, int type, const char *name, const struct pl_group *members)
 {
     struct wish wish;
     memset(&wish, 0, sizeof wish);
@@ -187,7 +187,7 @@ static int exchange_wishes(struct pl_comm *parent, const struct wish *own, int *
 static int find_color(struct pl_comm *parent, int type, struct pl_info *info, const char *pset,
                       const struct pl_group *members, int *color)
 {
-    struct wish wish = wish_of(parent, type, pset, members);
+    struct wish wish = hw_wish_of(parent, type, pset, members);
     int node = 0;
     bool any_unguided = false;
     int rc = pl_comm_node_color(parent, &node);
@@ -196,7 +196,7 @@ static int find_color(struct pl_comm *parent, int type, struct pl_info *info, co
     if (rc)
         return rc;
     if (any_unguided)
-        rc = unguided(parent, type == MPI_COMM_TYPE_HW_UNGUIDED ? node : -1, info, color);
+        rc = hw_unguided(parent, type == MPI_COMM_TYPE_HW_UNGUIDED ? node : -1, info, color);
     char *resource = NULL;
     rc = rc ? rc : pl_info_get(info, RESOURCE_KEY, &resource);
     bool is_guided = type == MPI_COMM_TYPE_HW_GUIDED || type == MPI_COMM_TYPE_RESOURCE_GUIDED;
@@ -205,7 +205,7 @@ static int find_color(struct pl_comm *parent, int type, struct pl_info *info, co
     else if (is_guided && resource && pset)
         rc = pl_fail(MPI_ERR_INFO, RESOURCE_KEY " and mpi_pset_name are both given; allowed is one of them");
     else if (is_guided && resource)
-        guided(resource, node, color);
+        hw_guided(resource, node, color);
     free(resource);
     return rc;
 }

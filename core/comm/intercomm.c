@@ -36,13 +36,13 @@ struct wire {
     unsigned char *data;
 };
 
-static bool less(struct pl_comm_id a, struct pl_comm_id b)
+static bool intercomm_less(struct pl_comm_id a, struct pl_comm_id b)
 {
     return a.home != b.home ? a.home < b.home : a.serial < b.serial;
 }
 
 /* One exchange with the other leader. */
-static int swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t out_bytes, void *in, size_t in_bytes)
+static int intercomm_swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t out_bytes, void *in, size_t in_bytes)
 {
     struct pl_request *send, *recv;
     int rc = pl_coll_irecv(peer, in, (MPI_Count)in_bytes, PL_TYPE_BYTE, rank, tag, &recv);
@@ -58,12 +58,12 @@ static int swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t
 static int swap_groups(struct pl_comm *peer, int remote_leader, int tag, const struct wire *own,
                         struct wire *theirs)
 {
-    int rc = swap(peer, remote_leader, tag, &own->length, sizeof own->length, &theirs->length, sizeof theirs->length);
+    int rc = intercomm_swap(peer, remote_leader, tag, &own->length, sizeof own->length, &theirs->length, sizeof theirs->length);
     if (rc == MPI_SUCCESS && (own->length == 0 || theirs->length == 0))
         rc = own->length ? pl_fail(MPI_ERR_OTHER, "the remote leader failed to describe its group") : MPI_ERR_NO_MEM;
     if (rc == MPI_SUCCESS && !(theirs->data = pl_malloc(theirs->length)))
         rc = pl_fail_memory("the remote group");
-    return rc ? rc : swap(peer, remote_leader, tag, own->data, own->length, theirs->data, theirs->length);
+    return rc ? rc : intercomm_swap(peer, remote_leader, tag, own->data, own->length, theirs->data, theirs->length);
 }
 
 /* All of the local group get what its leader has. */
@@ -83,7 +83,7 @@ static int share_group(struct pl_comm *local, int local_leader, int failed, stru
     return pl_bcast(local, wire->data, (MPI_Count)wire->length, PL_TYPE_BYTE, local_leader);
 }
 
-static bool is_networked(struct pl_comm *comm)
+static bool intercomm_is_networked(struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;
     pl_engine_enter(engine);
@@ -93,18 +93,18 @@ static bool is_networked(struct pl_comm *comm)
 }
 
 /* The leaders meet; then all of the local group know what the other side offers. */
-static int exchange(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
+static int intercomm_exchange(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
                     struct offer offers[2], struct wire *remote)
 {
     bool leads = local->rank == local_leader;
     struct wire own = { 0, NULL };
     size_t length = 0;
     offers[0] = (struct offer){ .id = pl_comm_new_id(), .far = leads && (local->av || peer->av),
-                                .networked = is_networked(local) };
+                                .networked = intercomm_is_networked(local) };
     offers[1] = (struct offer){ .error = MPI_ERR_OTHER };
     tag = pl_comm_user_tag(tag);
     if (leads) {
-        int rc = swap(peer, remote_leader, tag, &offers[0], sizeof offers[0], &offers[1], sizeof offers[1]);
+        int rc = intercomm_swap(peer, remote_leader, tag, &offers[0], sizeof offers[0], &offers[1], sizeof offers[1]);
         offers[1].error = rc;
     }
     int rc = pl_bcast(local, offers, 2 * sizeof *offers, PL_TYPE_BYTE, local_leader);
@@ -140,7 +140,7 @@ static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, st
     return rc;
 }
 
-static int shadow(struct pl_comm *comm, struct pl_comm **made)
+static int intercomm_shadow(struct pl_comm *comm, struct pl_comm **made)
 {
     struct pl_comm_id id;
     int rc = pl_comm_agree(comm, comm->group, pl_comm_next_tag(comm), &id);
@@ -168,7 +168,7 @@ void pl_intercomm_share_loss(struct pl_comm *comm)
     }
 }
 
-static int disjoint(const struct pl_group *a, const struct pl_group *b)
+static int intercomm_disjoint(const struct pl_group *a, const struct pl_group *b)
 {
     for (int i = 0; i < b->size; i++)
         if (pl_group_find(a, pl_group_proc(b, i)) != MPI_UNDEFINED)
@@ -178,19 +178,19 @@ static int disjoint(const struct pl_group *a, const struct pl_group *b)
 }
 
 /* The new communicator: of the remote group, with its addresses where the World's do not do. */
-static int make(struct pl_comm *local, struct pl_group *remote, struct pl_av **av, const struct offer offers[2],
+static int intercomm_make(struct pl_comm *local, struct pl_group *remote, struct pl_av **av, const struct offer offers[2],
                 struct pl_comm **comm)
 {
     struct pl_comm *made;
-    bool first = less(offers[0].id, offers[1].id);
-    int rc = disjoint(local->group, remote);
+    bool first = intercomm_less(offers[0].id, offers[1].id);
+    int rc = intercomm_disjoint(local->group, remote);
     if (rc == MPI_SUCCESS)
         rc = pl_comm_create_with_av(local->instance, local, *av, local->group, remote, offers[!first].id, &made);
     if (rc)
         return rc;
     *av = NULL;
     made->first_group = first;
-    return take_local(made, shadow(local, &made->local), comm);
+    return take_local(made, intercomm_shadow(local, &made->local), comm);
 }
 
 int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
@@ -200,13 +200,13 @@ int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm 
     struct wire wire = { 0, NULL };
     struct pl_group *remote = NULL;
     struct pl_av *av = NULL;
-    int rc = exchange(local, local_leader, peer, remote_leader, tag, offers, &wire);
+    int rc = intercomm_exchange(local, local_leader, peer, remote_leader, tag, offers, &wire);
     if (rc == MPI_SUCCESS) {
         bool far = offers[0].far || offers[1].far;
         rc = pl_group_wire_read(local->instance, wire.data, wire.length, &remote, far ? &av : NULL);
     }
     if (rc == MPI_SUCCESS) {
-        rc = make(local, remote, &av, offers, comm);
+        rc = intercomm_make(local, remote, &av, offers, comm);
         pl_handle_drop(remote);
     }
     pl_av_release(av);
@@ -262,7 +262,7 @@ int pl_intercomm_assemble(struct pl_instance *instance, struct pl_intercomm_part
 
 /* --- split -------------------------------------------------------------------------------------------------------- */
 
-static int part(struct pl_comm *parent, const struct pl_vote *ours, int our_count, const struct pl_vote *theirs,
+static int intercomm_part(struct pl_comm *parent, const struct pl_vote *ours, int our_count, const struct pl_vote *theirs,
                 int their_count, struct pl_comm **comm)
 {
     struct pl_group *local = pl_votes_group(parent->instance, parent->group, ours, our_count);
@@ -302,7 +302,7 @@ int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_com
         int our_count = pl_votes_of_color(ours, parent->size, color),
             their_count = pl_votes_of_color(theirs, parent->remote->size, color);
         if (their_count > 0)
-            rc = part(parent, ours, our_count, theirs, their_count, comm);
+            rc = intercomm_part(parent, ours, our_count, theirs, their_count, comm);
     }
     free(theirs);
     free(ours);
@@ -314,7 +314,7 @@ int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_com
 int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made)
 {
     made->first_group = parent->first_group;
-    int rc = shadow(parent->local, &made->local);
+    int rc = intercomm_shadow(parent->local, &made->local);
     if (rc == MPI_SUCCESS)
         pl_intercomm_share_loss(made);
     return rc;
@@ -322,7 +322,7 @@ int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made)
 
 /* --- merge -------------------------------------------------------------------------------------------------------- */
 
-static struct pl_group *joined(struct pl_comm *comm, const struct pl_group *low, const struct pl_group *high)
+static struct pl_group *intercomm_joined(struct pl_comm *comm, const struct pl_group *low, const struct pl_group *high)
 {
     int size = low->size + high->size;
     uint64_t *procs = pl_malloc((size_t)size * sizeof *procs);
@@ -381,7 +381,7 @@ int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged)
     if (rc)
         return rc;
     bool low = (high != 0) != remote_high ? !high : comm->first_group;
-    struct pl_group *group = low ? joined(comm, comm->group, comm->remote) : joined(comm, comm->remote, comm->group);
+    struct pl_group *group = low ? intercomm_joined(comm, comm->group, comm->remote) : intercomm_joined(comm, comm->remote, comm->group);
     if (!group)
         return MPI_ERR_NO_MEM;
     rc = joined_av(comm, group, &av);

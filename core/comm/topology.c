@@ -19,13 +19,13 @@ struct pl_topology *pl_topology_create(int kind, size_t numbers)
     return topology;
 }
 
-static void set(struct pl_comm *comm, struct pl_topology *topology)
+static void topology_set(struct pl_comm *comm, struct pl_topology *topology)
 {
     comm->topo = topology;
     comm->topology = topology ? topology->kind : MPI_UNDEFINED;
 }
 
-static void release(struct pl_topology *topology)
+static void topology_release(struct pl_topology *topology)
 {
     if (topology && atomic_fetch_sub(&topology->refs, 1) == 1)
         free(topology);
@@ -36,10 +36,10 @@ int pl_topology_attach(int rc, struct pl_topology *topology, struct pl_comm **co
     if (!rc && !topology)
         rc = MPI_ERR_NO_MEM;
     if (!rc) {
-        set(*comm, topology);
+        topology_set(*comm, topology);
         return MPI_SUCCESS;
     }
-    release(topology);
+    topology_release(topology);
     pl_comm_free(*comm);
     *comm = NULL;
     return rc;
@@ -47,14 +47,14 @@ int pl_topology_attach(int rc, struct pl_topology *topology, struct pl_comm **co
 
 void pl_topology_release(struct pl_comm *comm)
 {
-    release(comm->topo);
-    set(comm, NULL);
+    topology_release(comm->topo);
+    topology_set(comm, NULL);
 }
 
 int pl_topology_copy(const struct pl_comm *from, struct pl_comm *to)
 {
     if (from->topo)
         atomic_fetch_add(&((struct pl_topology *)from->topo)->refs, 1);
-    set(to, from->topo);
+    topology_set(to, from->topo);
     return MPI_SUCCESS;
 }

@@ -17,7 +17,7 @@ void pl_cart_coords(const struct pl_topology *topology, int rank, int coords[])
 }
 
 /* A coordinate that may lie outside: wrapped where the dimension is periodic, else -1. */
-static int inside(const struct pl_topology *topology, int dimension, long long coordinate)
+static int cart_inside(const struct pl_topology *topology, int dimension, long long coordinate)
 {
     int extent = topology->dims[dimension];
     if (topology->periods[dimension])
@@ -29,7 +29,7 @@ int pl_cart_rank(const struct pl_topology *topology, const int coords[])
 {
     int rank = 0;
     for (int i = 0; i < topology->ndims; i++) {
-        int coordinate = inside(topology, i, coords[i]);
+        int coordinate = cart_inside(topology, i, coords[i]);
         if (coordinate < 0)
             return MPI_PROC_NULL;
         rank = rank * topology->dims[i] + coordinate;
@@ -39,7 +39,7 @@ int pl_cart_rank(const struct pl_topology *topology, const int coords[])
 
 int pl_cart_shift(const struct pl_topology *topology, int dimension, long long disp)
 {
-    int shifted = inside(topology, dimension, topology->coords[dimension] + disp), rank = 0;
+    int shifted = cart_inside(topology, dimension, topology->coords[dimension] + disp), rank = 0;
     if (shifted < 0)
         return MPI_PROC_NULL;
     for (int i = 0; i < topology->ndims; i++)
@@ -72,7 +72,7 @@ static struct pl_topology *make_topology(int ndims, const int dims[], const int 
 }
 
 /* Makes the communicator of those that have a number in a grid; the others get none. */
-static int make_comm(struct pl_comm *parent, int color, int node, int ndims, const int dims[], const int periods[],
+static int cart_make_comm(struct pl_comm *parent, int color, int node, int ndims, const int dims[], const int periods[],
                      struct pl_comm **comm)
 {
     int nodes = 1, rc = pl_comm_split(parent, node == MPI_UNDEFINED ? MPI_UNDEFINED : color, node, comm);
@@ -126,7 +126,7 @@ int pl_cart_create(struct pl_comm *parent, int ndims, const int dims[], const in
     *comm = NULL;
     if (reorder && nodes > 2)
         rc = reorder_grid(parent, ndims, dims, periods, nodes, &node);
-    int made = make_comm(parent, 0, rc ? MPI_UNDEFINED : node, ndims, dims, periods, comm);
+    int made = cart_make_comm(parent, 0, rc ? MPI_UNDEFINED : node, ndims, dims, periods, comm);
     return rc ? rc : made;
 }
 
@@ -148,7 +148,7 @@ int pl_cart_sub(struct pl_comm *parent, const int remain[], struct pl_comm **com
             color = color * whole->dims[i] + whole->coords[i];
         }
     }
-    rc = make_comm(parent, color, parent->rank, ndims, dims, periods, comm);
+    rc = cart_make_comm(parent, color, parent->rank, ndims, dims, periods, comm);
     free(dims);
     return rc;
 }

@@ -28,7 +28,7 @@ static int root_of(int n, int degree)
 }
 
 /* Writes n as a product of `count` factors from low to high, in rising order. False: there is none. */
-static bool split(int n, int count, int low, int high, int factors[])
+static bool dims_split(int n, int count, int low, int high, int factors[])
 {
     if (count == 1) {
         factors[0] = n;
@@ -37,7 +37,7 @@ static bool split(int n, int count, int low, int high, int factors[])
     if (power_fits(high, count, n - 1)) /* all of them `high` is too little */
         return false;
     for (int f = root_of(n, count); f >= low; f--) {
-        if (n % f == 0 && split(n / f, count - 1, f, high, factors + 1)) {
+        if (n % f == 0 && dims_split(n / f, count - 1, f, high, factors + 1)) {
             factors[0] = f;
             return true;
         }
@@ -60,7 +60,7 @@ void pl_dims_balance(int n, int count, int factors[])
         if (n % low != 0)
             continue;
         trial[0] = low;
-        while (distance > 0 && split(n / low, count - 1, low, distance < n ? low + distance - 1 : n, trial + 1)) {
+        while (distance > 0 && dims_split(n / low, count - 1, low, distance < n ? low + distance - 1 : n, trial + 1)) {
             memcpy(factors, trial, (size_t)count * sizeof *factors);
             distance = factors[count - 1] - low;
         }

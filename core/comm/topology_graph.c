@@ -52,7 +52,7 @@ int pl_graph_create(struct pl_comm *parent, int nnodes, const int index[], const
 
 /* --- distributed: own edges --------------------------------------------------------------------------------------- */
 
-static int *put(int *to, const int *from, int n)
+static int *graph_put(int *to, const int *from, int n)
 {
     if (n > 0 && from)
         memcpy(to, from, (size_t)n * sizeof *to);
@@ -68,10 +68,10 @@ static struct pl_topology *make_adjacency(const struct pl_adjacency *edges)
     topology->indegree = in;
     topology->outdegree = out;
     topology->weighted = edges->weighted;
-    topology->sources = put(topology->numbers, edges->sources, in);
-    topology->source_weights = put(topology->sources + in, edges->source_weights, in);
-    topology->destinations = put(topology->source_weights + in, edges->destinations, out);
-    topology->dest_weights = put(topology->destinations + out, edges->dest_weights, out);
+    topology->sources = graph_put(topology->numbers, edges->sources, in);
+    topology->source_weights = graph_put(topology->sources + in, edges->source_weights, in);
+    topology->destinations = graph_put(topology->source_weights + in, edges->destinations, out);
+    topology->dest_weights = graph_put(topology->destinations + out, edges->dest_weights, out);
     return topology;
 }
 
@@ -126,7 +126,7 @@ static int make_parcel(struct parcel *parcel, int size)
 }
 
 /* Puts each edge into the parcel of both of its ends, once if they are the same. */
-static int pack(struct parcel *parcel, int size, int n, const int sources[], const int degrees[],
+static int graph_pack(struct parcel *parcel, int size, int n, const int sources[], const int degrees[],
                 const int destinations[], const int weights[])
 {
     for (int i = 0, e = 0; i < n; i++)
@@ -149,7 +149,7 @@ static int pack(struct parcel *parcel, int size, int n, const int sources[], con
 
 /* Nobody goes on when one has failed. With *weighted, processes that have edges must agree on it, and decide for those
  * that have none. `weighted` NULL: no matter. */
-static int agree(struct pl_comm *parent, int failed, bool has_edges, bool *weighted)
+static int graph_agree(struct pl_comm *parent, int failed, bool has_edges, bool *weighted)
 {
     bool asks = weighted && has_edges;
     int own[3] = { failed != 0, asks && *weighted, asks && !*weighted }, all[3];
@@ -167,7 +167,7 @@ static int agree(struct pl_comm *parent, int failed, bool has_edges, bool *weigh
     return MPI_SUCCESS;
 }
 
-static int exchange(struct pl_comm *parent, const struct parcel *out, struct parcel *in)
+static int graph_exchange(struct pl_comm *parent, const struct parcel *out, struct parcel *in)
 {
     const struct pl_type *number = pl_type_predefined((uintptr_t)MPI_INT);
     struct pl_coll counts = {
@@ -182,7 +182,7 @@ static int exchange(struct pl_comm *parent, const struct parcel *out, struct par
     };
     int rc = pl_coll_run(&counts);
     int failed = rc ? rc : lay_out(in, parent->size);
-    rc = agree(parent, failed, false, NULL);
+    rc = graph_agree(parent, failed, false, NULL);
     if (rc)
         return rc;
     MPI_Count *sizes = pl_malloc(4 * (size_t)parent->size * sizeof *sizes);
@@ -253,10 +253,10 @@ int pl_dist_graph_create(struct pl_comm *parent, int n, const int sources[], con
     if (!rc)
         rc = make_parcel(&in, parent->size);
     if (!rc)
-        rc = pack(&out, parent->size, n, sources, degrees, destinations, weights);
-    rc = agree(parent, rc, out.total > 0, &weighted);
+        rc = graph_pack(&out, parent->size, n, sources, degrees, destinations, weights);
+    rc = graph_agree(parent, rc, out.total > 0, &weighted);
     if (!rc)
-        rc = exchange(parent, &out, &in);
+        rc = graph_exchange(parent, &out, &in);
     if (!rc)
         rc = pl_comm_create_members(parent, parent->group, comm);
     if (!rc)

@@ -18,19 +18,19 @@
 
 enum { BETWEEN_MACHINES = 100, BETWEEN_PARTS = 1 };
 
-static int distance(struct pl_location a, struct pl_location b)
+static int reorder_distance(struct pl_location a, struct pl_location b)
 {
     return a.node != b.node ? BETWEEN_MACHINES : a.part != b.part ? BETWEEN_PARTS : 0;
 }
 
 /* What all edges cost when node i is at where[process[i]]. */
-static long long cost(int nnodes, const int index[], const int edges[], const struct pl_location where[],
+static long long reorder_cost(int nnodes, const int index[], const int edges[], const struct pl_location where[],
                       const int process[])
 {
     long long sum = 0;
     for (int i = 0; i < nnodes; i++)
         for (int e = pl_graph_first(index, i); e < index[i]; e++)
-            sum += distance(where[process[i]], where[process[edges[e]]]);
+            sum += reorder_distance(where[process[i]], where[process[edges[e]]]);
     return sum;
 }
 
@@ -42,7 +42,7 @@ struct state {
     int met;       /* when it became a neighbor of any node that is taken */
 };
 
-static bool earlier(const struct state *a, const struct state *b)
+static bool reorder_earlier(const struct state *a, const struct state *b)
 {
     return a->by_cma != b->by_cma ? a->by_cma < b->by_cma : a->met < b->met;
 }
@@ -53,19 +53,19 @@ static int next_node(int nnodes, const struct state state[], bool blocks)
     for (int i = 0; i < nnodes; i++)
         if (!state[i].taken &&
             (best < 0 || state[i].neighbors > state[best].neighbors ||
-             (blocks && state[i].neighbors == state[best].neighbors && earlier(&state[i], &state[best]))))
+             (blocks && state[i].neighbors == state[best].neighbors && reorder_earlier(&state[i], &state[best]))))
             best = i;
     return best;
 }
 
 /* order[]: the processes, those of one place together. Writes which process each node gets. */
-static void grow(int nnodes, const int index[], const int edges[], const struct pl_location where[], const int order[],
+static void reorder_grow(int nnodes, const int index[], const int edges[], const struct pl_location where[], const int order[],
                  bool blocks, struct state state[], int process[])
 {
     for (int i = 0; i < nnodes; i++)
         state[i] = (struct state){ .met = INT32_MAX };
     for (int i = 0; i < nnodes; i++) {
-        bool first = i == 0 || distance(where[order[i]], where[order[i - 1]]) > 0;
+        bool first = i == 0 || reorder_distance(where[order[i]], where[order[i - 1]]) > 0;
         for (int k = 0; first && k < nnodes; k++) {
             state[k].neighbors = 0;
             state[k].by_cma = INT32_MAX;
@@ -106,7 +106,7 @@ struct work {
     int *order, *process;
 };
 
-static void search(int nnodes, const int index[], const int edges[], const struct pl_location where[],
+static void reorder_search(int nnodes, const int index[], const int edges[], const struct pl_location where[],
                    const struct work *work, long long best, int placed[])
 {
     for (int i = 0; i < nnodes; i++)
@@ -115,8 +115,8 @@ static void search(int nnodes, const int index[], const int edges[], const struc
     for (int i = 0; i < nnodes; i++)
         work->order[i] = work->candidates[i].process;
     for (int blocks = 0; blocks < 2; blocks++) {
-        grow(nnodes, index, edges, where, work->order, blocks, work->state, work->process);
-        long long now = cost(nnodes, index, edges, where, work->process);
+        reorder_grow(nnodes, index, edges, where, work->order, blocks, work->state, work->process);
+        long long now = reorder_cost(nnodes, index, edges, where, work->process);
         if (now >= best)
             continue;
         best = now;
@@ -129,7 +129,7 @@ int pl_reorder(int nnodes, const int index[], const int edges[], const struct pl
 {
     for (int i = 0; i < nnodes; i++)
         placed[i] = i;
-    long long now = cost(nnodes, index, edges, where, placed);
+    long long now = reorder_cost(nnodes, index, edges, where, placed);
     if (now == 0)
         return MPI_SUCCESS;
     size_t n = (size_t)nnodes;
@@ -141,7 +141,7 @@ int pl_reorder(int nnodes, const int index[], const int edges[], const struct pl
     };
     bool room = work.candidates && work.state && work.order && work.process;
     if (room)
-        search(nnodes, index, edges, where, &work, now, placed);
+        reorder_search(nnodes, index, edges, where, &work, now, placed);
     free(work.candidates);
     free(work.state);
     free(work.order);

@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 
-static int too_large(void)
+static int array_too_large(void)
 {
     return pl_fail(MPI_ERR_VALUE_TOO_LARGE, "the array's extent does not fit into MPI_Count");
 }
@@ -32,7 +32,7 @@ static int walk_on(struct walk *walk, struct pl_shape_list *list, MPI_Count size
     pl_shape_release(&walk->shape);
     int err = pl_shape_list_finish(list, &walk->shape);
     if (!err && __builtin_mul_overflow(walk->row, size, &walk->row))
-        err = too_large();
+        err = array_too_large();
     return err;
 }
 
@@ -42,7 +42,7 @@ static int walk_select(const struct walk *walk, struct pl_shape_list *list, MPI_
 {
     MPI_Count offset, stride;
     if (__builtin_mul_overflow(start, walk->row, &offset) || __builtin_mul_overflow(period, walk->row, &stride))
-        return too_large();
+        return array_too_large();
     struct pl_shape block = { 0 }, blocks = { 0 };
     int err = pl_shape_repeat(&walk->shape, length, (MPI_Aint)walk->row, &block);
     if (!err)

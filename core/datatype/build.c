@@ -14,14 +14,14 @@ struct places {
     MPI_Count low, high;
 };
 
-static int too_large(void)
+static int build_too_large(void)
 {
     return pl_fail(MPI_ERR_VALUE_TOO_LARGE, "the datatype's extent does not fit into MPI_Count");
 }
 
-static int multiply(MPI_Count a, MPI_Count b, MPI_Count *product)
+static int build_multiply(MPI_Count a, MPI_Count b, MPI_Count *product)
 {
-    return __builtin_mul_overflow(a, b, product) ? too_large() : MPI_SUCCESS;
+    return __builtin_mul_overflow(a, b, product) ? build_too_large() : MPI_SUCCESS;
 }
 
 /* The same places `count` (> 0) times, `stride` apart. */
@@ -31,19 +31,19 @@ static int repeat_places(struct places *places, MPI_Count count, MPI_Count strid
     if (__builtin_mul_overflow(count - 1, stride, &cma) ||
         __builtin_add_overflow(*(cma < 0 ? &places->low : &places->high), cma,
                                cma < 0 ? &places->low : &places->high))
-        return too_large();
+        return build_too_large();
     return MPI_SUCCESS;
 }
 
 /* Lets the draft's bounds include those of a marked type at these places. */
-static int mark(struct pl_draft *draft, const struct pl_type *type, struct places places)
+static int build_mark(struct pl_draft *draft, const struct pl_type *type, struct places places)
 {
     if (!type->marked)
         return MPI_SUCCESS;
     MPI_Count low, high;
     if (__builtin_add_overflow(places.low, type->lb, &low) ||
         __builtin_add_overflow(places.high, type->lb + type->extent, &high))
-        return too_large();
+        return build_too_large();
     draft->lb = draft->marked && draft->lb < low ? draft->lb : low;
     draft->ub = draft->marked && draft->ub > high ? draft->ub : high;
     draft->marked = true;
@@ -62,7 +62,7 @@ static int draft_blocks(MPI_Count count, MPI_Count length, MPI_Count stride, con
     if (!err)
         err = repeat_places(&places, count, stride);
     if (!err)
-        err = mark(draft, old, places);
+        err = build_mark(draft, old, places);
     if (!err)
         err = pl_shape_repeat(&element, length, (MPI_Aint)old->extent, &block);
     if (!err)
@@ -79,7 +79,7 @@ static int draft_contiguous(const struct pl_type_envelope *e, struct pl_draft *d
 static int draft_vector(const struct pl_type_envelope *e, struct pl_draft *draft)
 {
     MPI_Count stride;
-    int err = multiply(pl_envelope_get(e, 2), e->type[0]->extent, &stride);
+    int err = build_multiply(pl_envelope_get(e, 2), e->type[0]->extent, &stride);
     return err ? err : draft_blocks(pl_envelope_get(e, 0), pl_envelope_get(e, 1), stride, e->type[0], draft);
 }
 
@@ -97,14 +97,14 @@ struct collector {
     struct pl_shape block;
 };
 
-static int collect(struct collector *collector, MPI_Count displacement, MPI_Count length, const struct pl_type *type)
+static int build_collect(struct collector *collector, MPI_Count displacement, MPI_Count length, const struct pl_type *type)
 {
     if (length == 0)
         return MPI_SUCCESS;
     struct places places = { displacement, displacement };
     int err = repeat_places(&places, length, type->extent);
     if (!err)
-        err = mark(collector->draft, type, places);
+        err = build_mark(collector->draft, type, places);
     if (!err && (type != collector->type || length != collector->length)) {
         struct pl_shape element = pl_type_shape(type);
         pl_shape_release(&collector->block);
@@ -115,7 +115,7 @@ static int collect(struct collector *collector, MPI_Count displacement, MPI_Coun
     return err ? err : pl_shape_list_add(&collector->list, (MPI_Aint)displacement, &collector->block);
 }
 
-static int finish(struct collector *collector, int err)
+static int build_finish(struct collector *collector, int err)
 {
     pl_shape_release(&collector->block);
     if (!err)
@@ -132,11 +132,11 @@ static int draft_indexed(const struct pl_type_envelope *e, bool equal_lengths, M
     int err = MPI_SUCCESS;
     for (size_t i = 0; i < count && !err; i++) {
         MPI_Count displacement;
-        err = multiply(pl_envelope_get(e, displacements + i), unit, &displacement);
+        err = build_multiply(pl_envelope_get(e, displacements + i), unit, &displacement);
         if (!err)
-            err = collect(&collector, displacement, pl_envelope_get(e, equal_lengths ? 1 : 1 + i), e->type[0]);
+            err = build_collect(&collector, displacement, pl_envelope_get(e, equal_lengths ? 1 : 1 + i), e->type[0]);
     }
-    return finish(&collector, err);
+    return build_finish(&collector, err);
 }
 
 /* lengths[count], displacements[count], types[count] */
@@ -146,15 +146,15 @@ static int draft_struct(const struct pl_type_envelope *e, struct pl_draft *draft
     size_t count = (size_t)pl_envelope_get(e, 0);
     int err = MPI_SUCCESS;
     for (size_t i = 0; i < count && !err; i++)
-        err = collect(&collector, pl_envelope_get(e, 1 + count + i), pl_envelope_get(e, 1 + i), e->type[i]);
-    return finish(&collector, err);
+        err = build_collect(&collector, pl_envelope_get(e, 1 + count + i), pl_envelope_get(e, 1 + i), e->type[i]);
+    return build_finish(&collector, err);
 }
 
 static int draft_copy(const struct pl_type *old, struct pl_draft *draft)
 {
     draft->shape = pl_type_shape(old);
     pl_layout_retain(draft->shape.layout);
-    return mark(draft, old, (struct places){ 0, 0 });
+    return build_mark(draft, old, (struct places){ 0, 0 });
 }
 
 static int draft_resized(const struct pl_type_envelope *e, struct pl_draft *draft)
@@ -163,10 +163,10 @@ static int draft_resized(const struct pl_type_envelope *e, struct pl_draft *draf
     pl_layout_retain(draft->shape.layout);
     draft->marked = true;
     draft->lb = pl_envelope_get(e, 0);
-    return __builtin_add_overflow(draft->lb, pl_envelope_get(e, 1), &draft->ub) ? too_large() : MPI_SUCCESS;
+    return __builtin_add_overflow(draft->lb, pl_envelope_get(e, 1), &draft->ub) ? build_too_large() : MPI_SUCCESS;
 }
 
-static int draft(const struct pl_type_envelope *e, struct pl_draft *result)
+static int build_draft(const struct pl_type_envelope *e, struct pl_draft *result)
 {
     switch (e->combiner) {
     case MPI_COMBINER_DUP:            return draft_copy(e->type[0], result);
@@ -221,15 +221,15 @@ static int set_bounds(struct pl_type *type, const struct pl_draft *from)
     type->marked = from->marked;
     type->lb = from->marked ? from->lb : from->shape.low;
     if (from->marked)
-        return __builtin_sub_overflow(from->ub, from->lb, &type->extent) ? too_large() : MPI_SUCCESS;
+        return __builtin_sub_overflow(from->ub, from->lb, &type->extent) ? build_too_large() : MPI_SUCCESS;
     MPI_Count padding = -from->shape.span & (type->align - 1);
-    return __builtin_add_overflow(from->shape.span, padding, &type->extent) ? too_large() : MPI_SUCCESS;
+    return __builtin_add_overflow(from->shape.span, padding, &type->extent) ? build_too_large() : MPI_SUCCESS;
 }
 
 int pl_type_build(struct pl_type_envelope *envelope, struct pl_type **result)
 {
     struct pl_draft drafted = { .marked = false };
-    int err = draft(envelope, &drafted);
+    int err = build_draft(envelope, &drafted);
     if (err)
         goto release_draft;
     struct pl_type *type = pl_object_create(PL_DATATYPE);

@@ -97,7 +97,7 @@ ALWAYS_INLINE void move_runs_to(size_t bytes, size_t n, char *mem, MPI_Aint stri
     }
 }
 
-static void move_runs(size_t bytes, size_t n, char *mem, MPI_Aint stride, char *packed, size_t pitch, bool pack)
+static void cursor_move_runs(size_t bytes, size_t n, char *mem, MPI_Aint stride, char *packed, size_t pitch, bool pack)
 {
     if (pack)
         move_runs_to(bytes, n, mem, stride, packed, pitch, true);
@@ -200,7 +200,7 @@ static void move_many(const struct pl_type_layout *layout, size_t size, size_t n
         if (n == 1)
             move_block(mem, packed, size, pack);
         else
-            move_runs(size, n, mem, stride, packed, pitch, pack);
+            cursor_move_runs(size, n, mem, stride, packed, pitch, pack);
         return;
     }
     bool tiled = n >= 4 && layout->count < TILE_PIECES && layout->count < n && size < TILE_ELEMENT;

@@ -23,13 +23,13 @@ struct number {
     size_t native, external; /* bytes; equal if the form is SAME or X87 */
 };
 
-static bool is(const struct pl_type *element, MPI_Datatype constant)
+static bool external_is(const struct pl_type *element, MPI_Datatype constant)
 {
     return element == pl_type_predefined((uintptr_t)constant);
 }
 
 /* `element` is a predefined type that is no pair. */
-static struct number number_of(const struct pl_type *element)
+static struct number external_number_of(const struct pl_type *element)
 {
     size_t size = (size_t)element->size;
     switch (element->basic) {
@@ -42,9 +42,9 @@ static struct number number_of(const struct pl_type *element)
     case PL_F80: case PL_C160:
         return (struct number){ X87, 16, 16 };
     case PL_I64:
-        return is(element, MPI_LONG) ? (struct number){ SIGNED, size, 4 } : (struct number){ SAME, size, size };
+        return external_is(element, MPI_LONG) ? (struct number){ SIGNED, size, 4 } : (struct number){ SAME, size, size };
     case PL_U64:
-        return is(element, MPI_UNSIGNED_LONG) ? (struct number){ UNSIGNED, size, 4 }
+        return external_is(element, MPI_UNSIGNED_LONG) ? (struct number){ UNSIGNED, size, 4 }
                                                    : (struct number){ SAME, size, size };
     default:
         return (struct number){ SAME, size, size };
@@ -53,11 +53,11 @@ static struct number number_of(const struct pl_type *element)
 
 static MPI_Count signature_size(const struct pl_type_signature *signature);
 
-static MPI_Count element_size(const struct pl_type *element)
+static MPI_Count external_element_size(const struct pl_type *element)
 {
     if (element->signature)
         return signature_size(element->signature);
-    struct number number = number_of(element);
+    struct number number = external_number_of(element);
     return element->size / (MPI_Count)number.native * (MPI_Count)number.external;
 }
 
@@ -66,7 +66,7 @@ static MPI_Count signature_size(const struct pl_type_signature *signature)
     MPI_Count size = 0;
     for (size_t i = 0; i < signature->count; i++) {
         const struct pl_signature_item *item = &signature->items[i];
-        size += item->repeat * (item->nested ? signature_size(item->nested) : element_size(item->element));
+        size += item->repeat * (item->nested ? signature_size(item->nested) : external_element_size(item->element));
     }
     return size;
 }
@@ -76,7 +76,7 @@ MPI_Count pl_external_size(const struct pl_type *type)
     if (type->size == 0)
         return 0;
     if (type->element)
-        return type->size / type->element->size * element_size(type->element);
+        return type->size / type->element->size * external_element_size(type->element);
     return type->size / type->signature->size * signature_size(type->signature);
 }
 
@@ -205,10 +205,10 @@ struct conversion {
     bool pack;
 };
 
-static bool convert(void *context, const struct pl_type *element, MPI_Count elements)
+static bool external_convert(void *context, const struct pl_type *element, MPI_Count elements)
 {
     struct conversion *conversion = context;
-    struct number number = number_of(element);
+    struct number number = external_number_of(element);
     size_t left = (size_t)(elements * element->size);
     bool last = false; /* there is no room for more */
     unsigned char native[CHUNK]; /* a multiple of every element's size */
@@ -237,7 +237,7 @@ void pl_external_pack(const void *buf, MPI_Count count, const struct pl_type *ty
 {
     struct conversion conversion = { .packed = packed, .room = SIZE_MAX, .pack = true };
     pl_cursor_init(&conversion.cursor, buf, count, type);
-    pl_signature_walk(type, count, convert, &conversion);
+    pl_signature_walk(type, count, external_convert, &conversion);
 }
 
 void pl_external_unpack(const void *packed, void *buf, MPI_Count count, const struct pl_type *type)
@@ -249,5 +249,5 @@ void pl_external_unpack_some(const void *packed, size_t bytes, void *buf, MPI_Co
 {
     struct conversion conversion = { .packed = (unsigned char *)packed, .room = bytes, .pack = false };
     pl_cursor_init(&conversion.cursor, buf, count, type);
-    pl_signature_walk(type, count, convert, &conversion);
+    pl_signature_walk(type, count, external_convert, &conversion);
 }

@@ -74,7 +74,7 @@ static int make_loop(const struct pl_type_layout *piece, size_t piece_size, size
     return MPI_SUCCESS;
 }
 
-static int too_large(void)
+static int layout_too_large(void)
 {
     return pl_fail(MPI_ERR_VALUE_TOO_LARGE, "the datatype's size or extent does not fit into MPI_Count");
 }
@@ -95,14 +95,14 @@ int pl_shape_repeat(const struct pl_shape *shape, MPI_Count count, MPI_Aint stri
         cma == INTPTR_MIN || __builtin_add_overflow(shape->span, cma < 0 ? -cma : cma, &whole.span) ||
         __builtin_add_overflow(shape->low, cma < 0 ? cma : 0, &whole.low) ||
         __builtin_add_overflow(whole.low, whole.span, &cma))
-        return too_large();
+        return layout_too_large();
     int err = make_loop(shape->layout, (size_t)shape->size, (size_t)count, stride, &whole.layout);
     if (!err)
         *result = whole;
     return err;
 }
 
-static int make_room(struct pl_shape_list *list)
+static int layout_make_room(struct pl_shape_list *list)
 {
     if (list->count + 1 < list->room)
         return MPI_SUCCESS;
@@ -116,14 +116,14 @@ static int make_room(struct pl_shape_list *list)
 }
 
 /* One more piece behind the others, or the last run gets longer. */
-static int append(struct pl_shape_list *list, MPI_Aint at, const struct pl_type_layout *layout, size_t size)
+static int layout_append(struct pl_shape_list *list, MPI_Aint at, const struct pl_type_layout *layout, size_t size)
 {
     struct pl_part *last = list->count ? &list->parts[list->count - 1] : NULL;
     if (!layout && last && !last->layout && last->at + (MPI_Aint)((size_t)list->size - last->before) == at) {
         list->size += (MPI_Count)size;
         return MPI_SUCCESS;
     }
-    int err = make_room(list);
+    int err = layout_make_room(list);
     if (err)
         return err;
     list->parts[list->count++] = (struct pl_part){ at, (size_t)list->size, pl_layout_retain(layout) };
@@ -132,26 +132,26 @@ static int append(struct pl_shape_list *list, MPI_Aint at, const struct pl_type_
 }
 
 /* Whether a node is small enough to be replaced by its pieces. */
-static bool splices(const struct pl_shape_list *list, const struct pl_type_layout *node)
+static bool layout_splices(const struct pl_shape_list *list, const struct pl_type_layout *node)
 {
     if (!node || list->count + node->count > LIST_FLAT)
         return false;
     return node->kind == PL_LAYOUT_LIST ? node->count <= SPLICE_LIST : !node->piece && node->count <= SPLICE_REPEAT;
 }
 
-static int splice(struct pl_shape_list *list, MPI_Aint at, const struct pl_type_layout *node)
+static int layout_splice(struct pl_shape_list *list, MPI_Aint at, const struct pl_type_layout *node)
 {
     int err = MPI_SUCCESS;
     for (size_t i = 0; i < node->count && !err; i++)
         switch (node->kind) {
         case PL_LAYOUT_LOOP:
-            err = append(list, at + node->first + (MPI_Aint)i * node->stride, NULL, node->piece_size);
+            err = layout_append(list, at + node->first + (MPI_Aint)i * node->stride, NULL, node->piece_size);
             break;
         case PL_LAYOUT_BLOCKS:
-            err = append(list, at + node->at[i], NULL, node->piece_size);
+            err = layout_append(list, at + node->at[i], NULL, node->piece_size);
             break;
         case PL_LAYOUT_LIST:
-            err = append(list, at + node->parts[i].at, node->parts[i].layout,
+            err = layout_append(list, at + node->parts[i].at, node->parts[i].layout,
                          node->parts[i + 1].before - node->parts[i].before);
             break;
         }
@@ -166,7 +166,7 @@ int pl_shape_list_add(struct pl_shape_list *list, MPI_Aint displacement, const s
     MPI_Count size;
     if (__builtin_add_overflow(displacement, shape->low, &low) || __builtin_add_overflow(low, shape->span, &high) ||
         __builtin_add_overflow(list->size, shape->size, &size))
-        return too_large();
+        return layout_too_large();
     if (list->count) {
         list->low = low < list->low ? low : list->low;
         list->high = high > list->high ? high : list->high;
@@ -175,9 +175,9 @@ int pl_shape_list_add(struct pl_shape_list *list, MPI_Aint displacement, const s
         list->high = high;
     }
     if (__builtin_sub_overflow(list->high, list->low, &ignored))
-        return too_large();
-    return splices(list, shape->layout) ? splice(list, low, shape->layout)
-                                        : append(list, low, shape->layout, (size_t)shape->size);
+        return layout_too_large();
+    return layout_splices(list, shape->layout) ? layout_splice(list, low, shape->layout)
+                                        : layout_append(list, low, shape->layout, (size_t)shape->size);
 }
 
 static size_t part_size(const struct pl_shape_list *list, size_t i)

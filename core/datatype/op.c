@@ -33,7 +33,7 @@ struct pl_op pl_ops[PL_OP_NUMBERS] = {
     OPERATION(0x3d, MPI_NO_OP, NULL),
 };
 
-static bool is_op(const struct pl_op *op, MPI_Op constant)
+static bool op_is_op(const struct pl_op *op, MPI_Op constant)
 {
     return (uintptr_t)op->obj.abi == (uintptr_t)constant;
 }
@@ -121,6 +121,6 @@ void pl_op_apply(const struct pl_op *op, const void *in, void *inout, MPI_Count 
         pl_op_loc_pairs(type, op->kernels == &pl_kernels_minloc ? 1 : -1, in, inout, (size_t)count);
     else if (op->kernels)
         op->kernels->loop[type->basic](in, inout, inout, (size_t)count);
-    else if (is_op(op, MPI_REPLACE))
+    else if (op_is_op(op, MPI_REPLACE))
         pl_type_copy(in, count, type, inout, count, type);
 }

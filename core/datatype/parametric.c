@@ -33,7 +33,7 @@ static bool same_envelope(const struct pl_type_envelope *a, const struct pl_type
     return true;
 }
 
-static struct pl_type *find(const struct pl_type_envelope *envelope)
+static struct pl_type *parametric_find(const struct pl_type_envelope *envelope)
 {
     for (size_t i = 0; i < permanent.count; i++)
         if (same_envelope(permanent.types[i]->envelope, envelope))
@@ -41,7 +41,7 @@ static struct pl_type *find(const struct pl_type_envelope *envelope)
     return NULL;
 }
 
-static bool make_room(void)
+static bool parametric_make_room(void)
 {
     if (permanent.count < permanent.room)
         return true;
@@ -56,15 +56,15 @@ static bool make_room(void)
 
 /* The type with this envelope: the one that is there, or a new one, which `fill` makes from the envelope. Steals the
  * envelope. */
-static int get(struct pl_type_envelope *envelope, int (*fill)(struct pl_type *type, const void *context),
+static int parametric_get(struct pl_type_envelope *envelope, int (*fill)(struct pl_type *type, const void *context),
                const void *context, struct pl_type **result)
 {
     int err = MPI_SUCCESS;
     pl_lock_take(&lock);
-    *result = find(envelope);
+    *result = parametric_find(envelope);
     if (*result)
         goto drop_lock;
-    struct pl_type *type = make_room() ? pl_object_create(PL_DATATYPE) : NULL;
+    struct pl_type *type = parametric_make_room() ? pl_object_create(PL_DATATYPE) : NULL;
     if (!type) {
         err = pl_fail_memory("a predefined datatype");
         goto drop_lock;
@@ -164,7 +164,7 @@ int pl_type_f90(int combiner, int precision, int range, struct pl_type **type)
     if (!integer)
         pl_envelope_put(envelope, precision);
     pl_envelope_put(envelope, range);
-    return get(envelope, fill_alike, pl_type_predefined((uintptr_t)named), type);
+    return parametric_get(envelope, fill_alike, pl_type_predefined((uintptr_t)named), type);
 }
 
 /* --- pairs of value and index --- */
@@ -258,5 +258,5 @@ int pl_type_value_index(struct pl_type *value, struct pl_type *index, struct pl_
         return MPI_ERR_NO_MEM;
     pl_envelope_put_type(envelope, value);
     pl_envelope_put_type(envelope, index);
-    return get(envelope, fill_pair, parts, type);
+    return parametric_get(envelope, fill_pair, parts, type);
 }

@@ -69,7 +69,7 @@ static size_t put_type(struct pl_signature_item *items, size_t n, const struct p
 }
 
 /* The items of a struct; at most SPLICE_ITEMS for each type up to the limit, one for each after it. */
-static struct pl_type_signature *collect(size_t count, const MPI_Count counts[], struct pl_type *const types[])
+static struct pl_type_signature *signature_collect(size_t count, const MPI_Count counts[], struct pl_type *const types[])
 {
     size_t room = count + FLAT_ITEMS + SPLICE_ITEMS + 1;
     struct pl_type_signature *signature = pl_malloc(sizeof *signature + room * sizeof signature->items[0]);
@@ -90,7 +90,7 @@ static struct pl_type_signature *collect(size_t count, const MPI_Count counts[],
 
 int pl_signature_of_struct(size_t count, const MPI_Count counts[], struct pl_type *const types[], struct pl_type *type)
 {
-    struct pl_type_signature *signature = collect(count, counts, types);
+    struct pl_type_signature *signature = signature_collect(count, counts, types);
     if (!signature)
         return MPI_ERR_NO_MEM;
     if (signature->count <= 1) { /* of one kind: that kind's own */
@@ -113,7 +113,7 @@ int pl_signature_of_struct(size_t count, const MPI_Count counts[], struct pl_typ
 }
 
 /* The first `bytes` bytes of repetitions of an item: their basic elements; what is left over goes into `rest`. */
-static MPI_Count count_elements(const struct pl_signature_item *item, MPI_Count bytes, MPI_Count *rest)
+static MPI_Count signature_count_elements(const struct pl_signature_item *item, MPI_Count bytes, MPI_Count *rest)
 {
     MPI_Count elements = 0;
     for (;;) {
@@ -138,7 +138,7 @@ MPI_Count pl_type_elements(const struct pl_type *type, MPI_Count bytes)
     if (type->size == 0)
         return bytes == 0 ? 0 : MPI_UNDEFINED;
     struct pl_signature_item item = item_of(type, 1);
-    MPI_Count rest, elements = count_elements(&item, bytes, &rest);
+    MPI_Count rest, elements = signature_count_elements(&item, bytes, &rest);
     return rest == 0 ? elements : MPI_UNDEFINED;
 }
 
@@ -170,14 +170,14 @@ MPI_Count pl_type_element_bytes(const struct pl_type *type, MPI_Count elements)
 
 typedef bool visit_function(void *context, const struct pl_type *element, MPI_Count elements);
 
-static bool walk(const struct pl_signature_item *item, MPI_Count repeat, visit_function *visit, void *context)
+static bool signature_walk(const struct pl_signature_item *item, MPI_Count repeat, visit_function *visit, void *context)
 {
     const struct pl_type_signature *inner = item->nested ? item->nested : item->element->signature;
     if (!inner)
         return visit(context, item->element, repeat);
     for (MPI_Count i = 0; i < repeat; i++)
         for (size_t j = 0; j < inner->count; j++)
-            if (!walk(&inner->items[j], inner->items[j].repeat, visit, context))
+            if (!signature_walk(&inner->items[j], inner->items[j].repeat, visit, context))
                 return false;
     return true;
 }
@@ -187,5 +187,5 @@ void pl_signature_walk(const struct pl_type *type, MPI_Count count, visit_functi
     if (type->size == 0 || count == 0)
         return;
     struct pl_signature_item item = item_of(type, count);
-    walk(&item, item.repeat, visit, context);
+    signature_walk(&item, item.repeat, visit, context);
 }

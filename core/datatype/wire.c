@@ -49,7 +49,7 @@ static void put_byte(struct writer *to, unsigned char byte)
     wire->bytes[wire->length++] = byte;
 }
 
-static void put_number(struct writer *to, uint64_t number)
+static void type_wire_put_number(struct writer *to, uint64_t number)
 {
     for (; number >= 0x80; number >>= 7)
         put_byte(to, (unsigned char)(number | 0x80));
@@ -58,7 +58,7 @@ static void put_number(struct writer *to, uint64_t number)
 
 static void put_signed(struct writer *to, int64_t number)
 {
-    put_number(to, (uint64_t)number << 1 ^ (uint64_t)(number >> 63));
+    type_wire_put_number(to, (uint64_t)number << 1 ^ (uint64_t)(number >> 63));
 }
 
 static struct written *slot_of(const struct writer *to, const struct pl_type_layout *node)
@@ -71,7 +71,7 @@ static struct written *slot_of(const struct writer *to, const struct pl_type_lay
     }
 }
 
-static bool make_room(struct writer *to)
+static bool type_wire_make_room(struct writer *to)
 {
     if (2 * to->nodes < to->room)
         return true;
@@ -92,9 +92,9 @@ static bool make_room(struct writer *to)
 
 static void put_piece(struct writer *to, const struct pl_type_layout *piece, size_t size)
 {
-    put_number(to, piece ? to->nodes - slot_of(to, piece)->number : 0);
+    type_wire_put_number(to, piece ? to->nodes - slot_of(to, piece)->number : 0);
     if (!piece)
-        put_number(to, size);
+        type_wire_put_number(to, size);
 }
 
 static void put_node(struct writer *to, const struct pl_type_layout *node)
@@ -102,7 +102,7 @@ static void put_node(struct writer *to, const struct pl_type_layout *node)
     put_byte(to, (unsigned char)node->kind);
     if (node->kind != PL_LAYOUT_LIST)
         put_piece(to, node->piece, node->piece_size);
-    put_number(to, node->count);
+    type_wire_put_number(to, node->count);
     if (node->kind == PL_LAYOUT_LOOP)
         put_signed(to, node->stride);
     MPI_Aint before = 0;
@@ -132,7 +132,7 @@ static unsigned write_node(struct writer *to, const struct pl_type_layout *node,
     if (!to->err && (above >= PL_TYPE_WIRE_DEPTH || height >= PL_TYPE_WIRE_DEPTH))
         to->err = pl_fail(MPI_ERR_TYPE, "the target's datatype is made of more than %d layers; make it of fewer",
                           PL_TYPE_WIRE_DEPTH);
-    if (to->err || !make_room(to))
+    if (to->err || !type_wire_make_room(to))
         return 0;
     put_node(to, node);
     *slot_of(to, node) = (struct written){ node, to->nodes++, height + 1 };
@@ -168,7 +168,7 @@ int pl_type_encode(const struct pl_type *type, struct pl_type_wire *wire)
     put_signed(&to, type->lb);
     put_signed(&to, type->extent);
     put_signed(&to, type->true_lb);
-    put_number(&to, (uint64_t)type->size);
+    type_wire_put_number(&to, (uint64_t)type->size);
     write_node(&to, type->layout, 0);
     free(to.table);
     if (to.err)
@@ -195,7 +195,7 @@ struct reader {
 /* Small lists in lists are joined, which may give more parts than bytes: not more often than this allows. */
 enum { PARTS_SPARE = 4096 };
 
-static void expect(struct reader *from, bool fits)
+static void type_wire_expect(struct reader *from, bool fits)
 {
     if (!fits && !from->err)
         from->err =
@@ -204,17 +204,17 @@ static void expect(struct reader *from, bool fits)
 
 static unsigned char get_byte(struct reader *from)
 {
-    expect(from, from->at < from->end);
+    type_wire_expect(from, from->at < from->end);
     return from->err ? 0 : *from->at++;
 }
 
-static uint64_t get_number(struct reader *from)
+static uint64_t type_wire_get_number(struct reader *from)
 {
     uint64_t number = 0;
     for (unsigned shift = 0; !from->err; shift += 7) {
         unsigned char byte = get_byte(from);
         uint64_t bits = byte & 0x7f;
-        expect(from, shift < 63 || (shift == 63 && bits <= 1));
+        type_wire_expect(from, shift < 63 || (shift == 63 && bits <= 1));
         if (from->err)
             break;
         number |= bits << shift;
@@ -226,15 +226,15 @@ static uint64_t get_number(struct reader *from)
 
 static int64_t get_signed(struct reader *from)
 {
-    uint64_t number = get_number(from);
+    uint64_t number = type_wire_get_number(from);
     return (int64_t)(number >> 1 ^ -(number & 1));
 }
 
 /* A count, or the size of a run: positive. */
 static MPI_Count get_count(struct reader *from)
 {
-    uint64_t number = get_number(from);
-    expect(from, number > 0 && number <= INT64_MAX);
+    uint64_t number = type_wire_get_number(from);
+    type_wire_expect(from, number > 0 && number <= INT64_MAX);
     return (MPI_Count)number;
 }
 
@@ -250,19 +250,19 @@ static struct pl_type *get_predefined(struct reader *from, unsigned char first)
         if (value && index && !from->err)
             from->err = pl_type_value_index(value, index, &type);
     }
-    expect(from, type);
+    type_wire_expect(from, type);
     return type;
 }
 
 /* What a node repeats or lists; borrowed. The node's height becomes larger than the piece's. */
 static struct pl_shape get_piece(struct reader *from, struct node *node)
 {
-    uint64_t back = get_number(from);
+    uint64_t back = type_wire_get_number(from);
     if (back == 0) {
         MPI_Count size = get_count(from);
         return (struct pl_shape){ NULL, size, 0, size };
     }
-    expect(from, back <= from->count);
+    type_wire_expect(from, back <= from->count);
     if (from->err)
         return (struct pl_shape){ 0 };
     const struct node *piece = &from->nodes[from->count - back];
@@ -287,7 +287,7 @@ static void read_places(struct reader *from, bool list, struct node *node)
     MPI_Count count = get_count(from);
     MPI_Aint at = 0;
     for (MPI_Count i = 0; i < count && !from->err; i++) {
-        expect(from, !__builtin_add_overflow(at, (MPI_Aint)get_signed(from), &at));
+        type_wire_expect(from, !__builtin_add_overflow(at, (MPI_Aint)get_signed(from), &at));
         if (list)
             piece = get_piece(from, node);
         if (!from->err)
@@ -314,11 +314,11 @@ static bool make_node_room(struct reader *from)
     return true;
 }
 
-static void read_node(struct reader *from, size_t length)
+static void type_wire_read_node(struct reader *from, size_t length)
 {
     struct node node = { .height = 1 };
     unsigned char kind = get_byte(from);
-    expect(from, kind <= PL_LAYOUT_LIST);
+    type_wire_expect(from, kind <= PL_LAYOUT_LIST);
     if (from->err || !make_node_room(from))
         return;
     if (kind == PL_LAYOUT_LOOP)
@@ -331,7 +331,7 @@ static void read_node(struct reader *from, size_t length)
     from->nodes[from->count++] = node;
     if (node.shape.layout && node.shape.layout->kind != PL_LAYOUT_LOOP)
         from->parts += node.shape.layout->count;
-    expect(from, node.height <= PL_TYPE_WIRE_DEPTH && from->parts <= length + PARTS_SPARE);
+    type_wire_expect(from, node.height <= PL_TYPE_WIRE_DEPTH && from->parts <= length + PARTS_SPARE);
 }
 
 /* Behind the first byte: measures and data of a derived datatype. */
@@ -342,14 +342,14 @@ static void read_derived(struct reader *from, size_t length, struct pl_type *typ
     type->lb = get_signed(from);
     type->extent = get_signed(from);
     type->true_lb = get_signed(from);
-    uint64_t size = get_number(from);
-    expect(from, size <= INT64_MAX);
+    uint64_t size = type_wire_get_number(from);
+    type_wire_expect(from, size <= INT64_MAX);
     while (!from->err && from->at < from->end)
-        read_node(from, length);
+        type_wire_read_node(from, length);
     struct pl_shape run = { NULL, (MPI_Count)size, 0, (MPI_Count)size };
     const struct pl_shape *whole = from->count ? &from->nodes[from->count - 1].shape : &run;
     MPI_Count ignored;
-    expect(from, whole->size == run.size && !__builtin_add_overflow(type->lb, type->extent, &ignored) &&
+    type_wire_expect(from, whole->size == run.size && !__builtin_add_overflow(type->lb, type->extent, &ignored) &&
                      !__builtin_add_overflow(type->true_lb, whole->span, &ignored) &&
                      (!type->element || whole->size % type->element->size == 0));
     type->size = whole->size;
@@ -378,7 +378,7 @@ int pl_type_decode(const void *bytes, size_t length, struct pl_type **result)
         free(from.nodes);
     } else {
         type = get_predefined(&from, first);
-        expect(&from, from.at == from.end);
+        type_wire_expect(&from, from.at == from.end);
         if (!from.err)
             pl_object_retain(type);
         else

@@ -62,7 +62,7 @@ struct pl_bsend_place pl_bsend_of_process(void)
     return (struct pl_bsend_place){ &process_bsend, &process_lock, pl_world ? &pl_world->engine : NULL, "the process" };
 }
 
-static struct pl_bsend *acquire(struct pl_bsend_place place)
+static struct pl_bsend *bsend_acquire(struct pl_bsend_place place)
 {
     pl_lock_take(place.lock);
     struct pl_bsend *bsend = *place.slot;
@@ -72,7 +72,7 @@ static struct pl_bsend *acquire(struct pl_bsend_place place)
     return bsend;
 }
 
-static void release(struct pl_bsend *bsend)
+static void bsend_release(struct pl_bsend *bsend)
 {
     if (atomic_fetch_sub(&bsend->refs, 1) != 1)
         return;
@@ -103,7 +103,7 @@ int pl_bsend_attach(struct pl_bsend_place place, void *buffer, MPI_Count size)
     pl_lock_drop(place.lock);
     if (!taken)
         return MPI_SUCCESS;
-    release(bsend);
+    bsend_release(bsend);
     return pl_fail(MPI_ERR_BUFFER, "%s already has a buffer attached; detach it first", place.label);
 }
 
@@ -200,17 +200,17 @@ static void segment_sent(struct pl_request *request)
 }
 
 /* The buffer that a message on this communicator takes; the caller releases it. */
-static struct pl_bsend *buffer_of(struct pl_comm *comm)
+static struct pl_bsend *bsend_buffer_of(struct pl_comm *comm)
 {
-    struct pl_bsend *bsend = acquire(pl_bsend_of_comm(comm));
+    struct pl_bsend *bsend = bsend_acquire(pl_bsend_of_comm(comm));
     if (!bsend)
-        bsend = acquire(pl_bsend_of_instance(comm->instance));
-    return bsend ? bsend : acquire(pl_bsend_of_process());
+        bsend = bsend_acquire(pl_bsend_of_instance(comm->instance));
+    return bsend ? bsend : bsend_acquire(pl_bsend_of_process());
 }
 
 int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_type *type, int dest, int tag)
 {
-    struct pl_bsend *bsend = buffer_of(comm);
+    struct pl_bsend *bsend = bsend_buffer_of(comm);
     if (!bsend)
         return pl_fail(MPI_ERR_BUFFER, "no buffer is attached to the communicator, its session or the process");
     struct pl_cursor cursor;
@@ -218,7 +218,7 @@ int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_t
     struct pl_request *request = pl_request_create(PL_REQ_SEND, comm, PL_TYPE_BYTE, true);
     pl_cursor_init(&cursor, buf, count, type);
     int rc = request ? make_segment(bsend, cursor.total, &segment) : MPI_ERR_NO_MEM;
-    release(bsend);
+    bsend_release(bsend);
     if (rc) {
         pl_object_release(request);
         return rc;
@@ -268,17 +268,17 @@ int pl_bsend_detach(struct pl_bsend_place place, void **buffer, MPI_Count *size)
     wait_empty(bsend, place.engine);
     *buffer = bsend->buffer;
     *size = bsend->size;
-    release(bsend);
+    bsend_release(bsend);
     return MPI_SUCCESS;
 }
 
 int pl_bsend_flush(struct pl_bsend_place place)
 {
-    struct pl_bsend *bsend = acquire(place);
+    struct pl_bsend *bsend = bsend_acquire(place);
     if (!bsend)
         return MPI_SUCCESS;
     wait_empty(bsend, place.engine);
-    release(bsend);
+    bsend_release(bsend);
     return MPI_SUCCESS;
 }
 
@@ -290,7 +290,7 @@ int pl_bsend_iflush(struct pl_bsend_place place, struct pl_request **request)
     made->engine = place.engine;
     made->active = true;
     made->outcome = (struct pl_outcome){ .source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG };
-    struct pl_bsend *bsend = acquire(place);
+    struct pl_bsend *bsend = bsend_acquire(place);
     bool waits = false;
     if (bsend) {
         pl_lock_take(&bsend->lock);
@@ -299,7 +299,7 @@ int pl_bsend_iflush(struct pl_bsend_place place, struct pl_request **request)
         if (waits)
             pl_list_append(&bsend->flushes, &((struct pl_request *)pl_object_retain(made))->link);
         pl_lock_drop(&bsend->lock);
-        release(bsend);
+        bsend_release(bsend);
     }
     if (!waits)
         atomic_store_explicit(&made->done, 1, memory_order_release);

@@ -25,7 +25,7 @@
 #include "core/rma/window.h"
 
 /* All but the id. What it holds when it fails is for pl_comm_destroy(). */
-static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
+static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
                 struct pl_comm *made)
 {
     made->instance = pl_object_retain(instance);
@@ -63,7 +63,7 @@ static int fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_
     return MPI_SUCCESS;
 }
 
-static void enroll(struct pl_comm *comm, struct pl_comm_id id)
+static void comm_enroll(struct pl_comm *comm, struct pl_comm_id id)
 {
     struct pl_engine *engine = &comm->instance->engine;
     comm->id = id;
@@ -78,7 +78,7 @@ int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct p
     struct pl_comm *made = pl_object_create(PL_COMM);
     if (!made)
         return MPI_ERR_NO_MEM;
-    int rc = fill(instance, parent, group, remote, made);
+    int rc = comm_fill(instance, parent, group, remote, made);
     if (rc)
         pl_object_release(made);
     else
@@ -97,7 +97,7 @@ int pl_comm_create_with_av(struct pl_instance *instance, struct pl_comm *parent,
         pl_av_release((*comm)->av);
         (*comm)->av = av;
     }
-    enroll(*comm, id);
+    comm_enroll(*comm, id);
     return MPI_SUCCESS;
 }
 
@@ -111,11 +111,11 @@ int pl_comm_create_predefined(struct pl_instance *instance, struct pl_group *gro
                               struct pl_comm *comm)
 {
     *comm = (struct pl_comm){ .obj = comm->obj }; /* an initialization may have failed before */
-    int rc = fill(instance, NULL, group, NULL, comm);
+    int rc = comm_fill(instance, NULL, group, NULL, comm);
     if (rc)
         pl_comm_destroy(comm);
     else
-        enroll(comm, id);
+        comm_enroll(comm, id);
     return rc;
 }
 

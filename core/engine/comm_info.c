@@ -38,7 +38,7 @@ static unsigned read_assertions(struct pl_info *info, unsigned before)
     return before;
 }
 
-static int keep_kinds(struct pl_comm *comm, const char *kinds)
+static int comm_info_keep_kinds(struct pl_comm *comm, const char *kinds)
 {
     struct pl_info *made = pl_info_create();
     int rc = made ? pl_info_set(made, PL_ALLOC_KINDS_ASSERT_KEY, kinds) : pl_fail_memory("the hints of a communicator");
@@ -60,7 +60,7 @@ int pl_comm_info_set(struct pl_comm *comm, struct pl_info *info)
     char *kinds;
     int rc = pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY, &kinds);
     if (kinds)
-        rc = keep_kinds(comm, kinds);
+        rc = comm_info_keep_kinds(comm, kinds);
     free(kinds);
     if (rc == MPI_SUCCESS) {
         unsigned before = atomic_load_explicit(&comm->asserted, memory_order_relaxed);

@@ -21,7 +21,7 @@ int pl_comm_peers_make(struct pl_comm *comm, int ranks)
 }
 
 /* The slot of a rank, or the free one where it belongs; NULL: it is not there, and the table is full. */
-static struct pl_peer_slot *find(struct pl_peer_slot *table, unsigned mask, int rank)
+static struct pl_peer_slot *comm_peers_find(struct pl_peer_slot *table, unsigned mask, int rank)
 {
     for (unsigned i = 0; i <= mask; i++) {
         struct pl_peer_slot *slot = &table[((unsigned)rank + i) & mask];
@@ -33,12 +33,12 @@ static struct pl_peer_slot *find(struct pl_peer_slot *table, unsigned mask, int 
 
 struct pl_peer *pl_comm_peer_behind(const struct pl_comm *comm, int rank)
 {
-    const struct pl_peer_slot *slot = find(comm->peers, comm->peer_mask, rank);
+    const struct pl_peer_slot *slot = comm_peers_find(comm->peers, comm->peer_mask, rank);
     return slot ? slot->peer : NULL;
 }
 
 /* Twice as many slots as before, up to one for each rank. */
-static void grow(struct pl_comm *comm)
+static void comm_peers_grow(struct pl_comm *comm)
 {
     unsigned mask = 2 * comm->peer_mask + 1;
     struct pl_peer_slot *table = pl_calloc((size_t)mask + 1, sizeof *table);
@@ -46,7 +46,7 @@ static void grow(struct pl_comm *comm)
         return; /* longer ways, and in the end some are looked up anew each time */
     for (unsigned i = 0; i <= comm->peer_mask; i++)
         if (comm->peers[i].peer)
-            *find(table, mask, comm->peers[i].rank) = comm->peers[i];
+            *comm_peers_find(table, mask, comm->peers[i].rank) = comm->peers[i];
     free(comm->peers);
     comm->peers = table;
     comm->peer_mask = mask;
@@ -56,8 +56,8 @@ void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer)
 {
     bool all = comm->peer_mask >= (unsigned)pl_comm_targets(comm) - 1; /* each has its own */
     if (!all && 2 * (comm->peer_count + 1) > comm->peer_mask)
-        grow(comm);
-    struct pl_peer_slot *slot = find(comm->peers, comm->peer_mask, rank);
+        comm_peers_grow(comm);
+    struct pl_peer_slot *slot = comm_peers_find(comm->peers, comm->peer_mask, rank);
     if (!slot)
         return;
     comm->peer_count += !slot->peer;

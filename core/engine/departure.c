@@ -61,7 +61,7 @@ static struct pl_request *vain_part(struct pl_comm *comm, int context)
 }
 
 /* What is in vain in a wait for this request: itself, or a part of it. NULL: nothing. */
-static struct pl_request *vain(struct pl_request *request)
+static struct pl_request *departure_vain(struct pl_request *request)
 {
     switch ((enum pl_request_kind)request->kind) {
     case PL_REQ_RECV:
@@ -69,7 +69,7 @@ static struct pl_request *vain(struct pl_request *request)
     case PL_REQ_SEND: /* sent, and not acknowledged */
         return request->state == PL_STATE_AWAITING && pl_departure_has(request->comm, request->peer_rank) ? request : NULL;
     case PL_REQ_PAIR:
-        return vain((struct pl_request *)pl_sendrecv_part(request));
+        return departure_vain((struct pl_request *)pl_sendrecv_part(request));
     case PL_REQ_COLL:
     case PL_REQ_COMM:
         return vain_part(request->comm, PL_MSG_COLL);
@@ -88,10 +88,10 @@ static bool is_under_way(const struct pl_request *request)
 }
 
 /* Until it is done, or there is nothing more in vain: others are to bring the rest. */
-static void end(struct pl_request *request)
+static void departure_end(struct pl_request *request)
 {
     struct pl_request *part;
-    while (!pl_request_done(request) && (part = vain(request)) != NULL) {
+    while (!pl_request_done(request) && (part = departure_vain(request)) != NULL) {
         if (part->kind == PL_REQ_RECV)
             pl_match_unpost(part);
         else
@@ -105,17 +105,17 @@ static void look_at_all(const struct pl_engine *engine, const struct pl_waiting 
     bool all = true;
     for (int i = 0; i < what->count && all; i++)
         if (is_under_way(what->requests[i]))
-            all = what->requests[i]->engine == engine && vain(what->requests[i]) != NULL;
+            all = what->requests[i]->engine == engine && departure_vain(what->requests[i]) != NULL;
     for (int i = 0; i < what->count && all; i++)
         if (is_under_way(what->requests[i]))
-            end(what->requests[i]);
+            departure_end(what->requests[i]);
 }
 
 void pl_departure_check(struct pl_engine *engine, struct pl_request *request, const struct pl_waiting *what)
 {
     pl_engine_enter(engine);
     if (request)
-        end(request);
+        departure_end(request);
     else if (what)
         look_at_all(engine, what);
     pl_engine_leave(engine);

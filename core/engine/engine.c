@@ -15,7 +15,7 @@
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
 
-static void queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
+static void engine_queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
 {
     if (pl_list_empty(&peer->link)) /* it is in there already, also when what it had queued was cancelled */
         pl_list_append(&engine->busy, &peer->link);
@@ -69,7 +69,7 @@ int pl_engine_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_req
         return MPI_SUCCESS;
     }
     if (!pl_list_empty(&peer->pending) || try_send(engine, peer, request) == PL_AGAIN)
-        queue(engine, peer, request);
+        engine_queue(engine, peer, request);
     return MPI_SUCCESS;
 }
 
@@ -117,7 +117,7 @@ static bool held_back(const struct pl_list *waiting, const struct pl_request *re
     return false;
 }
 
-static int resolve(struct pl_comm *comm, int rank, const struct pl_request *request, struct pl_peer **peer)
+static int engine_resolve(struct pl_comm *comm, int rank, const struct pl_request *request, struct pl_peer **peer)
 {
     if (atomic_load(&comm->failed))
         return pl_failure_class(comm);
@@ -135,7 +135,7 @@ static int send_unresolved(struct pl_engine *engine)
     while ((node = pl_list_pop(&engine->unresolved)) != NULL) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
         struct pl_peer *peer = NULL;
-        int rc = held_back(&waiting, request) ? PL_AGAIN : resolve(request->comm, request->peer_rank, request, &peer);
+        int rc = held_back(&waiting, request) ? PL_AGAIN : engine_resolve(request->comm, request->peer_rank, request, &peer);
         if (rc == PL_AGAIN) {
             pl_list_append(&waiting, node);
             continue;
@@ -157,7 +157,7 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
     struct pl_peer *peer = pl_comm_peer(comm, rank);
     if (__builtin_expect(peer != NULL, 1))
         return pl_engine_send(engine, peer, request);
-    int rc = held_back(&engine->unresolved, request) ? PL_AGAIN : resolve(comm, rank, request, &peer);
+    int rc = held_back(&engine->unresolved, request) ? PL_AGAIN : engine_resolve(comm, rank, request, &peer);
     if (rc == MPI_SUCCESS)
         return pl_engine_send(engine, peer, request);
     if (rc != PL_AGAIN) {

@@ -23,7 +23,7 @@ struct left {
     int from, with;            /* of the first message that nobody received */
 };
 
-static struct left count(struct pl_comm *comm)
+static struct left leak_report_count(struct pl_comm *comm)
 {
     struct left left = { 0 };
     struct pl_engine *engine = &comm->instance->engine;
@@ -54,7 +54,7 @@ struct line {
 };
 
 __attribute__((format(printf, 2, 3)))
-static void add(struct line *line, const char *format, ...)
+static void leak_report_add(struct line *line, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -67,11 +67,11 @@ static void add(struct line *line, const char *format, ...)
 
 static void add_reason(struct line *line)
 {
-    add(line, "%s", line->more ? "; " : " (");
+    leak_report_add(line, "%s", line->more ? "; " : " (");
     line->more = true;
 }
 
-static const char *plural(int count)
+static const char *leak_report_plural(int count)
 {
     return count == 1 ? "" : "s";
 }
@@ -81,44 +81,44 @@ static void add_where(struct line *line, int rank, int tag)
     char words[2][32];
     snprintf(words[0], sizeof words[0], rank == MPI_ANY_SOURCE ? "any rank" : "rank %d", rank);
     snprintf(words[1], sizeof words[1], tag == MPI_ANY_TAG ? "any tag" : "tag %d", tag);
-    add(line, ", the first from %s with %s", words[0], words[1]);
+    leak_report_add(line, ", the first from %s with %s", words[0], words[1]);
 }
 
 /* `communicator "ocean" (not freed; 2 receives under way, the first from rank 3 with tag 7)`; false: nothing is
  * left. */
-static bool describe(struct pl_comm *comm, struct line *line)
+static bool leak_report_describe(struct pl_comm *comm, struct line *line)
 {
-    struct left left = count(comm);
+    struct left left = leak_report_count(comm);
     bool part = comm->serves != NULL;
     if (left.handles <= 0 && !left.posted && !left.others && !left.unreceived && !part)
         return false;
     pl_lock_take(&comm->lock);
     if (part && !comm->name[0])
-        add(line, "unnamed %s", comm->serves);
+        leak_report_add(line, "unnamed %s", comm->serves);
     else
-        add(line, "%s \"%s\"", part ? comm->serves : "communicator", pl_comm_label(comm));
+        leak_report_add(line, "%s \"%s\"", part ? comm->serves : "communicator", pl_comm_label(comm));
     pl_lock_drop(&comm->lock);
     if (left.handles > 0 || part) {
         add_reason(line);
-        add(line, "not freed");
+        leak_report_add(line, "not freed");
     }
     if (left.posted) {
         add_reason(line);
-        add(line, "%d receive%s under way", left.posted, plural(left.posted));
+        leak_report_add(line, "%d receive%s under way", left.posted, leak_report_plural(left.posted));
         add_where(line, left.source, left.tag);
     }
     if (left.others && !part) {
         add_reason(line);
-        add(line, "%d %srequest%s or matched message%s", left.others, left.posted ? "more " : "", plural(left.others),
-            plural(left.others));
+        leak_report_add(line, "%d %srequest%s or matched message%s", left.others, left.posted ? "more " : "", leak_report_plural(left.others),
+            leak_report_plural(left.others));
     }
     if (left.unreceived) {
         add_reason(line);
-        add(line, "%d message%s not received", left.unreceived, plural(left.unreceived));
+        leak_report_add(line, "%d message%s not received", left.unreceived, leak_report_plural(left.unreceived));
         add_where(line, left.from, left.with);
     }
     if (line->more)
-        add(line, ")");
+        leak_report_add(line, ")");
     return true;
 }
 
@@ -134,7 +134,7 @@ int pl_leak_report(struct pl_instance *instance, char *text, size_t room)
     pl_lock_take(&instance->lock);
     PL_LIST_EACH(comm, &instance->comms, struct pl_comm, siblings) {
         struct line line = { .used = 0 };
-        if ((comm->serves && !*comm->serves) || !describe(comm, &line))
+        if ((comm->serves && !*comm->serves) || !leak_report_describe(comm, &line))
             continue;
         pl_log("session", 1, "left at the end of %s: %s", instance->world ? "the World" : "a session", line.text);
         int length = snprintf(text + used, room - used, "%s%s", found++ ? ", " : "", line.text);

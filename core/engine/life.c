@@ -34,7 +34,7 @@ static struct pl_list engines = { &engines, &engines };
 
 /* --- transports ------------------------------------------------------------------------------------------------ */
 
-static int open_transport(struct pl_engine *engine, const struct pl_transport_ops *ops)
+static int engine_open_transport(struct pl_engine *engine, const struct pl_transport_ops *ops)
 {
     int slot = engine->transports;
     int rc = ops->open(engine, &pl_engine_host, &engine->transport[slot].self);
@@ -48,7 +48,7 @@ static int open_transport(struct pl_engine *engine, const struct pl_transport_op
 static int open_loaded(struct pl_engine *engine, const char *name)
 {
     const struct pl_transport_ops *ops = pl_plugin_load(name, PL_TRANSPORT_SYMBOL);
-    int rc = ops ? open_transport(engine, ops) : MPI_ERR_OTHER;
+    int rc = ops ? engine_open_transport(engine, ops) : MPI_ERR_OTHER;
     if (rc != PL_UNREACHABLE)
         return rc;
     char why[PL_DETAIL_MAX];
@@ -68,7 +68,7 @@ static int open_ways_out(struct pl_engine *engine)
 
     int rc = MPI_SUCCESS;
     if (shm) {
-        rc = open_transport(engine, &pl_transport_shm);
+        rc = engine_open_transport(engine, &pl_transport_shm);
         if (rc && automatic) { /* no shared memory here: the network serves the node too */
             pl_log("engine", 1, "no shared memory: %s", pl_error_detail(NULL));
             ucx = true;
@@ -82,15 +82,15 @@ static int open_ways_out(struct pl_engine *engine)
 
 /* A process that is alone needs none but "self", unless it is told otherwise, until it meets processes of other
  * jobs. */
-static bool is_alone(void)
+static bool engine_is_alone(void)
 {
     return pl_process.place.size == 1 && strcmp(pl_config_text("transport"), "auto") == 0;
 }
 
 static int open_transports(struct pl_engine *engine)
 {
-    int rc = open_transport(engine, &pl_transport_self);
-    return rc || (engine->instance && is_alone()) ? rc : open_ways_out(engine);
+    int rc = engine_open_transport(engine, &pl_transport_self);
+    return rc || (engine->instance && engine_is_alone()) ? rc : open_ways_out(engine);
 }
 
 static int write_card(struct pl_engine *engine)
@@ -150,7 +150,7 @@ static void close_transports(struct pl_engine *engine)
     }
 }
 
-static int draw_id(struct pl_engine *engine)
+static int engine_draw_id(struct pl_engine *engine)
 {
     while (engine->id == 0)
         if (getrandom(&engine->id, sizeof engine->id, 0) != sizeof engine->id)
@@ -173,7 +173,7 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
     engine->oversubscribed = place->slots > 0 && place->local_size > place->slots;
-    int rc = draw_id(engine);
+    int rc = engine_draw_id(engine);
     if (rc == MPI_SUCCESS)
         rc = make_tables(engine);
     if (rc)
@@ -216,7 +216,7 @@ int pl_engine_widen(struct pl_engine *engine)
 {
     int rc = MPI_SUCCESS;
     enter_awake(engine);
-    if (engine->transports == 1 && is_alone()) {
+    if (engine->transports == 1 && engine_is_alone()) {
         rc = open_ways_out(engine);
         if (rc == MPI_SUCCESS)
             rc = write_card(engine);
@@ -259,7 +259,7 @@ int pl_engine_add_network(struct pl_engine *engine)
     return rc;
 }
 
-static bool flushed(struct pl_engine *engine)
+static bool engine_flushed(struct pl_engine *engine)
 {
     if (!pl_list_empty(&engine->busy) || !pl_list_empty(&engine->unresolved))
         return false;
@@ -269,14 +269,14 @@ static bool flushed(struct pl_engine *engine)
     return true;
 }
 
-static void flush(struct pl_engine *engine)
+static void engine_flush(struct pl_engine *engine)
 {
     const struct pl_waiting what = { .what = PL_WHAT_CLOSE, .peer = PL_NOBODY, .tag = PL_ANY };
     struct pl_wait wait = { .what = &what };
     for (;;) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
-        bool done = flushed(engine);
+        bool done = engine_flushed(engine);
         pl_engine_leave(engine);
         if (done)
             return;
@@ -303,7 +303,7 @@ void pl_engine_close(struct pl_engine *engine)
     engine->closing = true;
     drop_early(engine);
     pl_engine_leave(engine);
-    flush(engine);
+    engine_flush(engine);
     pl_failure_close(engine);
     pl_lock_take(&engines_lock);
     pl_list_remove(&engine->siblings);

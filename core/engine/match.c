@@ -14,12 +14,12 @@
 #include "core/engine/partitioned.h"
 #include "core/rma/rma.h"
 
-static inline bool fits(const struct pl_header *header, int source, int tag)
+static inline bool match_fits(const struct pl_header *header, int source, int tag)
 {
     return (source == MPI_ANY_SOURCE || source == header->source) && (tag == MPI_ANY_TAG || tag == header->tag);
 }
 
-static void *transport_self(struct pl_engine *engine, const struct pl_transport_ops *ops)
+static void *match_transport_self(struct pl_engine *engine, const struct pl_transport_ops *ops)
 {
     for (int i = 0; i < engine->transports; i++)
         if (engine->transport[i].ops == ops)
@@ -28,7 +28,7 @@ static void *transport_self(struct pl_engine *engine, const struct pl_transport_
 }
 
 /* Sends an answer to whoever sent `header`. A sender that cannot be reached any more needs none. */
-static void answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, int kind,
+static void match_answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, int kind,
                    int tag)
 {
     struct pl_peer *peer;
@@ -40,7 +40,7 @@ static void answer(struct pl_engine *engine, const struct pl_origin *from, const
 }
 
 /* The receive has its message. Returns the error that it completes with when all goes well. */
-static inline int matched(struct pl_request *request, const struct pl_header *header)
+static inline int match_matched(struct pl_request *request, const struct pl_header *header)
 {
     size_t room = request->in.data.total;
     request->state = PL_STATE_MOVING;
@@ -52,10 +52,10 @@ static inline int matched(struct pl_request *request, const struct pl_header *he
 }
 
 /* The data is here. */
-static inline void take(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
+static inline void match_take(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
                         const void *data)
 {
-    int error = matched(request, header);
+    int error = match_matched(request, header);
     size_t bytes = (size_t)request->outcome.bytes;
     void *run = pl_cursor_direct(&request->in.data);
     if (__builtin_expect(run && bytes, 1))
@@ -63,47 +63,47 @@ static inline void take(struct pl_request *request, const struct pl_origin *from
     else if (bytes)
         pl_cursor_unpack(&request->in.data, data, bytes);
     if (__builtin_expect(header->flags & PL_FLAG_SYNC, 0))
-        answer(request->engine, from, header, PL_MSG_ACK, 0);
+        match_answer(request->engine, from, header, PL_MSG_ACK, 0);
     pl_request_complete(request, error);
 }
 
 /* It is at the sender. */
 void pl_match_fetch(struct pl_request *request, const struct pl_header *header, struct pl_rndv *rndv)
 {
-    int error = matched(request, header);
-    int rc = rndv->ops->fetch(transport_self(request->engine, rndv->ops), rndv, &request->in);
+    int error = match_matched(request, header);
+    int rc = rndv->ops->fetch(match_transport_self(request->engine, rndv->ops), rndv, &request->in);
     if (rc != PL_PENDING)
         pl_request_complete(request, rc ? rc : error);
 }
 
-static inline void deliver(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
+static inline void match_deliver(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
                            const void *data, struct pl_rndv *rndv)
 {
     if (__builtin_expect(rndv != NULL, 0))
         pl_match_fetch(request, header, rndv);
     else
-        take(request, from, header, data);
+        match_take(request, from, header, data);
 }
 
 void pl_match_deliver(struct pl_request *request, struct pl_unexpected *unexpected)
 {
-    deliver(request, unexpected->from, &unexpected->header, unexpected->data, unexpected->rndv);
+    match_deliver(request, unexpected->from, &unexpected->header, unexpected->data, unexpected->rndv);
     free(unexpected);
 }
 
 void pl_match_refuse(struct pl_engine *engine, struct pl_rndv *rndv)
 {
-    rndv->ops->drop(transport_self(engine, rndv->ops), rndv, false);
+    rndv->ops->drop(match_transport_self(engine, rndv->ops), rndv, false);
 }
 
 void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, bool cancelled)
 {
     if (unexpected->rndv)
-        unexpected->rndv->ops->drop(transport_self(engine, unexpected->rndv->ops), unexpected->rndv, cancelled);
+        unexpected->rndv->ops->drop(match_transport_self(engine, unexpected->rndv->ops), unexpected->rndv, cancelled);
     free(unexpected);
 }
 
-static struct pl_unexpected *keep(const struct pl_origin *from, const struct pl_header *header, const void *data,
+static struct pl_unexpected *match_keep(const struct pl_origin *from, const struct pl_header *header, const void *data,
                                   struct pl_rndv *rndv)
 {
     size_t bytes = rndv ? 0 : header->size;
@@ -138,7 +138,7 @@ static __attribute__((cold, noinline)) void throw_away(struct pl_engine *engine,
     if (rndv)
         pl_match_refuse(engine, rndv);
     else if (header->flags & PL_FLAG_SYNC)
-        answer(engine, from, header, PL_MSG_ACK, 0);
+        match_answer(engine, from, header, PL_MSG_ACK, 0);
     pl_failure_starve(engine, comm, header);
 }
 
@@ -151,7 +151,7 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
             pl_match_refuse(engine, rndv);
         return;
     }
-    struct pl_unexpected *unexpected = keep(from, header, data, rndv);
+    struct pl_unexpected *unexpected = match_keep(from, header, data, rndv);
     if (!unexpected) {
         throw_away(engine, comm, from, header, rndv);
         return;
@@ -172,7 +172,7 @@ static struct pl_request *find_posted(struct pl_comm *comm, const struct pl_head
         return pl_match_index_posted(comm, header->source, header->tag);
     for (struct pl_list *node = queues->posted.next; node != &queues->posted; node = node->next, steps++) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
-        if (fits(header, request->peer_rank, request->tag))
+        if (match_fits(header, request->peer_rank, request->tag))
             return request;
         if (__builtin_expect(steps == PL_SEARCH_LONG, 0) && header->kind == PL_MSG_P2P)
             pl_match_index_make(comm);
@@ -188,7 +188,7 @@ static inline void arrived_message(struct pl_engine *engine, const struct pl_ori
         struct pl_request *request = find_posted(comm, header);
         if (request) {
             pl_match_unpost(request);
-            deliver(request, from, header, data, rndv);
+            match_deliver(request, from, header, data, rndv);
             return;
         }
     }
@@ -206,7 +206,7 @@ static void arrived_partitioned(struct pl_engine *engine, const struct pl_origin
     struct pl_comm *comm = find_comm(engine, header);
     struct pl_request *piece = comm ? pl_partitioned_take(comm, header) : NULL;
     if (piece)
-        deliver(piece, from, header, data, rndv);
+        match_deliver(piece, from, header, data, rndv);
     else
         arrived_early(engine, comm, from, header, data, rndv);
 }
@@ -228,7 +228,7 @@ struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int sourc
     if (__builtin_expect(comm->index && context == PL_MSG_P2P && source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG, 0))
         return pl_match_index_unexpected(comm, source, tag);
     PL_LIST_EACH(unexpected, &comm->queues[context].unexpected, struct pl_unexpected, link) {
-        if (fits(&unexpected->header, source, tag))
+        if (match_fits(&unexpected->header, source, tag))
             return unexpected;
         if (__builtin_expect(steps++ == PL_SEARCH_LONG, 0) && context == PL_MSG_P2P)
             pl_match_index_make(comm);
@@ -291,11 +291,11 @@ static void arrived_cancel(struct pl_engine *engine, const struct pl_origin *fro
         pl_match_take(find_comm(engine, header), unexpected);
         pl_match_drop(engine, unexpected, true);
     }
-    answer(engine, from, header, PL_MSG_CANCELLED, unexpected != NULL);
+    match_answer(engine, from, header, PL_MSG_CANCELLED, unexpected != NULL);
 }
 
 /* The send with this token, if it expects an answer: a peer's word alone is not followed. */
-static struct pl_request *awaiting(struct pl_engine *engine, uint64_t token)
+static struct pl_request *match_awaiting(struct pl_engine *engine, uint64_t token)
 {
     PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link)
         if (request->out.header.token == token)
@@ -305,7 +305,7 @@ static struct pl_request *awaiting(struct pl_engine *engine, uint64_t token)
 
 static void arrived_ack(struct pl_engine *engine, const struct pl_header *header)
 {
-    struct pl_request *request = awaiting(engine, header->token);
+    struct pl_request *request = match_awaiting(engine, header->token);
     if (!request)
         return;
     pl_list_remove(&request->link);
@@ -317,7 +317,7 @@ static void arrived_ack(struct pl_engine *engine, const struct pl_header *header
 
 static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *header)
 {
-    struct pl_request *request = awaiting(engine, header->token);
+    struct pl_request *request = match_awaiting(engine, header->token);
     if (!request || !request->cancelling)
         return;
     request->cancelling = false;

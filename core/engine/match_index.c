@@ -14,7 +14,7 @@ struct pl_match_index {
     struct pl_list unexpected[BUCKETS]; /* of pl_unexpected.index */
 };
 
-static unsigned bucket_of(int source, int tag)
+static unsigned index_bucket_of(int source, int tag)
 {
     uint64_t key = (uint64_t)(uint32_t)source << 32 | (uint32_t)tag;
     return (unsigned)(key * 0x9e3779b97f4a7c15u >> (64 - BITS));
@@ -58,18 +58,18 @@ void pl_match_index_add_posted(struct pl_comm *comm, struct pl_request *request)
     if (is_wild(request))
         pl_match_index_drop(comm);
     else
-        pl_list_append(&comm->index->posted[bucket_of(request->peer_rank, request->tag)], &request->index);
+        pl_list_append(&comm->index->posted[index_bucket_of(request->peer_rank, request->tag)], &request->index);
 }
 
 void pl_match_index_add_unexpected(struct pl_comm *comm, struct pl_unexpected *unexpected)
 {
-    unsigned bucket = bucket_of(unexpected->header.source, unexpected->header.tag);
+    unsigned bucket = index_bucket_of(unexpected->header.source, unexpected->header.tag);
     pl_list_append(&comm->index->unexpected[bucket], &unexpected->index);
 }
 
 struct pl_request *pl_match_index_posted(const struct pl_comm *comm, int source, int tag)
 {
-    PL_LIST_EACH(request, &comm->index->posted[bucket_of(source, tag)], struct pl_request, index)
+    PL_LIST_EACH(request, &comm->index->posted[index_bucket_of(source, tag)], struct pl_request, index)
         if (request->peer_rank == source && request->tag == tag)
             return request;
     return NULL;
@@ -77,7 +77,7 @@ struct pl_request *pl_match_index_posted(const struct pl_comm *comm, int source,
 
 struct pl_unexpected *pl_match_index_unexpected(const struct pl_comm *comm, int source, int tag)
 {
-    PL_LIST_EACH(unexpected, &comm->index->unexpected[bucket_of(source, tag)], struct pl_unexpected, index)
+    PL_LIST_EACH(unexpected, &comm->index->unexpected[index_bucket_of(source, tag)], struct pl_unexpected, index)
         if (unexpected->header.source == source && unexpected->header.tag == tag)
             return unexpected;
     return NULL;

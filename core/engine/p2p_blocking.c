@@ -113,7 +113,7 @@ static inline bool is_idle(const struct pl_engine *engine)
 
 /* What comes next from a peer can only be for this receive: nothing has come before, nothing is posted before. And
  * nothing else has to be moved on meanwhile. */
-static inline bool is_alone(const struct pl_engine *engine, const struct pl_comm *comm)
+static inline bool blocking_is_alone(const struct pl_engine *engine, const struct pl_comm *comm)
 {
     const struct pl_queues *queues = &comm->queues[PL_MSG_P2P];
     return pl_list_empty(&queues->unexpected) && pl_list_empty(&queues->posted) && is_idle(engine);
@@ -131,7 +131,7 @@ static inline ptrdiff_t take_next(struct pl_engine *engine, const struct pl_comm
                                   const struct pl_type *type, int source, int tag, int polls)
 {
     const struct pl_peer *peer = pl_comm_peer(comm, source);
-    if (!peer || !peer->endpoint->ops->take_next || !is_alone(engine, comm))
+    if (!peer || !peer->endpoint->ops->take_next || !blocking_is_alone(engine, comm))
         return PL_PENDING;
     return peer->endpoint->ops->take_next(peer->endpoint, &comm->envelopes[PL_MSG_P2P], source, tag, polls,
                                           pl_address(buf, type->true_lb), (size_t)count * (size_t)type->size);

@@ -33,7 +33,7 @@ static uint64_t partition_bytes(const struct pl_channel *channel)
     return (uint64_t)channel->request->count * (uint64_t)channel->request->datatype->size;
 }
 
-static uint64_t all_bytes(const struct pl_channel *channel)
+static uint64_t partitioned_all_bytes(const struct pl_channel *channel)
 {
     return (uint64_t)channel->partitions * partition_bytes(channel);
 }
@@ -45,7 +45,7 @@ static void free_owner(struct pl_request *request)
     free(request->owner);
 }
 
-static struct pl_request *describe(struct pl_comm *comm, enum pl_request_kind kind, void *data, int peer, int tag)
+static struct pl_request *partitioned_describe(struct pl_comm *comm, enum pl_request_kind kind, void *data, int peer, int tag)
 {
     struct pl_request *request;
     if (!data ||
@@ -61,11 +61,11 @@ static struct pl_request *describe(struct pl_comm *comm, enum pl_request_kind ki
 }
 
 /* Nobody waits for it: it is freed when it is complete. */
-static int announce(const struct pl_channel *channel)
+static int partitioned_announce(const struct pl_channel *channel)
 {
     const struct pl_request *request = channel->request;
     struct pl_terms *terms = pl_malloc(sizeof *terms);
-    struct pl_request *message = describe(request->comm, PL_REQ_SEND, terms, request->peer_rank, request->tag);
+    struct pl_request *message = partitioned_describe(request->comm, PL_REQ_SEND, terms, request->peer_rank, request->tag);
     if (!message)
         return pl_fail_memory("the announcement of a partitioned send");
     *terms = channel->terms;
@@ -78,9 +78,9 @@ static int announce(const struct pl_channel *channel)
 }
 
 /* Settles what a receive has to expect. What does not fit is refused: its pieces come, and are thrown away. */
-static void settle(struct pl_channel *channel, const struct pl_terms *terms, const struct pl_outcome *outcome)
+static void partitioned_settle(struct pl_channel *channel, const struct pl_terms *terms, const struct pl_outcome *outcome)
 {
-    uint64_t all, own = all_bytes(channel);
+    uint64_t all, own = partitioned_all_bytes(channel);
     const struct pl_type *type = channel->request->datatype;
     channel->known = true;
     if (outcome->error || outcome->cancelled || outcome->bytes != sizeof *terms || terms->pieces < 0 ||
@@ -105,13 +105,13 @@ static void settle(struct pl_channel *channel, const struct pl_terms *terms, con
 }
 
 /* Engine lock held. */
-static void announced(struct pl_request *message)
+static void partitioned_announced(struct pl_request *message)
 {
     struct pl_expected *expected = message->owner;
     struct pl_channel *channel = expected->channel;
     if (channel) {
         channel->expected = NULL;
-        settle(channel, &expected->terms, &message->outcome);
+        partitioned_settle(channel, &expected->terms, &message->outcome);
         channel->request->outcome.cancelled |= message->outcome.cancelled;
         if (channel->started) {
             pl_channel_expect(channel);
@@ -121,16 +121,16 @@ static void announced(struct pl_request *message)
     pl_list_append(&message->engine->deferred_frees, &message->link); /* released without the lock */
 }
 
-static int expect(struct pl_channel *channel)
+static int partitioned_expect(struct pl_channel *channel)
 {
     const struct pl_request *request = channel->request;
     struct pl_expected *expected = pl_calloc(1, sizeof *expected);
-    struct pl_request *message = describe(request->comm, PL_REQ_RECV, expected, request->peer_rank, request->tag);
+    struct pl_request *message = partitioned_describe(request->comm, PL_REQ_RECV, expected, request->peer_rank, request->tag);
     if (!message)
         return pl_fail_memory("the announcement of a partitioned send");
     expected->channel = channel;
     channel->expected = expected;
-    message->completed = announced;
+    message->completed = partitioned_announced;
     pl_cursor_init(&message->in.data, &expected->terms, sizeof expected->terms, PL_TYPE_BYTE);
     pl_engine_enter(request->engine);
     pl_match_post(message);
@@ -155,7 +155,7 @@ static void destroy_channel(struct pl_request *request)
     free(channel);
 }
 
-static int start(struct pl_request *request)
+static int partitioned_start(struct pl_request *request)
 {
     struct pl_channel *channel = pl_channel_of(request);
     if (request->comm->orphan)
@@ -185,7 +185,7 @@ static int start(struct pl_request *request)
 }
 
 /* A request and its channel, with flags or counters for the partitions. */
-static int create(struct pl_comm *comm, bool send, const void *buf, int partitions, MPI_Count count,
+static int partitioned_create(struct pl_comm *comm, bool send, const void *buf, int partitions, MPI_Count count,
                   struct pl_type *type, int peer, int tag, struct pl_request **request)
 {
     size_t n = (size_t)partitions + 1;
@@ -197,7 +197,7 @@ static int create(struct pl_comm *comm, bool send, const void *buf, int partitio
     }
     made->persistent = true;
     pl_request_ask(made, buf, count, type, peer, tag);
-    made->coll.restart = start;
+    made->coll.restart = partitioned_start;
     made->owner = channel;
     made->destroyed = destroy_channel;
     channel->request = made;
@@ -223,7 +223,7 @@ int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_C
                     int peer, int tag, struct pl_request **request)
 {
     *request = NULL;
-    int rc = create(comm, true, buf, partitions, count, type, peer, tag, request);
+    int rc = partitioned_create(comm, true, buf, partitions, count, type, peer, tag, request);
     if (rc)
         return end_create(rc, *request);
     struct pl_channel *channel = pl_channel_of(*request);
@@ -236,7 +236,7 @@ int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_C
     pl_engine_leave(&comm->instance->engine);
     rc = pl_channel_make_pieces(channel);
     if (!rc && peer != MPI_PROC_NULL)
-        rc = announce(channel);
+        rc = partitioned_announce(channel);
     return end_create(rc, *request);
 }
 
@@ -244,13 +244,13 @@ int pl_precv_create(struct pl_comm *comm, void *buf, int partitions, MPI_Count c
                     int tag, struct pl_request **request)
 {
     *request = NULL;
-    int rc = create(comm, false, buf, partitions, count, type, peer, tag, request);
+    int rc = partitioned_create(comm, false, buf, partitions, count, type, peer, tag, request);
     if (rc)
         return end_create(rc, *request);
     if (peer == MPI_PROC_NULL)
         pl_channel_of(*request)->known = true;
     else
-        rc = expect(pl_channel_of(*request));
+        rc = partitioned_expect(pl_channel_of(*request));
     return end_create(rc, *request);
 }
 

@@ -17,7 +17,7 @@
 
 /* The parts [*first .. *last] of one division of the data that part `i` of another overlaps; there is at least one of
  * each. Partitions of no data are divided alike. */
-static void overlapped(int i, int parts, int others, int *first, int *last)
+static void pieces_overlapped(int i, int parts, int others, int *first, int *last)
 {
     *first = (int)((uint64_t)i * (uint64_t)others / (uint64_t)parts);
     *last = (int)((((uint64_t)i + 1) * (uint64_t)others - 1) / (uint64_t)parts);
@@ -29,7 +29,7 @@ void pl_channel_expect(struct pl_channel *channel)
     for (int i = 0; i < channel->partitions; i++) {
         int first = 0, last = channel->known ? -1 : 0;
         if (channel->known && channel->terms.pieces > 0)
-            overlapped(i, channel->partitions, channel->terms.pieces, &first, &last);
+            pieces_overlapped(i, channel->partitions, channel->terms.pieces, &first, &last);
         atomic_store_explicit(&channel->missing[i], last - first + 1, memory_order_relaxed);
     }
 }
@@ -39,7 +39,7 @@ static void mark_arrived(struct pl_channel *channel, int piece)
     int first, last;
     if (channel->partitions == 0)
         return;
-    overlapped(piece, channel->terms.pieces, channel->partitions, &first, &last);
+    pieces_overlapped(piece, channel->terms.pieces, channel->partitions, &first, &last);
     for (int i = first; i <= last; i++)
         atomic_fetch_sub_explicit(&channel->missing[i], 1, memory_order_release);
 }
@@ -117,7 +117,7 @@ void pl_channel_send(struct pl_channel *channel, int number)
 }
 
 /* Where a piece goes: into whole elements of the buffer, into the staging memory, or nowhere. */
-static void aim(const struct pl_channel *channel, struct pl_request *piece, int number)
+static void pieces_aim(const struct pl_channel *channel, struct pl_request *piece, int number)
 {
     const struct pl_request *request = channel->request;
     const struct pl_type *type = request->datatype;
@@ -132,7 +132,7 @@ static void aim(const struct pl_channel *channel, struct pl_request *piece, int 
 }
 
 /* The number of the piece that a message is, -1: it is none of this channel's. */
-static int piece_of(const struct pl_channel *channel, const struct pl_header *header)
+static int pieces_piece_of(const struct pl_channel *channel, const struct pl_header *header)
 {
     uint32_t number = ((uint32_t)header->tag - (uint32_t)channel->terms.first_tag) % PL_CHANNEL_TAGS;
     bool own = header->source == channel->request->peer_rank && number < (uint32_t)channel->terms.pieces;
@@ -140,7 +140,7 @@ static int piece_of(const struct pl_channel *channel, const struct pl_header *he
 }
 
 /* A piece that has not come. In a broken communicator it never will. */
-static void await(struct pl_request *piece)
+static void pieces_await(struct pl_request *piece)
 {
     struct pl_comm *comm = piece->comm;
     if (atomic_load(&comm->failed)) {
@@ -164,10 +164,10 @@ void pl_channel_receive(struct pl_channel *channel)
     for (int i = 0; i < channel->terms.pieces; i++) {
         channel->pieces[i].outcome = pl_channel_nobody;
         channel->pieces[i].active = true;
-        aim(channel, &channel->pieces[i], i);
+        pieces_aim(channel, &channel->pieces[i], i);
     }
     PL_LIST_EACH (unexpected, &queues->unexpected, struct pl_unexpected, link) {
-        int number = unexpected->header.tag < 0 ? piece_of(channel, &unexpected->header) : -1;
+        int number = unexpected->header.tag < 0 ? pieces_piece_of(channel, &unexpected->header) : -1;
         if (number < 0 || !channel->pieces[number].active)
             continue;
         channel->pieces[number].active = false;
@@ -176,13 +176,13 @@ void pl_channel_receive(struct pl_channel *channel)
     }
     for (int i = 0; i < channel->terms.pieces; i++)
         if (channel->pieces[i].active)
-            await(&channel->pieces[i]);
+            pieces_await(&channel->pieces[i]);
 }
 
 struct pl_request *pl_partitioned_take(struct pl_comm *comm, const struct pl_header *header)
 {
     PL_LIST_EACH (channel, &comm->channels, struct pl_channel, link) {
-        int number = piece_of(channel, header);
+        int number = pieces_piece_of(channel, header);
         if (number >= 0 && channel->pieces[number].state == PL_STATE_POSTED) {
             pl_list_remove(&channel->pieces[number].link);
             return &channel->pieces[number];

@@ -32,7 +32,7 @@ struct pl_failure {
     uint32_t counted[]; /* [2 * job size] deaths that have been dealt with; then `first` */
 };
 
-static long now_ms(void)
+static long failure_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -41,7 +41,7 @@ static long now_ms(void)
 
 /* The order of the two questions matters: one who dies and is replaced in between is counted the next time, not
  * twice. */
-static uint32_t deaths(int rank)
+static uint32_t failure_deaths(int rank)
 {
     uint32_t before = pl_process_deaths(PL_PROC(0, rank));
     return before + pl_process_died(PL_PROC(0, rank));
@@ -117,7 +117,7 @@ void pl_failure_adopt(struct pl_engine *engine, struct pl_comm *comm)
 }
 
 /* Does a front door already know the one that has taken the place of the dead? Its engine's id, 0: no. */
-static uint64_t successor(const struct pl_engine *engine, int dead)
+static uint64_t failure_successor(const struct pl_engine *engine, int dead)
 {
     unsigned char card[PL_CARD_MAX];
     size_t length = 0;
@@ -131,7 +131,7 @@ static uint64_t successor(const struct pl_engine *engine, int dead)
 /* Nothing is sent to the dead any more, and nobody waits for what they took. */
 static void lose_peers(struct pl_engine *engine, int dead)
 {
-    uint64_t spared = successor(engine, dead);
+    uint64_t spared = failure_successor(engine, dead);
     for (size_t i = 0; i < engine->peer_buckets; i++)
         for (struct pl_peer *peer = engine->peers[i]; peer; peer = peer->next)
             if (peer->proc == PL_PROC(0, dead) && peer->engine != spared && !peer->error) {
@@ -141,11 +141,11 @@ static void lose_peers(struct pl_engine *engine, int dead)
             }
 }
 
-static void look(struct pl_engine *engine)
+static void failure_look(struct pl_engine *engine)
 {
     struct pl_failure *failed = engine->failed;
     for (int r = 0; failed && r < pl_process.place.size; r++) {
-        uint32_t now = r == pl_process.place.rank ? failed->counted[r] : deaths(r);
+        uint32_t now = r == pl_process.place.rank ? failed->counted[r] : failure_deaths(r);
         if ((int32_t)(now - failed->counted[r]) <= 0) /* less when it is replaced between the two questions */
             continue;
         failed->counted[r] = now;
@@ -177,7 +177,7 @@ void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm)
 {
     const struct pl_group *groups[] = { comm->group, comm->remote };
     int found = 0;
-    look(engine);
+    failure_look(engine);
     for (int g = 0; g < 2 && groups[g]; g++)
         for (int i = 0; i < groups[g]->size && !found; i++) {
             uint64_t proc = pl_group_proc(groups[g], i);
@@ -190,10 +190,10 @@ void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm)
 static int look_sometimes(struct pl_hook *hook)
 {
     struct pl_failure *failed = PL_CONTAINER(hook, struct pl_failure, hook);
-    long now = now_ms();
+    long now = failure_now_ms();
     if (now >= failed->look_at) {
         failed->look_at = now + LOOK_MS;
-        look(failed->engine);
+        failure_look(failed->engine);
     }
     return 0;
 }
@@ -209,7 +209,7 @@ int pl_failure_open(struct pl_engine *engine)
     failed->hook.run = look_sometimes;
     failed->first = failed->counted + pl_process.place.size;
     for (int r = 0; r < pl_process.place.size; r++)
-        failed->first[r] = failed->counted[r] = deaths(r);
+        failed->first[r] = failed->counted[r] = failure_deaths(r);
     pl_engine_enter(engine);
     engine->failed = failed;
     pl_list_append(&engine->hooks, &failed->hook.link);
@@ -231,16 +231,16 @@ void pl_failure_close(struct pl_engine *engine)
 
 bool pl_failure_outlived(uint64_t engine, uint64_t proc)
 {
-    return pl_process.place.watched && (engine & 0xff) != (deaths(PL_PROC_RANK(proc)) & 0xff);
+    return pl_process.place.watched && (engine & 0xff) != (failure_deaths(PL_PROC_RANK(proc)) & 0xff);
 }
 
 int pl_failure_explain(const struct pl_comm *comm, int rc)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    look(engine);
+    failure_look(engine);
     for (int waited = 0; engine->failed && !atomic_load(&comm->failed) && waited < DYING_MS; waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-        look(engine);
+        failure_look(engine);
     }
     return atomic_load(&comm->failed) ? pl_failure_record(comm) : rc;
 }

@@ -92,7 +92,7 @@ void pl_request_sent_forget(void)
 }
 
 /* Keeps it, if it is one that can be kept. */
-static inline bool reuse(struct pl_request *request)
+static inline bool request_reuse(struct pl_request *request)
 {
     bool plain = request->kind <= PL_REQ_RECV && request->comm && !request->destroyed &&
                  atomic_load_explicit(&request->obj.refs, memory_order_relaxed) == 1;
@@ -115,17 +115,17 @@ static inline bool reuse_coll(struct pl_request *request)
 
 void pl_request_retire(struct pl_request *request)
 {
-    if (!request->shared && !reuse(request) && !reuse_coll(request))
+    if (!request->shared && !request_reuse(request) && !reuse_coll(request))
         pl_handle_drop(request);
 }
 
 void pl_request_recycle(struct pl_request *request)
 {
-    if (!reuse(request))
+    if (!request_reuse(request))
         pl_object_release(request);
 }
 
-static inline struct pl_request *renewed(struct pl_request *request, enum pl_request_kind kind, bool hidden)
+static inline struct pl_request *request_renewed(struct pl_request *request, enum pl_request_kind kind, bool hidden)
 {
     atomic_store_explicit(&request->obj.handles, !hidden, memory_order_relaxed);
     request->obj.abi = 0;
@@ -137,10 +137,10 @@ static inline struct pl_request *renewed(struct pl_request *request, enum pl_req
 struct pl_request *pl_request_again(struct pl_comm *comm, enum pl_request_kind kind)
 {
     struct pl_request *request = take_spare_locked(comm);
-    return request ? renewed(request, kind, false) : NULL;
+    return request ? request_renewed(request, kind, false) : NULL;
 }
 
-static struct pl_request *create(enum pl_request_kind kind, struct pl_comm *comm, bool hidden)
+static struct pl_request *request_create(enum pl_request_kind kind, struct pl_comm *comm, bool hidden)
 {
     struct pl_request *request = hidden ? pl_object_create_hidden(PL_REQUEST) : pl_object_create(PL_REQUEST);
     if (!request)
@@ -158,7 +158,7 @@ struct pl_request *pl_request_create(enum pl_request_kind kind, struct pl_comm *
                                      bool hidden)
 {
     struct pl_request *request = kind <= PL_REQ_COLL && comm ? take_spare(comm, kind) : NULL;
-    request = request ? renewed(request, kind, hidden) : create(kind, comm, hidden);
+    request = request ? request_renewed(request, kind, hidden) : request_create(kind, comm, hidden);
     if (request && type && !type->obj.predefined)
         request->type = pl_object_retain((struct pl_type *)type);
     return request;

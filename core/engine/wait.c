@@ -58,7 +58,7 @@ enum {
     NAPS_SURE = 8,     /* then it is time to look whether somebody is there for whom to wait */
 };
 
-static bool is_there(const struct pl_awaited *awaited)
+static bool wait_is_there(const struct pl_awaited *awaited)
 {
     return awaited && pl_awaited_is_there(awaited);
 }
@@ -83,7 +83,7 @@ static bool can_sleep(const struct pl_engine *engine, int i)
 }
 
 /* Announces the sleep to all transports. False: one of them has something to do. Lock held. */
-static bool arm(struct pl_engine *engine)
+static bool wait_arm(struct pl_engine *engine)
 {
     bool quiet = true;
     for (int i = 0; i < engine->transports; i++)
@@ -92,7 +92,7 @@ static bool arm(struct pl_engine *engine)
     return quiet;
 }
 
-static void disarm(struct pl_engine *engine)
+static void wait_disarm(struct pl_engine *engine)
 {
     for (int i = 0; i < engine->transports; i++)
         if (can_sleep(engine, i))
@@ -123,15 +123,15 @@ static void take_nap(struct pl_engine *engine, const struct pl_awaited *awaited,
     pl_engine_enter(engine);
     unsigned activity = atomic_load_explicit(&engine->activity, memory_order_acquire);
     atomic_fetch_add_explicit(&engine->sleepers, 1, memory_order_seq_cst);
-    bool first = !engine->asleep, quiet = !is_there(awaited);
+    bool first = !engine->asleep, quiet = !wait_is_there(awaited);
     if (quiet && first) {
         engine->asleep = true;
-        quiet = arm(engine) && !is_there(awaited); /* what lies in shared memory is not seen by arm() */
+        quiet = wait_arm(engine) && !wait_is_there(awaited); /* what lies in shared memory is not seen by wait_arm() */
         pl_engine_leave(engine);
         if (quiet)
             sleep_in(engine, nap, activity, microseconds);
         pl_engine_enter(engine);
-        disarm(engine);
+        wait_disarm(engine);
         engine->asleep = false;
     } else if (quiet) {
         pl_engine_leave(engine);
@@ -155,7 +155,7 @@ void pl_engine_wake(struct pl_engine *engine)
 
 /* --- waiting ----------------------------------------------------------------------------------------------------- */
 
-static long nanoseconds(void)
+static long wait_nanoseconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -163,11 +163,11 @@ static long nanoseconds(void)
 }
 
 /* How long it took, in nanoseconds. */
-static long yield(struct pl_engine *engine)
+static long wait_yield(struct pl_engine *engine)
 {
-    long before = nanoseconds();
+    long before = wait_nanoseconds();
     sched_yield();
-    long took = nanoseconds() - before;
+    long took = wait_nanoseconds() - before;
     int contention = atomic_load_explicit(&engine->contention, memory_order_relaxed);
     if (took > CONTENDED_NS)
         atomic_store_explicit(&engine->contention, CONTENTION_MEMORY, memory_order_relaxed);
@@ -178,21 +178,21 @@ static long yield(struct pl_engine *engine)
 
 bool pl_engine_yield(struct pl_engine *engine)
 {
-    return yield(engine) <= STARVED_NS;
+    return wait_yield(engine) <= STARVED_NS;
 }
 
 void pl_engine_polled(struct pl_engine *engine)
 {
     unsigned turn = atomic_load_explicit(&engine->rounds, memory_order_relaxed);
     if ((turn & (pl_engine_should_yield(engine) ? POLLS_OVERSUBSCRIBED : POLLS)) == 0)
-        yield(engine);
+        wait_yield(engine);
 }
 
 /* It takes long: time to look whether somebody wants to know for what. */
 static void be_asked(struct pl_engine *engine, const struct pl_request *request, struct pl_wait *wait)
 {
     if (!wait->since)
-        wait->since = nanoseconds();
+        wait->since = wait_nanoseconds();
     pl_wait_record_check(engine, request, wait);
 }
 
@@ -201,7 +201,7 @@ static bool should_part(struct pl_engine *engine, int contention)
 {
     if (engine->oversubscribed || contention <= 0)
         return false;
-    long now = nanoseconds();
+    long now = wait_nanoseconds();
     if (now - atomic_load_explicit(&engine->moved_apart, memory_order_relaxed) < PART_NS)
         return false;
     atomic_store_explicit(&engine->moved_apart, now, memory_order_relaxed);
@@ -212,13 +212,13 @@ static bool has_spun_long(struct pl_wait *wait, unsigned round, int contention)
 {
     if (round == 0 || round % SPINS_CLOCK != 0)
         return false;
-    long now = nanoseconds(), most = contention > 0 ? SPIN_CONTENDED_NS : contention < 0 ? SPIN_UNRELATED_NS : SPIN_NS;
+    long now = wait_nanoseconds(), most = contention > 0 ? SPIN_CONTENDED_NS : contention < 0 ? SPIN_UNRELATED_NS : SPIN_NS;
     if (round == SPINS_CLOCK)
         wait->spinning = now;
     return now - wait->spinning > most;
 }
 
-static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_request *request,
+static void wait_idle(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_request *request,
                  struct pl_wait *wait)
 {
     if (wait->yielded) /* for long, and it has brought nothing */
@@ -249,7 +249,7 @@ static void idle(struct pl_engine *engine, const struct pl_awaited *awaited, str
     if (round < yields) {
         if (round % NUDGE_YIELDS == NUDGE_YIELDS - 1)
             pl_engine_nudge_others(engine);
-        long took = yield(engine);
+        long took = wait_yield(engine);
         wait->yielded = took > STARVED_NS;
         if (took > STARVED_NS)
             wait->rounds = spins + yields;
@@ -277,14 +277,14 @@ static void idle_anywhere(const struct pl_request *request, struct pl_wait *wait
 void pl_engine_idle(struct pl_engine *engine, struct pl_wait *wait)
 {
     if (engine)
-        idle(engine, NULL, NULL, wait);
+        wait_idle(engine, NULL, NULL, wait);
     else
         idle_anywhere(NULL, wait);
 }
 
 void pl_engine_idle_for(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_wait *wait)
 {
-    idle(engine, awaited, NULL, wait);
+    wait_idle(engine, awaited, NULL, wait);
 }
 
 void pl_engine_wait(struct pl_engine *engine, struct pl_request *request)
@@ -296,15 +296,15 @@ void pl_engine_wait_among(struct pl_engine *engine, struct pl_request *request, 
 {
     const struct pl_awaited awaited = { .word = (const _Atomic uint32_t *)&request->done, .value = 1 };
     struct pl_wait wait = { .what = all };
-    while (!engine && !is_there(&awaited))
+    while (!engine && !wait_is_there(&awaited))
         idle_anywhere(request, &wait);
-    while (!is_there(&awaited)) {
+    while (!wait_is_there(&awaited)) {
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
         pl_engine_leave(engine);
         if (events)
             wait.rounds = 0;
-        else if (!is_there(&awaited))
-            idle(engine, &awaited, request, &wait);
+        else if (!wait_is_there(&awaited))
+            wait_idle(engine, &awaited, request, &wait);
     }
 }

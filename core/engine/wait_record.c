@@ -31,7 +31,7 @@ static _Thread_local uint32_t answered;
 /* --- items ----------------------------------------------------------------------------------- */
 
 /* Starts a new answer, unless another thread has. Lock held. */
-static void begin(struct pl_job_page *page, uint32_t question)
+static void wait_record_begin(struct pl_job_page *page, uint32_t question)
 {
     if (begun == question)
         return;
@@ -41,7 +41,7 @@ static void begin(struct pl_job_page *page, uint32_t question)
     memset(described, 0, sizeof described);
 }
 
-static struct pl_job_item *add(struct pl_job_page *page, enum pl_item_kind kind, enum pl_item_what what)
+static struct pl_job_item *wait_record_add(struct pl_job_page *page, enum pl_item_kind kind, enum pl_item_what what)
 {
     if (page->items == PL_PAGE_ITEMS) {
         page->left_out[kind]++;
@@ -184,7 +184,7 @@ static void add_pending(struct pl_job_page *page, const struct pl_request *reque
     if (request == waited || request->kind == PL_REQ_COMPLETE || pl_request_done(request) ||
         (request->persistent && !request->active))
         return;
-    struct pl_job_item *item = add(page, PL_ITEM_PENDING, what_of(request));
+    struct pl_job_item *item = wait_record_add(page, PL_ITEM_PENDING, what_of(request));
     if (item)
         put_request(item, request);
 }
@@ -194,7 +194,7 @@ static void add_pending(struct pl_job_page *page, const struct pl_request *reque
 static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 {
     PL_LIST_EACH (message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link) {
-        struct pl_job_item *item = add(page, PL_ITEM_MESSAGE, PL_WHAT_OTHER);
+        struct pl_job_item *item = wait_record_add(page, PL_ITEM_MESSAGE, PL_WHAT_OTHER);
         if (!item)
             continue;
         put_comm(item, comm);
@@ -264,7 +264,7 @@ static void add_requests(struct pl_job_page *page, const struct pl_engine *engin
     }
 }
 
-static int64_t now(void)
+static int64_t wait_record_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -276,7 +276,7 @@ static void write_answer(struct pl_job_page *page, const struct pl_engine *engin
                          const struct pl_wait *wait)
 {
     enum pl_item_what what = request ? what_of(request) : wait->what ? wait->what->what : PL_WHAT_OTHER;
-    struct pl_job_item *item = add(page, PL_ITEM_WAIT, what);
+    struct pl_job_item *item = wait_record_add(page, PL_ITEM_WAIT, what);
     if (!item)
         return;
     if (request && request->kind == PL_REQ_PAIR) {
@@ -284,7 +284,7 @@ static void write_answer(struct pl_job_page *page, const struct pl_engine *engin
         item->what = what_of(request);
     }
     item->thread = (int32_t)gettid();
-    item->waited = wait->since ? now() - wait->since : 0;
+    item->waited = wait->since ? wait_record_now() - wait->since : 0;
     if (page->traces < PL_PAGE_TRACES - 1) {
         item->trace = ++page->traces;
         pl_trace_take(page, &page->trace[item->trace - 1], NULL);
@@ -321,7 +321,7 @@ static bool keeps_testing(uint32_t question, const struct pl_request *request, c
                           : what                ? (const void *)what->comm
                                                 : NULL;
     int peer = what ? what->peer : 0, tag = what ? what->tag : 0;
-    long time = (long)now();
+    long time = (long)wait_record_now();
     if (last.question != question)
         last.first = time;
     if (last.question != question || last.subject != subject || last.peer != peer || last.tag != tag)
@@ -350,7 +350,7 @@ void pl_wait_record_check(struct pl_engine *engine, const struct pl_request *req
     if (engine)
         pl_engine_enter(engine);
     pl_lock_take(&lock);
-    begin(page, question);
+    wait_record_begin(page, question);
     write_answer(page, engine, request, &lasting);
     atomic_store_explicit(&page->answered, question, memory_order_release);
     pl_lock_drop(&lock);

@@ -44,7 +44,7 @@ int pl_access_run(struct pl_file *file, bool write, MPI_Offset at, void *data, s
 /* --- one process -------------------------------------------------------------------------------------------------- */
 
 /* The runs of the next `bytes` bytes of the stream, with a piece of memory. */
-static int move_runs(struct pl_file *file, bool write, struct pl_runs *runs, char *data, size_t bytes, size_t *moved)
+static int file_access_move_runs(struct pl_file *file, bool write, struct pl_runs *runs, char *data, size_t bytes, size_t *moved)
 {
     MPI_Offset at;
     size_t length, done;
@@ -124,7 +124,7 @@ static int move_bounced(struct pl_file *file, bool write, struct pl_runs *runs, 
         size_t piece = bytes - *moved < room ? bytes - *moved : room, done;
         if (write)
             pl_cursor_pack(memory, bounce, piece);
-        rc = move_runs(file, write, runs, bounce, piece, &done);
+        rc = file_access_move_runs(file, write, runs, bounce, piece, &done);
         if (!write)
             pl_cursor_unpack(memory, bounce, done);
         *moved += done;
@@ -134,7 +134,7 @@ static int move_bounced(struct pl_file *file, bool write, struct pl_runs *runs, 
     return rc;
 }
 
-static int move(struct pl_file *file, const struct pl_access *access, size_t *moved)
+static int file_access_move(struct pl_file *file, const struct pl_access *access, size_t *moved)
 {
     struct pl_runs runs;
     struct pl_cursor memory = access->memory;
@@ -143,7 +143,7 @@ static int move(struct pl_file *file, const struct pl_access *access, size_t *mo
     if (!access->write && file->view.run <= SIEVE_RUN)
         return read_sieved(file, &runs, &memory, access->span.bytes, moved);
     if (direct)
-        return move_runs(file, access->write, &runs, direct, access->span.bytes, moved);
+        return file_access_move_runs(file, access->write, &runs, direct, access->span.bytes, moved);
     return move_bounced(file, access->write, &runs, &memory, access->span.bytes, moved);
 }
 
@@ -168,11 +168,11 @@ int pl_access_alone(struct pl_file *file, const struct pl_access *access, size_t
     if (access->write)
         atomic_store_explicit(&file->dirty, true, memory_order_relaxed);
     if (!file->atomic)
-        return move(file, access, moved);
+        return file_access_move(file, access, moved);
     pl_lock_take(&file->turn);
     int rc = lock_range(file, &access->span, access->write ? F_WRLCK : F_RDLCK);
     if (rc == MPI_SUCCESS) {
-        rc = move(file, access, moved);
+        rc = file_access_move(file, access, moved);
         lock_range(file, &access->span, F_UNLCK);
     }
     pl_lock_drop(&file->turn);
@@ -193,7 +193,7 @@ static int count_etypes(const struct pl_file *file, const struct pl_file_io *io,
 }
 
 /* Where it begins; the pointer that is used goes to its end. `rc`: an error so far. */
-static int place(struct pl_file *file, const struct pl_file_io *io, MPI_Offset etypes, MPI_Offset *offset)
+static int file_access_place(struct pl_file *file, const struct pl_file_io *io, MPI_Offset etypes, MPI_Offset *offset)
 {
     MPI_Offset behind;
     *offset = io->offset;
@@ -246,7 +246,7 @@ int pl_file_access(struct pl_file *file, const struct pl_file_io *io, int error,
     struct pl_access access = { .write = io->write };
     MPI_Offset etypes = 0, offset = 0;
     int rc = error ? error : count_etypes(file, io, &etypes);
-    int placed = rc && !io->collective ? rc : place(file, io, etypes, &offset);
+    int placed = rc && !io->collective ? rc : file_access_place(file, io, etypes, &offset);
     rc = rc ? rc : placed;
     if (rc == MPI_SUCCESS)
         rc = pl_view_span(&file->view, offset, etypes, &access.span);

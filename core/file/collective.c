@@ -71,7 +71,7 @@ static int aggregator_rank(const struct exchange *x, int i)
     return (int)((int64_t)i * x->comm->size / x->aggregators);
 }
 
-static bool make_room(struct room *room, size_t bytes)
+static bool file_coll_make_room(struct room *room, size_t bytes)
 {
     if (bytes <= room->bytes)
         return true;
@@ -87,7 +87,7 @@ static bool make_room(struct room *room, size_t bytes)
 static bool add_piece(struct exchange *x, size_t *count, uint32_t at, uint32_t bytes)
 {
     size_t needed = (*count + 1) * sizeof(struct piece);
-    if (needed > x->pieces.bytes && !make_room(&x->pieces, needed * 2))
+    if (needed > x->pieces.bytes && !file_coll_make_room(&x->pieces, needed * 2))
         return false;
     ((struct piece *)x->pieces.memory)[(*count)++] = (struct piece){ at, bytes };
     return true;
@@ -129,7 +129,7 @@ static int cut_round(struct exchange *x)
             return pl_fail_memory("the runs of a collective access");
         bytes += x->own[i].bytes;
     }
-    if (!x->direct && !make_room(&x->packed, bytes))
+    if (!x->direct && !file_coll_make_room(&x->packed, bytes))
         return pl_fail_memory("the data of a collective access");
     char *data = x->direct ? x->direct : x->packed.memory;
     struct piece *pieces = x->pieces.memory;
@@ -157,7 +157,7 @@ static int swap_numbers(struct exchange *x, int each)
 }
 
 /* How much is to come for this process's window, and the memory for it. */
-static int expect(struct exchange *x)
+static int file_coll_expect(struct exchange *x)
 {
     size_t count = 0, bytes = 0;
     memset(x->all, 0, (size_t)x->comm->size * sizeof *x->all);
@@ -169,8 +169,8 @@ static int expect(struct exchange *x)
         count += x->all[i].count;
         bytes += x->all[i].bytes;
     }
-    if (!make_room(&x->lists, count * sizeof(struct piece)) || !make_room(&x->data, bytes) ||
-        !make_room(&x->buffer, x->window))
+    if (!file_coll_make_room(&x->lists, count * sizeof(struct piece)) || !file_coll_make_room(&x->data, bytes) ||
+        !file_coll_make_room(&x->buffer, x->window))
         return pl_fail_memory("the buffers of a collective access");
     struct piece *pieces = x->lists.memory;
     char *data = x->data.memory;
@@ -185,7 +185,7 @@ static int expect(struct exchange *x)
 }
 
 /* Have all memory for the round? And where does the next one begin: nobody looks where nobody has anything. */
-static int agree(struct exchange *x, int error)
+static int file_coll_agree(struct exchange *x, int error)
 {
     int64_t words[2] = { error, has_run(x) ? ~x->at : ~INT64_MAX };
     int rc = pl_allreduce(x->comm, MPI_IN_PLACE, words, 2, pl_type_predefined((uintptr_t)MPI_INT64_T),
@@ -197,7 +197,7 @@ static int agree(struct exchange *x, int error)
 }
 
 /* Everybody tells the aggregators how much they will get: then it is known whether all have memory for it. */
-static int announce(struct exchange *x, int error)
+static int file_coll_announce(struct exchange *x, int error)
 {
     memset(x->numbers, 0, 2 * (size_t)x->comm->size * sizeof *x->numbers);
     for (int i = 0; i < x->aggregators && !error; i++) {
@@ -209,11 +209,11 @@ static int announce(struct exchange *x, int error)
     if (rc)
         return rc;
     if (x->mine >= 0 && !error)
-        error = expect(x);
-    return agree(x, error);
+        error = file_coll_expect(x);
+    return file_coll_agree(x, error);
 }
 
-static int run(struct pl_schedule *schedule)
+static int file_coll_run(struct pl_schedule *schedule)
 {
     int rc = pl_schedule_run(schedule);
     pl_schedule_fini(schedule);
@@ -242,7 +242,7 @@ static int send_shares(struct exchange *x)
         if (x->write)
             pl_schedule_send(&schedule, pl_block_bytes(share->data, share->bytes), rank);
     }
-    return run(&schedule);
+    return file_coll_run(&schedule);
 }
 
 /* The data that was read comes back: as much as there was. */
@@ -263,13 +263,13 @@ static int return_shares(struct exchange *x)
     for (int i = 0; x->mine >= 0 && i < x->comm->size; i++)
         if (i != x->comm->rank && x->all[i].bytes > 0)
             pl_schedule_send(&schedule, pl_block_bytes(x->all[i].data, x->all[i].bytes), i);
-    return run(&schedule);
+    return file_coll_run(&schedule);
 }
 
 /* --- what an aggregator does with its window ---------------------------------------------------------------------- */
 
 /* The process whose next run comes first in the file; -1: there is none. `next`: how many runs of each are done. */
-static int first_of(const struct exchange *x, const size_t *next)
+static int file_coll_first_of(const struct exchange *x, const size_t *next)
 {
     int first = -1;
     uint32_t lowest = 0;
@@ -296,7 +296,7 @@ static void access_window(struct exchange *x, MPI_Offset low, size_t from, size_
 static void write_window(struct exchange *x, MPI_Offset low, size_t *next)
 {
     size_t from = 0, to = 0, moved;
-    for (int i; (i = first_of(x, next)) >= 0;) {
+    for (int i; (i = file_coll_first_of(x, next)) >= 0;) {
         struct share *share = &x->all[i];
         struct piece piece = share->pieces[next[i]++];
         if (piece.at > to) {
@@ -315,7 +315,7 @@ static void write_window(struct exchange *x, MPI_Offset low, size_t *next)
 static size_t read_window(struct exchange *x, MPI_Offset low, size_t *next)
 {
     size_t from = 0, to = 0, moved = 0;
-    for (int i; (i = first_of(x, next)) >= 0;) {
+    for (int i; (i = file_coll_first_of(x, next)) >= 0;) {
         struct piece piece = x->all[i].pieces[next[i]++];
         if (piece.at > to + GAP) {
             access_window(x, low, from, to, &moved);
@@ -364,7 +364,7 @@ static void take_back(struct exchange *x)
 static int do_round(struct exchange *x, size_t *next)
 {
     MPI_Offset window = x->low + (MPI_Offset)x->mine * (MPI_Offset)x->window;
-    int rc = announce(x, cut_round(x));
+    int rc = file_coll_announce(x, cut_round(x));
     if (rc == MPI_SUCCESS)
         rc = send_shares(x);
     if (rc)
@@ -419,7 +419,7 @@ struct extent {
 };
 
 /* Where it begins; false: each does its own. Alike on all processes. */
-static bool worth(const struct extent *extents, int size, bool always, MPI_Offset *low)
+static bool file_coll_worth(const struct extent *extents, int size, bool always, MPI_Offset *low)
 {
     MPI_Offset sum = 0, high = 0;
     int64_t run = INT64_MAX;
@@ -453,7 +453,7 @@ int pl_access_together(struct pl_file *file, const struct pl_access *access, int
         return error ? error : pl_fail_memory("a collective access");
     struct exchange x = { .file = file, .comm = comm, .write = access->write, .mine = -1 };
     int rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, extents, sizeof own, PL_TYPE_BYTE);
-    bool together = rc == MPI_SUCCESS && worth(extents, comm->size, wanted == PL_FILE_ENABLE, &x.next);
+    bool together = rc == MPI_SUCCESS && file_coll_worth(extents, comm->size, wanted == PL_FILE_ENABLE, &x.next);
     free(extents);
     if (rc || error)
         return error ? error : rc;

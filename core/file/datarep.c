@@ -21,7 +21,7 @@ static struct pl_datarep *registered; /* only ever grows, at its head, until all
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
-static const struct pl_datarep *find_locked(const char *name)
+static const struct pl_datarep *datarep_find_locked(const char *name)
 {
     const struct pl_datarep *const standard[] = { &pl_datarep_native, &internal, &external32 };
     for (int i = 0; i < 3; i++)
@@ -36,7 +36,7 @@ static const struct pl_datarep *find_locked(const char *name)
 int pl_datarep_find(const char *name, const struct pl_datarep **datarep)
 {
     pl_lock_take(&lock);
-    *datarep = find_locked(name);
+    *datarep = datarep_find_locked(name);
     pl_lock_drop(&lock);
     return *datarep ? MPI_SUCCESS
                     : pl_fail(MPI_ERR_UNSUPPORTED_DATAREP,
@@ -53,7 +53,7 @@ int pl_datarep_register(const struct pl_datarep *datarep)
         return pl_fail_memory("a data representation");
     *made = *datarep;
     pl_lock_take(&lock);
-    bool known = find_locked(made->name) != NULL;
+    bool known = datarep_find_locked(made->name) != NULL;
     if (!known) {
         made->next = registered;
         registered = made;
@@ -89,7 +89,7 @@ struct count {
     int error;
 };
 
-static int element_size(const struct pl_datarep *datarep, const struct pl_type *element, MPI_Count *size)
+static int datarep_element_size(const struct pl_datarep *datarep, const struct pl_type *element, MPI_Count *size)
 {
     MPI_Aint extent = 0;
     *size = datarep->external ? pl_external_size(element) : element->size;
@@ -103,11 +103,11 @@ static int element_size(const struct pl_datarep *datarep, const struct pl_type *
     return MPI_SUCCESS;
 }
 
-static bool count_elements(void *context, const struct pl_type *element, MPI_Count elements)
+static bool datarep_count_elements(void *context, const struct pl_type *element, MPI_Count elements)
 {
     struct count *count = context;
     MPI_Count size;
-    count->error = element_size(count->datarep, element, &size);
+    count->error = datarep_element_size(count->datarep, element, &size);
     if (count->error)
         return false;
     size_t fit = count->room / (size_t)size;
@@ -124,7 +124,7 @@ static int count_in_file(const struct pl_datarep *datarep, const struct pl_type 
 {
     *count = (struct count){ .datarep = datarep, .room = room };
     if (type->size > 0 && number > 0)
-        pl_signature_walk(type, number, count_elements, count);
+        pl_signature_walk(type, number, datarep_count_elements, count);
     return count->error;
 }
 
@@ -200,7 +200,7 @@ int pl_datarep_type(const struct pl_datarep *datarep, struct pl_type *type, stru
 
 /* --- conversion --------------------------------------------------------------------------------------------------- */
 
-static int convert(const struct pl_datarep *datarep, bool write, void *buf, const struct pl_type *type,
+static int datarep_convert(const struct pl_datarep *datarep, bool write, void *buf, const struct pl_type *type,
                    MPI_Count elements, void *filebuf)
 {
     MPI_Datarep_conversion_function *narrow = write ? datarep->write : datarep->read;
@@ -229,7 +229,7 @@ int pl_datarep_write(const struct pl_datarep *datarep, const void *buf, MPI_Coun
     if (all.elements == 0)
         return MPI_SUCCESS;
     if (!datarep->external)
-        return convert(datarep, true, (void *)(uintptr_t)buf, type, all.elements, filebuf);
+        return datarep_convert(datarep, true, (void *)(uintptr_t)buf, type, all.elements, filebuf);
     pl_external_pack(buf, count, type, filebuf);
     return MPI_SUCCESS;
 }
@@ -243,7 +243,7 @@ int pl_datarep_read(const struct pl_datarep *datarep, void *buf, MPI_Count count
     if (rc || some.elements == 0)
         return rc;
     if (!datarep->external)
-        return convert(datarep, false, buf, type, some.elements, (void *)(uintptr_t)filebuf);
+        return datarep_convert(datarep, false, buf, type, some.elements, (void *)(uintptr_t)filebuf);
     pl_external_unpack_some(filebuf, some.in_file, buf, count, type);
     return MPI_SUCCESS;
 }

@@ -171,7 +171,7 @@ static int open_together(struct pl_file *file)
 
 /* The communicator of a file: without the parent's attributes, whose callbacks are for the user's own. One process by
  * itself does nothing collective here: many threads may open files on MPI_COMM_SELF at once. */
-static int make_comm(struct pl_comm *parent, const char *name, struct pl_comm **comm)
+static int file_make_comm(struct pl_comm *parent, const char *name, struct pl_comm **comm)
 {
     int rc = parent->size == 1
                  ? pl_comm_create(parent->instance, parent, parent->group, NULL, pl_comm_new_id(), comm)
@@ -183,7 +183,7 @@ static int make_comm(struct pl_comm *parent, const char *name, struct pl_comm **
     return MPI_SUCCESS;
 }
 
-static void enlist(struct pl_file *file)
+static void file_enlist(struct pl_file *file)
 {
     struct pl_instance *instance = file->comm->instance;
     pl_lock_take(&instance->lock);
@@ -191,7 +191,7 @@ static void enlist(struct pl_file *file)
     pl_lock_drop(&instance->lock);
 }
 
-static int prepare(const char *name, int amode, struct pl_file **file)
+static int file_prepare(const char *name, int amode, struct pl_file **file)
 {
     struct pl_file *made = pl_object_create(PL_FILE);
     if (!made)
@@ -219,12 +219,12 @@ int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, s
         rc = check_amode(amode);
     if (rc)
         return rc;
-    rc = pl_file_agree(comm, prepare(name, amode, &made));
+    rc = pl_file_agree(comm, file_prepare(name, amode, &made));
     if (rc == MPI_SUCCESS)
-        rc = make_comm(comm, name, &made->comm);
+        rc = file_make_comm(comm, name, &made->comm);
     if (rc == MPI_SUCCESS) {
         pl_file_hints_default(made);
-        enlist(made);
+        file_enlist(made);
         rc = open_together(made);
     }
     if (rc == MPI_SUCCESS)
@@ -238,7 +238,7 @@ int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, s
 
 /* --- closing ------------------------------------------------------------------------------------------------------ */
 
-static int flush(const struct pl_file *file)
+static int file_flush(const struct pl_file *file)
 {
     while (fsync(file->fd) != 0) {
         if (errno == EINVAL || errno == EROFS) /* nothing that could be synchronized: /dev/null */
@@ -251,18 +251,18 @@ static int flush(const struct pl_file *file)
 
 /* All have written before anybody is told that it is done. Processes that share memory share what the system has of the
  * file: one of them is enough. */
-static int synchronize(struct pl_file *file)
+static int file_synchronize(struct pl_file *file)
 {
     struct pl_comm *comm = file->comm;
     int dirty = atomic_exchange(&file->dirty, false), rc = MPI_SUCCESS;
     if (!file->pointer.word)
-        return pl_file_agree(comm, dirty ? flush(file) : MPI_SUCCESS);
+        return pl_file_agree(comm, dirty ? file_flush(file) : MPI_SUCCESS);
     if (comm->size > 1)
         rc = pl_allreduce(comm, MPI_IN_PLACE, &dirty, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MAX));
     if (rc || !dirty)
         return rc;
-    return pl_file_tell(comm, comm->rank == 0 ? flush(file) : MPI_SUCCESS);
+    return pl_file_tell(comm, comm->rank == 0 ? file_flush(file) : MPI_SUCCESS);
 }
 
 static void close_descriptor(struct pl_file *file)
@@ -276,7 +276,7 @@ static void close_descriptor(struct pl_file *file)
 int pl_file_close(struct pl_file *file)
 {
     bool removed = file->amode & MPI_MODE_DELETE_ON_CLOSE;
-    int rc = removed ? MPI_SUCCESS : synchronize(file), together = MPI_SUCCESS;
+    int rc = removed ? MPI_SUCCESS : file_synchronize(file), together = MPI_SUCCESS;
     close_descriptor(file);
     if (removed || !file->pointer.word) {
         together = pl_barrier(file->comm);
@@ -336,7 +336,7 @@ static int check_resize(const struct pl_file *file, MPI_Offset size)
     return pl_file_check_random(file);
 }
 
-static int resize(struct pl_file *file, MPI_Offset size, int (*change)(const struct pl_file *file, MPI_Offset size))
+static int file_resize(struct pl_file *file, MPI_Offset size, int (*change)(const struct pl_file *file, MPI_Offset size))
 {
     int rc = pl_file_same(file->comm, MPI_SUCCESS, size, "size");
     if (rc == MPI_SUCCESS)
@@ -357,7 +357,7 @@ static int truncate_to(const struct pl_file *file, MPI_Offset size)
 
 int pl_file_set_size(struct pl_file *file, MPI_Offset size)
 {
-    return resize(file, size, truncate_to);
+    return file_resize(file, size, truncate_to);
 }
 
 static int allocate_to(const struct pl_file *file, MPI_Offset size)
@@ -371,7 +371,7 @@ static int allocate_to(const struct pl_file *file, MPI_Offset size)
 
 int pl_file_preallocate(struct pl_file *file, MPI_Offset size)
 {
-    return resize(file, size, allocate_to);
+    return file_resize(file, size, allocate_to);
 }
 
 int pl_file_get_size(const struct pl_file *file, MPI_Offset *size)
@@ -385,7 +385,7 @@ int pl_file_get_size(const struct pl_file *file, MPI_Offset *size)
 
 int pl_file_sync(struct pl_file *file)
 {
-    return synchronize(file);
+    return file_synchronize(file);
 }
 
 int pl_file_set_atomicity(struct pl_file *file, bool atomic)

@@ -28,7 +28,7 @@ void pl_file_hints_default(struct pl_file *file)
     };
 }
 
-static void read_number(struct pl_info *info, const char *key, long low, long high, long *number)
+static void file_hints_read_number(struct pl_info *info, const char *key, long low, long high, long *number)
 {
     char value[32], *end;
     size_t length;
@@ -64,7 +64,7 @@ static void read_both(struct pl_info *info, struct pl_file_hints *hints)
         hints->reading = hints->writing = PL_FILE_DISABLE;
 }
 
-static int keep_kinds(struct pl_file *file, struct pl_info *info)
+static int file_hints_keep_kinds(struct pl_file *file, struct pl_info *info)
 {
     char *kinds;
     int rc = pl_info_get(info, PL_ALLOC_KINDS_ASSERT_KEY, &kinds);
@@ -85,11 +85,11 @@ static int keep_kinds(struct pl_file *file, struct pl_info *info)
 int pl_file_hints_set(struct pl_file *file, struct pl_info *info)
 {
     struct pl_file_hints hints = file->hints;
-    int kept = info ? keep_kinds(file, info) : MPI_SUCCESS;
+    int kept = info ? file_hints_keep_kinds(file, info) : MPI_SUCCESS;
     if (info && file->comm->rank == 0) {
         long nodes = hints.nodes, buffer = (long)hints.buffer;
-        read_number(info, "cb_nodes", 1, file->comm->size, &nodes);
-        read_number(info, "cb_buffer_size", BUFFER_LEAST, BUFFER_MOST, &buffer);
+        file_hints_read_number(info, "cb_nodes", 1, file->comm->size, &nodes);
+        file_hints_read_number(info, "cb_buffer_size", BUFFER_LEAST, BUFFER_MOST, &buffer);
         hints.nodes = (int)nodes;
         hints.buffer = buffer;
         read_both(info, &hints);
@@ -102,7 +102,7 @@ int pl_file_hints_set(struct pl_file *file, struct pl_info *info)
     return rc ? rc : kept;
 }
 
-static int put_number(struct pl_info *info, const char *key, long long number)
+static int file_hints_put_number(struct pl_info *info, const char *key, long long number)
 {
     char value[32];
     snprintf(value, sizeof value, "%lld", number);
@@ -113,9 +113,9 @@ int pl_file_hints_get(struct pl_file *file, struct pl_info *used)
 {
     int rc = pl_alloc_kinds_use(file->comm->instance->info, file->info, used);
     if (rc == MPI_SUCCESS)
-        rc = put_number(used, "cb_nodes", file->hints.nodes);
+        rc = file_hints_put_number(used, "cb_nodes", file->hints.nodes);
     if (rc == MPI_SUCCESS)
-        rc = put_number(used, "cb_buffer_size", file->hints.buffer);
+        rc = file_hints_put_number(used, "cb_buffer_size", file->hints.buffer);
     if (rc == MPI_SUCCESS)
         rc = pl_info_set(used, "romio_cb_read", words[file->hints.reading]);
     if (rc == MPI_SUCCESS)

@@ -31,7 +31,7 @@ static int make_view(struct pl_file *file, MPI_Offset disp, struct pl_type *etyp
 }
 
 /* A number for a name, to compare. */
-static int64_t digest(const char *name)
+static int64_t file_pointer_digest(const char *name)
 {
     uint64_t hash = 14695981039346656037u;
     for (; *name; name++)
@@ -54,7 +54,7 @@ int pl_file_set_view(struct pl_file *file, int error, MPI_Offset disp, struct pl
     rc = rc ? rc : placed;
     if (rc == MPI_SUCCESS)
         rc = make_view(file, disp, etype, filetype, datarep, &view);
-    rc = pl_file_same(file->comm, rc, rc ? 0 : digest(datarep), "datarep, as a digest,");
+    rc = pl_file_same(file->comm, rc, rc ? 0 : file_pointer_digest(datarep), "datarep, as a digest,");
     if (rc == MPI_SUCCESS)
         rc = pl_file_same(file->comm, MPI_SUCCESS, view.file_etype->extent, "the extent of etype");
     if (rc == MPI_SUCCESS)

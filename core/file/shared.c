@@ -23,7 +23,7 @@ enum { PAGE = 4096 };
 
 /* --- shared memory ------------------------------------------------------------------------------------------------ */
 
-static bool map(struct pl_file_pointer *pointer, int fd)
+static bool file_shared_map(struct pl_file_pointer *pointer, int fd)
 {
     void *memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     pointer->word = memory == MAP_FAILED ? NULL : memory;
@@ -37,7 +37,7 @@ void pl_pointer_offer(struct pl_file_pointer *pointer, struct pl_file_notice *no
     int fd = memfd_create("plenum-file-pointer", MFD_CLOEXEC);
     if (fd < 0)
         return;
-    if (ftruncate(fd, PAGE) != 0 || fstat(fd, &st) != 0 || !map(pointer, fd)) {
+    if (ftruncate(fd, PAGE) != 0 || fstat(fd, &st) != 0 || !file_shared_map(pointer, fd)) {
         close(fd);
         return;
     }
@@ -59,12 +59,12 @@ bool pl_pointer_attach(struct pl_file_pointer *pointer, const struct pl_file_not
     if (fd < 0)
         return false;
     bool found = fstat(fd, &st) == 0 && (uint64_t)st.st_dev == notice->dev && (uint64_t)st.st_ino == notice->ino &&
-                 st.st_size >= PAGE && map(pointer, fd);
+                 st.st_size >= PAGE && file_shared_map(pointer, fd);
     close(fd);
     return found;
 }
 
-static void unmap(struct pl_file_pointer *pointer)
+static void file_shared_unmap(struct pl_file_pointer *pointer)
 {
     if (pointer->word && pointer->word != &pointer->own)
         munmap((void *)pointer->word, PAGE);
@@ -79,7 +79,7 @@ void pl_pointer_settle(struct pl_file_pointer *pointer, bool shared, int64_t fir
     bool owner = pointer->fd >= 0 || pointer->word == &pointer->own;
     pointer->first = first;
     if (!shared) {
-        unmap(pointer);
+        file_shared_unmap(pointer);
         return;
     }
     if (owner)
@@ -114,7 +114,7 @@ static int open_beside(const struct pl_file *file, int *fd)
 }
 
 /* Reads it, and writes what comes of it: the sum, or `etypes` itself. The lock goes with the descriptor. */
-static int change(const struct pl_file *file, int fd, bool add, int64_t etypes, int64_t *before)
+static int file_shared_change(const struct pl_file *file, int fd, bool add, int64_t etypes, int64_t *before)
 {
     struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
     while (fcntl(fd, F_OFD_SETLKW, &whole) != 0)
@@ -137,7 +137,7 @@ static int change_beside(const struct pl_file *file, bool add, int64_t etypes, i
     int fd = -1, rc = open_beside(file, &fd);
     if (rc)
         return rc;
-    rc = change(file, fd, add, etypes, before);
+    rc = file_shared_change(file, fd, add, etypes, before);
     close(fd);
     return rc;
 }
@@ -148,7 +148,7 @@ void pl_pointer_release(struct pl_file *file, bool last)
     if (path)
         unlink(path);
     free(path);
-    unmap(&file->pointer);
+    file_shared_unmap(&file->pointer);
 }
 
 /* --- using it ----------------------------------------------------------------------------------------------------- */

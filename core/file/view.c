@@ -22,7 +22,7 @@ static void add_runs(MPI_Count *sum, MPI_Count count, MPI_Count each)
 }
 
 /* Puts a piece behind what is there (nothing yet: `empty`). */
-static void follow(struct course *course, bool empty, MPI_Aint at, const struct course *piece)
+static void view_follow(struct course *course, bool empty, MPI_Aint at, const struct course *piece)
 {
     MPI_Aint begin = at + piece->first;
     course->ascending = piece->ascending && (empty || (course->ascending && begin >= course->last));
@@ -38,9 +38,9 @@ static struct course course_of(const struct pl_type_layout *layout, MPI_Aint siz
 static struct course course_of_loop(const struct pl_type_layout *layout, const struct course *piece)
 {
     struct course course = { 0 };
-    follow(&course, true, layout->first, piece);
+    view_follow(&course, true, layout->first, piece);
     if (layout->count > 1) {
-        follow(&course, false, layout->first + layout->stride, piece);
+        view_follow(&course, false, layout->first + layout->stride, piece);
         MPI_Aint rest = (MPI_Aint)(layout->count - 2) * layout->stride; /* all others are as the second */
         course.last += rest;
         course.end = rest > 0 ? course.end + rest : course.end;
@@ -58,7 +58,7 @@ static struct course course_of(const struct pl_type_layout *layout, MPI_Aint siz
         for (size_t i = 0; i < layout->count; i++) {
             const struct pl_part *part = &layout->parts[i];
             struct course piece = course_of(part->layout, (MPI_Aint)(part[1].before - part->before));
-            follow(&course, i == 0, part->at, &piece);
+            view_follow(&course, i == 0, part->at, &piece);
             add_runs(&course.runs, 1, piece.runs);
         }
         return course;
@@ -67,7 +67,7 @@ static struct course course_of(const struct pl_type_layout *layout, MPI_Aint siz
     if (layout->kind == PL_LAYOUT_LOOP)
         return course_of_loop(layout, &piece);
     for (size_t i = 0; i < layout->count; i++)
-        follow(&course, i == 0, layout->at[i], &piece);
+        view_follow(&course, i == 0, layout->at[i], &piece);
     add_runs(&course.runs, (MPI_Count)layout->count, piece.runs);
     return course;
 }
@@ -76,8 +76,8 @@ static struct course course_of(const struct pl_type_layout *layout, MPI_Aint siz
 static struct course course_of_tiles(const struct pl_type *type)
 {
     struct course tile = course_of(type->layout, (MPI_Aint)type->size), tiles = { 0 };
-    follow(&tiles, true, 0, &tile);
-    follow(&tiles, false, (MPI_Aint)type->extent, &tile);
+    view_follow(&tiles, true, 0, &tile);
+    view_follow(&tiles, false, (MPI_Aint)type->extent, &tile);
     tiles.runs = tile.runs;
     return tiles;
 }
@@ -103,7 +103,7 @@ static int check_type(const struct pl_type *type, const char *name, bool written
 
 /* --- making one --------------------------------------------------------------------------------------------------- */
 
-static int check(const struct pl_view *view, bool written, struct course *course)
+static int view_check(const struct pl_view *view, bool written, struct course *course)
 {
     const struct pl_type *etype = view->file_etype, *filetype = view->file_filetype;
     if (view->disp < 0)
@@ -132,7 +132,7 @@ int pl_view_make(MPI_Offset disp, struct pl_type *etype, struct pl_type *filetyp
     made.etype = pl_object_retain(etype);
     made.filetype = pl_object_retain(filetype);
     if (rc == MPI_SUCCESS)
-        rc = check(&made, written, &course);
+        rc = view_check(&made, written, &course);
     if (rc) {
         pl_view_release(&made);
         return rc;
@@ -168,7 +168,7 @@ static void set_cursor(struct pl_cursor *cursor, const struct pl_view *view, siz
 }
 
 /* Where a byte of the stream lies, which is known to lie somewhere. */
-static MPI_Offset place_of(const struct pl_view *view, size_t at)
+static MPI_Offset view_place_of(const struct pl_view *view, size_t at)
 {
     struct pl_cursor cursor;
     void *address;
@@ -177,7 +177,7 @@ static MPI_Offset place_of(const struct pl_view *view, size_t at)
     return (MPI_Offset)((uintptr_t)address - BIAS);
 }
 
-static int beyond(MPI_Offset offset, MPI_Offset etypes)
+static int view_beyond(MPI_Offset offset, MPI_Offset etypes)
 {
     return pl_fail(MPI_ERR_ARG, "%lld etypes from etype %lld of the view on are beyond what a file can have",
                    (long long)etypes, (long long)offset);
@@ -204,11 +204,11 @@ int pl_view_span(const struct pl_view *view, MPI_Offset offset, MPI_Offset etype
                        (long long)etypes);
     if (__builtin_mul_overflow(offset, size, &at) || __builtin_mul_overflow(etypes, size, &bytes) ||
         __builtin_add_overflow(at, bytes, &end) || !all_by_cma(view, end))
-        return beyond(offset, etypes);
+        return view_beyond(offset, etypes);
     span->at = (size_t)at;
     span->bytes = (size_t)bytes;
-    span->low = place_of(view, span->at);
-    span->high = place_of(view, span->at + span->bytes - 1) + 1;
+    span->low = view_place_of(view, span->at);
+    span->high = view_place_of(view, span->at + span->bytes - 1) + 1;
     if (!view->ascending && span->high < span->low + view->file_filetype->true_extent)
         span->high = span->low + view->file_filetype->true_extent;
     return MPI_SUCCESS;
@@ -221,8 +221,8 @@ int pl_view_byte(const struct pl_view *view, MPI_Offset offset, MPI_Offset *byte
     if (view->file_filetype->size == 0)
         return MPI_SUCCESS;
     if (__builtin_mul_overflow(offset, view->file_etype->size, &at) || !all_by_cma(view, at))
-        return beyond(offset, 1);
-    *byte = place_of(view, (size_t)at);
+        return view_beyond(offset, 1);
+    *byte = view_place_of(view, (size_t)at);
     return MPI_SUCCESS;
 }
 
@@ -239,7 +239,7 @@ MPI_Offset pl_view_etype_from(const struct pl_view *view, MPI_Offset byte)
     while (low < high) {
         MPI_Offset middle = low + (high - low) / 2, at = INT64_MAX;
         if (all_by_cma(view, middle * view->file_etype->size))
-            at = place_of(view, (size_t)(middle * view->file_etype->size));
+            at = view_place_of(view, (size_t)(middle * view->file_etype->size));
         if (at < byte)
             low = middle + 1;
         else

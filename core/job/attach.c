@@ -37,7 +37,7 @@ static int fail_open(void)
         "MPI is in use in this process: attach before the first session and MPI_Init, or when all have been finalized");
 }
 
-static int begin(int rank, int size)
+static int attach_begin(int rank, int size)
 {
     int expected = FREE;
     int rc = check_place(rank, size);
@@ -55,7 +55,7 @@ static int begin(int rank, int size)
 }
 
 /* The process opens with `waiting` as its place. */
-static int enter(void)
+static int attach_enter(void)
 {
     atomic_store(&prepared, true);
     int rc = pl_process_open();
@@ -69,7 +69,7 @@ static int enter(void)
     return rc;
 }
 
-static int finish(int rc)
+static int attach_finish(int rc)
 {
     atomic_store(&state, rc ? FREE : ATTACHED);
     return rc;
@@ -77,11 +77,11 @@ static int finish(int rc)
 
 int pl_attach_directory(const char *directory, int rank, int size)
 {
-    int rc = begin(rank, size);
+    int rc = attach_begin(rank, size);
     if (rc)
         return rc;
     rc = pl_seat_in_directory(directory, rank, size, &waiting);
-    return finish(rc ? rc : enter());
+    return attach_finish(rc ? rc : attach_enter());
 }
 
 int pl_attach_end(void)
@@ -156,7 +156,7 @@ struct round {
     struct card *all; /* [size] */
 };
 
-static int read_machine(char machine[40])
+static int attach_read_machine(char machine[40])
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     bool read = file && fgets(machine, 40, file);
@@ -169,7 +169,7 @@ static int read_machine(char machine[40])
 }
 
 /* All hear from all. What came back is the user's code's work, and is looked at. */
-static int exchange(struct round *r)
+static int attach_exchange(struct round *r)
 {
     int said = r->exchange(&r->mine, r->all, (int)sizeof r->mine, r->context);
     if (said != 0)
@@ -209,9 +209,9 @@ static int open_seat(const struct round *r, struct pl_seat *seat)
 }
 
 /* Rank 0 makes the memory, the others open it, and all go on when all have. */
-static int meet(struct round *r, struct pl_seat *seat)
+static int attach_meet(struct round *r, struct pl_seat *seat)
 {
-    int rc = read_machine(r->mine.machine);
+    int rc = attach_read_machine(r->mine.machine);
     if (rc == MPI_SUCCESS && getrandom(&r->mine.cookie, sizeof r->mine.cookie, 0) != sizeof r->mine.cookie)
         rc = pl_fail_errno(MPI_ERR_OTHER, "cannot get random bytes for a pool");
     if (rc == MPI_SUCCESS && r->mine.rank == 0)
@@ -219,27 +219,27 @@ static int meet(struct round *r, struct pl_seat *seat)
     r->mine.pid = getpid();
     r->mine.fd = seat->fd;
     r->mine.error = rc;
-    rc = exchange(r);
+    rc = attach_exchange(r);
     if (rc == MPI_SUCCESS)
         rc = check_round(r);
     if (rc)
         return rc;
     r->mine.error = open_seat(r, seat);
-    rc = exchange(r);
+    rc = attach_exchange(r);
     return rc ? rc : check_round(r);
 }
 
 int pl_attach_exchange(MPIX_Exchange_function *function, void *context, int rank, int size)
 {
-    int rc = begin(rank, size);
+    int rc = attach_begin(rank, size);
     if (rc)
         return rc;
     struct round r = { function, context, .mine = { .magic = CARD_MAGIC, .rank = rank, .size = size } };
     waiting = (struct pl_seat){ .fd = -1, .rank = -1 };
     r.all = pl_calloc((size_t)size, sizeof *r.all);
-    rc = r.all ? meet(&r, &waiting) : pl_fail_memory("the cards of a pool");
+    rc = r.all ? attach_meet(&r, &waiting) : pl_fail_memory("the cards of a pool");
     free(r.all);
     if (rc)
         pl_seat_leave(&waiting);
-    return finish(rc ? rc : enter());
+    return attach_finish(rc ? rc : attach_enter());
 }

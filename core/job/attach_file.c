@@ -128,7 +128,7 @@ static int fail_taken(const struct pl_seat *seat, int rank)
 }
 
 /* It has neither left nor been replaced, and is not there. */
-static bool died(const struct pl_seat *seat, int rank)
+static bool attach_file_died(const struct pl_seat *seat, int rank)
 {
     const struct pl_job_rank *peer = &seat->job->ranks[rank];
     if (atomic_load(&peer->owner) <= 0 || locked_by(seat->fd, rank, 1) != 0)
@@ -146,7 +146,7 @@ int pl_seat_claim(struct pl_seat *seat, int rank)
     if (record_lock(seat->fd, F_WRLCK, rank) != 0)
         return fail_taken(seat, rank);
     for (int r = 0; r < (int)seat->job->size; r++)
-        if (r != rank && died(seat, r))
+        if (r != rank && attach_file_died(seat, r))
             seat->settled[r] = (uint32_t)atomic_load(&seat->job->ranks[r].gone) + 1;
     if (atomic_load(&own->owner) > 0)
         atomic_fetch_add(&own->gone, 1); /* who had it died with it */
@@ -168,7 +168,7 @@ uint32_t pl_seat_deaths(const struct pl_seat *seat, int rank)
 int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, void *card, size_t *length)
 {
     const struct pl_job_card *from = &seat->job->ranks[rank].card[slot];
-    if (rank != seat->rank && died(seat, rank))
+    if (rank != seat->rank && attach_file_died(seat, rank))
         return pl_seat_alive(seat, rank) ? pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d has died", rank)
                                          : PL_AGAIN;
     return pl_job_card_read(from, card, length) ? MPI_SUCCESS : PL_AGAIN;
@@ -176,7 +176,7 @@ int pl_seat_card(const struct pl_seat *seat, int rank, enum pl_card_slot slot, v
 
 int pl_seat_alive(const struct pl_seat *seat, int rank)
 {
-    bool news = rank != seat->rank && died(seat, rank) &&
+    bool news = rank != seat->rank && attach_file_died(seat, rank) &&
                 (uint32_t)atomic_load(&seat->job->ranks[rank].gone) >= seat->settled[rank];
     return news ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
@@ -202,7 +202,7 @@ void pl_seat_leave(struct pl_seat *seat)
 }
 
 /* Without a trace: it was never entered. */
-static void drop(struct pl_seat *seat)
+static void attach_file_drop(struct pl_seat *seat)
 {
     free(seat->path);
     seat->path = NULL;
@@ -245,7 +245,7 @@ static int open_locked(struct pl_seat *seat)
 }
 
 /* What is in the file counts while somebody is attached; what the dead left behind is used again if it fits. */
-static int enter(struct pl_seat *seat, int size)
+static int attach_file_enter(struct pl_seat *seat, int size)
 {
     const char *why;
     int rc = map_pool(seat->fd, seat, &why);
@@ -284,13 +284,13 @@ int pl_seat_in_directory(const char *directory, int rank, int size, struct pl_se
     }
     int rc = open_locked(seat);
     if (rc == MPI_SUCCESS)
-        rc = enter(seat, size);
+        rc = attach_file_enter(seat, size);
     if (rc == MPI_SUCCESS)
         rc = pl_seat_claim(seat, rank);
     if (rc == MPI_SUCCESS)
         record_lock(seat->fd, F_UNLCK, MAKER);
     else
-        drop(seat);
+        attach_file_drop(seat);
     return rc;
 }
 
@@ -307,7 +307,7 @@ int pl_seat_make(int size, uint64_t cookie, struct pl_seat *seat)
     if (rc == MPI_SUCCESS)
         rc = map_pool(seat->fd, seat, &why);
     if (rc)
-        drop(seat);
+        attach_file_drop(seat);
     return rc;
 }
 
@@ -326,6 +326,6 @@ int pl_seat_open(int pid, int fd, int size, uint64_t cookie, struct pl_seat *sea
     else if (rc && why)
         rc = pl_fail(MPI_ERR_OTHER, "%s is not the memory of a pool: %s", path, why);
     if (rc)
-        drop(seat);
+        attach_file_drop(seat);
     return rc;
 }

@@ -27,7 +27,7 @@ static _Atomic int crashing, told;
 static bool watched[SIGNALS], own_stack;
 static _Alignas(16) char stack[STACK]; /* takes memory when it is used */
 
-static const void *place_of(const ucontext_t *context)
+static const void *crash_place_of(const ucontext_t *context)
 {
 #if defined(__x86_64__)
     return __extension__(const void *) context->uc_mcontext.gregs[REG_RIP];
@@ -42,7 +42,7 @@ static const void *place_of(const ucontext_t *context)
 /* A call of what is no code: goes back to the caller, from which frames can be followed, and says where it was. */
 static bool step_back(ucontext_t *context, const siginfo_t *info)
 {
-    if (info->si_code <= 0 || place_of(context) != info->si_addr)
+    if (info->si_code <= 0 || crash_place_of(context) != info->si_addr)
         return false;
 #if defined(__x86_64__)
     greg_t *reg = context->uc_mcontext.gregs;
@@ -61,9 +61,9 @@ static void take_trace(struct pl_job_page *to, const siginfo_t *info, ucontext_t
 {
     struct pl_job_trace *trace = &to->trace[PL_PAGE_TRACES - 1];
     const mcontext_t before = context->uc_mcontext;
-    const void *place = place_of(context);
+    const void *place = crash_place_of(context);
     bool nowhere = step_back(context, info);
-    pl_trace_take(to, trace, place_of(context));
+    pl_trace_take(to, trace, crash_place_of(context));
     context->uc_mcontext = before; /* the fault is to happen again */
     if (!nowhere)
         return;
@@ -87,7 +87,7 @@ static void write_crash(struct pl_job_page *to, int signo, const siginfo_t *info
 }
 
 /* A fault happens again when the handler returns, what was sent is sent again: and now it is the end. */
-static void crashed(int signo, siginfo_t *info, void *context)
+static void crash_crashed(int signo, siginfo_t *info, void *context)
 {
     struct pl_job_page *to = atomic_load(&page);
     bool mine = to && getpid() == watcher;
@@ -105,7 +105,7 @@ void pl_crash_watch(void)
 {
     const struct pl_job_segment *job = pl_process.place.job;
     struct pl_job_page *to = job && pl_config_bool("crash_report") ? pl_job_page(job, pl_process.place.rank) : NULL;
-    struct sigaction now, mine = { .sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+    struct sigaction now, mine = { .sa_sigaction = crash_crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK };
     stack_t before, alternate = { .ss_sp = stack, .ss_size = sizeof stack };
     if (!to)
         return;
@@ -128,7 +128,7 @@ void pl_crash_ignore(void)
         return;
     for (int i = 0; i < SIGNALS; i++)
         if (watched[i] && sigaction(signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
-            now.sa_sigaction == crashed)
+            now.sa_sigaction == crash_crashed)
             signal(signals[i], SIG_DFL);
     if (own_stack && sigaltstack(NULL, &alternate) == 0 && alternate.ss_sp == stack)
         sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);

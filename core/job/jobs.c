@@ -32,7 +32,7 @@ static bool is_own(uint64_t key, const char *name, size_t length)
     return key == place->key && strlen(place->nspace) == length && memcmp(place->nspace, name, length) == 0;
 }
 
-static struct job *find(uint64_t key, const char *name, size_t length)
+static struct job *jobs_find(uint64_t key, const char *name, size_t length)
 {
     for (struct job *job = buckets[key % BUCKETS]; job; job = job->next)
         if (job->key == key && strlen(job->name) == length && memcmp(job->name, name, length) == 0)
@@ -40,7 +40,7 @@ static struct job *find(uint64_t key, const char *name, size_t length)
     return NULL;
 }
 
-static struct job *add(uint64_t key, const char *name, size_t length)
+static struct job *jobs_add(uint64_t key, const char *name, size_t length)
 {
     if (count == room) {
         int more = room ? 2 * room : 4;
@@ -66,9 +66,9 @@ int pl_jobs_number(uint64_t key, const char *name, size_t length, int *number)
     if (is_own(key, name, length))
         return MPI_SUCCESS;
     pl_lock_take(&lock);
-    struct job *job = find(key, name, length);
+    struct job *job = jobs_find(key, name, length);
     if (!job)
-        job = add(key, name, length);
+        job = jobs_add(key, name, length);
     if (job)
         *number = job->number;
     pl_lock_drop(&lock);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* A short file of /proc as text; its length, -1: it cannot be read. */
-static ssize_t read_text(const char *path, char *text, size_t room)
+static ssize_t locator_read_text(const char *path, char *text, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -24,12 +24,12 @@ static ssize_t read_text(const char *path, char *text, size_t room)
     return length;
 }
 
-static uint64_t node(void)
+static uint64_t locator_node(void)
 {
     char boot[64] = "";
     struct stat st = { .st_ino = 0 };
     uint64_t sum = 0xcbf29ce484222325u;
-    read_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+    locator_read_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
     if (stat("/proc/self/ns/pid", &st) != 0)
         st.st_ino = 0;
     for (const char *at = boot; *at; at++)
@@ -39,11 +39,11 @@ static uint64_t node(void)
 
 /* The state and the 22nd field of a process's line, which has the name of the program in it. False: there is no such
  * process. `started` stays where that cannot be told. */
-static bool look(int32_t pid, char *state, uint64_t *started)
+static bool locator_look(int32_t pid, char *state, uint64_t *started)
 {
     char path[32], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    if (read_text(path, text, sizeof text) <= 0)
+    if (locator_read_text(path, text, sizeof text) <= 0)
         return errno != ENOENT && errno != ESRCH;
     const char *at = strrchr(text, ')');
     if (!at || at[1] != ' ')
@@ -58,9 +58,9 @@ static bool look(int32_t pid, char *state, uint64_t *started)
 
 struct pl_locator pl_locator_self(void)
 {
-    struct pl_locator own = { .node = node(), .pid = (int32_t)getpid() };
+    struct pl_locator own = { .node = locator_node(), .pid = (int32_t)getpid() };
     char state;
-    look(own.pid, &state, &own.started);
+    locator_look(own.pid, &state, &own.started);
     return own;
 }
 
@@ -68,7 +68,7 @@ bool pl_locator_has_ended(const struct pl_locator *there)
 {
     char state = 'R';
     uint64_t started = there->started;
-    if (there->pid <= 0 || there->started == 0 || there->node != node())
+    if (there->pid <= 0 || there->started == 0 || there->node != locator_node())
         return false;
-    return !look(there->pid, &state, &started) || started != there->started || strchr("ZXx", state) != NULL;
+    return !locator_look(there->pid, &state, &started) || started != there->started || strchr("ZXx", state) != NULL;
 }

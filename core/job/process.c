@@ -36,7 +36,7 @@ static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
  * The PMIx client is loaded only where a PMIx server has announced itself, or a launcher that should have had one; and
  * not below our own launcher, whose job segment alone decides.
  */
-static int open_pmix(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
+static int process_open_pmix(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
 {
     static const struct pl_bootstrap_host host = { .fail = pl_fail, .log = pl_log };
     if (getenv(PL_JOB_ENV) || (!getenv("PMIX_NAMESPACE") && !getenv("SLURM_STEP_NUM_TASKS")))
@@ -69,7 +69,7 @@ static int open_singleton(struct pl_identity *place, const struct pl_bootstrap_o
 static int find_place(void)
 {
     static int (*const openers[])(struct pl_identity *, const struct pl_bootstrap_ops **) = {
-        open_attached, open_inherited, open_pmix, open_singleton,
+        open_attached, open_inherited, process_open_pmix, open_singleton,
     };
     int rc = PL_UNREACHABLE;
     for (size_t i = 0; rc == PL_UNREACHABLE && i < sizeof openers / sizeof *openers; i++) {
@@ -81,7 +81,7 @@ static int find_place(void)
     return rc;
 }
 
-static int draw_id(void)
+static int process_draw_id(void)
 {
     pl_process.id = 0;
     while (pl_process.id == 0)
@@ -94,7 +94,7 @@ static int open_first(void)
 {
     int rc = pl_config_load();
     if (rc == MPI_SUCCESS)
-        rc = draw_id();
+        rc = process_draw_id();
     if (rc == MPI_SUCCESS)
         rc = pl_errhandler_policy_open();
     if (rc == MPI_SUCCESS)
@@ -113,14 +113,14 @@ static int open_first(void)
     return MPI_SUCCESS;
 }
 
-static bool forked(void)
+static bool process_forked(void)
 {
     return pl_process.pid != 0 && pl_process.pid != getpid();
 }
 
 int pl_process_check_forked(void)
 {
-    if (!forked())
+    if (!process_forked())
         return MPI_SUCCESS;
     return pl_fail(MPI_ERR_OTHER,
                    "this process was forked from process %d, which was using MPI, and has executed no program since: "
@@ -217,7 +217,7 @@ int pl_process_publish(enum pl_card_slot slot, const void *card, size_t length)
 void pl_process_abort_also(uint64_t proc)
 {
     const struct pl_bootstrap_ops *ops = pl_process.bootstrap;
-    if (ops && ops->abort_also && !forked() && PL_PROC_JOB(proc) == 0)
+    if (ops && ops->abort_also && !process_forked() && PL_PROC_JOB(proc) == 0)
         ops->abort_also(PL_PROC_RANK(proc));
 }
 
@@ -225,7 +225,7 @@ void pl_process_abort(int code, const char *object, const char *message)
 {
     const struct pl_bootstrap_ops *ops = pl_process.bootstrap;
     fflush(stdout); /* what the program has printed so far explains its end */
-    if (ops && !forked())
+    if (ops && !process_forked())
         ops->abort(code, object, message);
     else if (ops || !pl_inherited_abort_early(code, object, message))
         fprintf(stderr, "%s\n", message);

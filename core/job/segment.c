@@ -9,7 +9,7 @@
 enum { RANKS_MAX = 1 << 24 };
 
 /* Are [offset, offset + count * each) inside the segment and aligned for the type? */
-static bool inside(size_t bytes, uint32_t offset, uint64_t count, size_t each, size_t align)
+static bool job_segment_inside(size_t bytes, uint32_t offset, uint64_t count, size_t each, size_t align)
 {
     return offset % align == 0 && offset <= bytes && count <= (bytes - offset) / each;
 }
@@ -22,13 +22,13 @@ static bool is_text(const struct pl_job_segment *job, size_t bytes, uint32_t off
 
 static const char *check_psets(const struct pl_job_segment *job, size_t bytes)
 {
-    if (!inside(bytes, job->psets, job->pset_count, sizeof(struct pl_job_pset), _Alignof(struct pl_job_pset)))
+    if (!job_segment_inside(bytes, job->psets, job->pset_count, sizeof(struct pl_job_pset), _Alignof(struct pl_job_pset)))
         return "its process sets lie outside";
     const struct pl_job_pset *pset = (const void *)((const char *)job + job->psets);
     for (uint32_t i = 0; i < job->pset_count; i++) {
         if (!pset[i].name || !is_text(job, bytes, pset[i].name))
             return "the name of a process set does not end";
-        if (!inside(bytes, pset[i].ranges, pset[i].count, 2 * sizeof(uint32_t), _Alignof(uint32_t)))
+        if (!job_segment_inside(bytes, pset[i].ranges, pset[i].count, 2 * sizeof(uint32_t), _Alignof(uint32_t)))
             return "the members of a process set lie outside";
         const uint32_t *range = (const void *)((const char *)job + pset[i].ranges);
         for (uint32_t r = 0; r < pset[i].count; r++)
@@ -40,9 +40,9 @@ static const char *check_psets(const struct pl_job_segment *job, size_t bytes)
 
 static const char *check_apps(const struct pl_job_segment *job, size_t bytes)
 {
-    if (!inside(bytes, job->appnum, job->size, sizeof(int32_t), _Alignof(int32_t)))
+    if (!job_segment_inside(bytes, job->appnum, job->size, sizeof(int32_t), _Alignof(int32_t)))
         return "its program numbers lie outside";
-    if (!inside(bytes, job->apps, job->app_count, sizeof(struct pl_job_app), _Alignof(struct pl_job_app)))
+    if (!job_segment_inside(bytes, job->apps, job->app_count, sizeof(struct pl_job_app), _Alignof(struct pl_job_app)))
         return "its programs lie outside";
     const struct pl_job_app *app = (const void *)((const char *)job + job->apps);
     for (uint32_t i = 0; i < job->app_count; i++) {
@@ -61,7 +61,7 @@ static const char *check_table(const struct pl_job_segment *job, size_t bytes)
     if (!job->table)
         return NULL;
     const struct pl_job_table *table = (const void *)((const char *)job + job->table);
-    if (!inside(bytes, job->table, 1, sizeof(*table), 64))
+    if (!job_segment_inside(bytes, job->table, 1, sizeof(*table), 64))
         return "its table of published process sets lies outside";
     if (table->size != job->size || table->room < 64 || table->room % 64)
         return "its table of published process sets is damaged";
@@ -74,7 +74,7 @@ static const char *check_cpus(const struct pl_job_segment *job, size_t bytes)
 {
     if (job->cpu_words == 0)
         return NULL;
-    bool whole = inside(bytes, job->cpus, job->size, job->cpu_words * sizeof(uint64_t), sizeof(uint64_t));
+    bool whole = job_segment_inside(bytes, job->cpus, job->size, job->cpu_words * sizeof(uint64_t), sizeof(uint64_t));
     return whole ? NULL : "the processors of its ranks lie outside";
 }
 

@@ -37,7 +37,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void nap(long microseconds)
+static void services_nap(long microseconds)
 {
     nanosleep(&(struct timespec){ .tv_nsec = microseconds * 1000 }, NULL);
 }
@@ -72,7 +72,7 @@ static bool is_taken(const struct pl_service_entry *own)
     struct rivals rivals = { .own = own, .undecided = true };
     for (int i = 0; rivals.undecided && !rivals.taken && i < UNDECIDED; i++) {
         if (i > 0)
-            nap(NAP_FIRST_US);
+            services_nap(NAP_FIRST_US);
         rivals.undecided = false;
         pl_services_file_scan(own->name, see_rival, &rivals);
     }
@@ -168,7 +168,7 @@ static bool see_candidate(void *context, const struct pl_service_entry *entry)
     return true;
 }
 
-static bool look(const char *name, bool own_only, char value[PL_SERVICE_VALUE_ROOM])
+static bool services_look(const char *name, bool own_only, char value[PL_SERVICE_VALUE_ROOM])
 {
     struct find find = { .runtime = own_runtime(), .own_only = own_only };
     const struct pl_bootstrap_ops *launcher = pl_process.bootstrap;
@@ -192,11 +192,11 @@ static const char *not_seen(bool own_only)
 int pl_services_find(const char *name, bool own_only, long milliseconds, char value[PL_SERVICE_VALUE_ROOM])
 {
     uint64_t until = now_ns() + (uint64_t)milliseconds * 1000000u;
-    for (long us = NAP_FIRST_US; !look(name, own_only, value); us = us * 2 < NAP_MOST_US ? us * 2 : NAP_MOST_US) {
+    for (long us = NAP_FIRST_US; !services_look(name, own_only, value); us = us * 2 < NAP_MOST_US ? us * 2 : NAP_MOST_US) {
         if (now_ns() >= until)
             return pl_fail(MPI_ERR_NAME, "service_name \"%.100s\" is not published%s", name, not_seen(own_only));
         if (pl_engine_nudge_others(NULL) == 0)
-            nap(us);
+            services_nap(us);
     }
     return MPI_SUCCESS;
 }

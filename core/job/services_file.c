@@ -23,14 +23,14 @@
 
 static int own = -1;
 
-static off_t place_of(int number)
+static off_t services_file_place_of(int number)
 {
     return (off_t)number * (off_t)sizeof(struct pl_service_entry);
 }
 
 static bool read_entry(int fd, int number, struct pl_service_entry *entry)
 {
-    return pread(fd, entry, sizeof *entry, place_of(number)) == (ssize_t)sizeof *entry;
+    return pread(fd, entry, sizeof *entry, services_file_place_of(number)) == (ssize_t)sizeof *entry;
 }
 
 bool pl_services_file_read(int number, struct pl_service_entry *entry)
@@ -48,7 +48,7 @@ int pl_services_file_add(const struct pl_service_entry *entry, int *number)
         ++*number;
     there = *entry;
     there.state = PL_SERVICE_FREE; /* until all of it is there */
-    if (pwrite(own, &there, sizeof there, place_of(*number)) != (ssize_t)sizeof there)
+    if (pwrite(own, &there, sizeof there, services_file_place_of(*number)) != (ssize_t)sizeof there)
         return pl_fail_errno(MPI_ERR_NO_MEM, "cannot write a published name");
     pl_services_file_set_state(*number, (enum pl_service_state)entry->state);
     return MPI_SUCCESS;
@@ -57,7 +57,7 @@ int pl_services_file_add(const struct pl_service_entry *entry, int *number)
 void pl_services_file_set_state(int number, enum pl_service_state state)
 {
     uint32_t word = state;
-    if (pwrite(own, &word, sizeof word, place_of(number)) != (ssize_t)sizeof word)
+    if (pwrite(own, &word, sizeof word, services_file_place_of(number)) != (ssize_t)sizeof word)
         return; /* memory that is there already is written */
 }
 

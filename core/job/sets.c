@@ -27,7 +27,7 @@ struct entry {
 static const char out_of_memory[] = "out of memory for the process sets";
 static const char damaged[] = "the job's table of process sets is damaged";
 
-static _Atomic uint64_t *buffer_of(const struct pl_job_table *table, uint64_t current)
+static _Atomic uint64_t *job_sets_buffer_of(const struct pl_job_table *table, uint64_t current)
 {
     return (_Atomic uint64_t *)((char *)(table + 1) + (current & 255) * table->room);
 }
@@ -35,13 +35,13 @@ static _Atomic uint64_t *buffer_of(const struct pl_job_table *table, uint64_t cu
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
 /* Copies the current buffer, word by word, for it may be written into meanwhile; then the copy is thrown away. */
-static const char *copy(const struct pl_job_table *table, uint64_t **words, uint64_t *current)
+static const char *job_sets_copy(const struct pl_job_table *table, uint64_t **words, uint64_t *current)
 {
     for (;;) {
         *current = atomic_load_explicit(&table->current, memory_order_acquire);
         if ((*current & 255) >= PL_JOB_BUFFERS)
             return damaged;
-        const _Atomic uint64_t *from = buffer_of(table, *current);
+        const _Atomic uint64_t *from = job_sets_buffer_of(table, *current);
         uint64_t used = atomic_load_explicit(from, memory_order_acquire);
         bool possible = used % 8 == 0 && used <= table->room - 8;
         size_t count = possible ? 1 + used / 8 : 1;
@@ -81,7 +81,7 @@ const char *pl_job_sets_open(const struct pl_job_table *table, struct pl_job_set
 {
     uint64_t *words, current;
     *sets = (struct pl_job_sets){ .count = 0 };
-    const char *wrong = copy(table, &words, &current);
+    const char *wrong = job_sets_copy(table, &words, &current);
     if (wrong)
         return wrong;
     int room = (int)(words[0] / sizeof(struct entry)) + 1;
@@ -126,7 +126,7 @@ const struct pl_job_set *pl_job_sets_find(const struct pl_job_sets *sets, const 
 
 /* --- changing --------------------------------------------------------------------------------------------------- */
 
-static bool process_lives(pid_t pid)
+static bool job_sets_process_lives(pid_t pid)
 {
     return pid > 0 && (kill(pid, 0) == 0 || errno != ESRCH);
 }
@@ -137,7 +137,7 @@ static int take_buffer(struct pl_job_table *table)
     int32_t self = (int32_t)getpid();
     for (int i = 0; i < PL_JOB_BUFFERS; i++) {
         int32_t owner = atomic_load(&table->owner[i]);
-        if (owner != 0 && process_lives(owner))
+        if (owner != 0 && job_sets_process_lives(owner))
             continue;
         if ((atomic_load(&table->current) & 255) == (unsigned)i ||
             !atomic_compare_exchange_strong(&table->owner[i], &owner, self))
@@ -165,7 +165,7 @@ struct draft {
     size_t used;     /* bytes behind the first word */
 };
 
-static void add_entry(struct draft *draft, const struct pl_job_set *set)
+static void job_sets_add_entry(struct draft *draft, const struct pl_job_set *set)
 {
     struct entry *e = (struct entry *)((char *)(draft->words + 1) + draft->used);
     size_t ranges = 8 * (size_t)set->count, name = strlen(set->name) + 1;
@@ -198,13 +198,13 @@ static const char *make_draft(const struct pl_job_sets *now, const struct pl_job
     for (int i = 0; i < now->count; i++) {
         bool same = pl_pset_name_same(now->set[i].name, set->name);
         if (!same)
-            add_entry(draft, &now->set[i]);
+            job_sets_add_entry(draft, &now->set[i]);
         else if (set->ranges)
-            add_entry(draft, set);
+            job_sets_add_entry(draft, set);
         placed |= same;
     }
     if (!placed)
-        add_entry(draft, set);
+        job_sets_add_entry(draft, set);
     draft->words[0] = draft->used;
     if (draft->used <= room - 8)
         return NULL;
@@ -214,9 +214,9 @@ static const char *make_draft(const struct pl_job_sets *now, const struct pl_job
 
 /* Writes the draft into a buffer of ours and makes it count, unless something was changed since `base`. Who reads one
  * of these words in a buffer that counted before sees, by its release, that it counts no more. */
-static bool commit(struct pl_job_table *table, int buffer, const struct draft *draft, uint64_t base)
+static bool job_sets_commit(struct pl_job_table *table, int buffer, const struct draft *draft, uint64_t base)
 {
-    _Atomic uint64_t *to = buffer_of(table, (uint64_t)buffer);
+    _Atomic uint64_t *to = job_sets_buffer_of(table, (uint64_t)buffer);
     for (size_t i = 0; i < 1 + draft->used / 8; i++)
         atomic_store_explicit(&to[i], draft->words[i], memory_order_release);
     uint64_t next = ((base >> 8) + 1) << 8 | (uint64_t)buffer;
@@ -248,7 +248,7 @@ static enum outcome try_change(struct pl_job_table *table, struct pl_job_set *se
         outcome = DONE;
     } else if ((*wrong = make_draft(&now, set, table->room, &draft)) == NULL) {
         int buffer = take_buffer(table);
-        if (buffer >= 0 && commit(table, buffer, &draft, base))
+        if (buffer >= 0 && job_sets_commit(table, buffer, &draft, base))
             outcome = DONE;
         free(draft.words);
     }

@@ -36,7 +36,7 @@ static void remove_file(int directory, const char *name)
 }
 
 /* A directory of this user's by its name, locked by nobody else. -1: there is none such. */
-static int take(int top, const char *name)
+static int stale_files_take(int top, const char *name)
 {
     struct stat st;
     int fd = openat(top, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -47,7 +47,7 @@ static int take(int top, const char *name)
     return -1;
 }
 
-static void clear(int top, const char *name, int fd)
+static void stale_files_clear(int top, const char *name, int fd)
 {
     each_entry(fd, remove_file);
     unlinkat(top, name, AT_REMOVEDIR);
@@ -58,9 +58,9 @@ static void remove_abandoned(int top, const char *name)
 {
     if (strlen(name) != FIRST_LENGTH + DIGITS || memcmp(name, FIRST, FIRST_LENGTH) != 0)
         return;
-    int fd = take(top, name);
+    int fd = stale_files_take(top, name);
     if (fd >= 0)
-        clear(top, name, fd);
+        stale_files_clear(top, name, fd);
 }
 
 void pl_stale_files_sweep(void)
@@ -72,7 +72,7 @@ void pl_stale_files_sweep(void)
     close(top);
 }
 
-static void write_name(char name[PL_SCRATCH_DIR_NAME], uint64_t number)
+static void stale_files_write_name(char name[PL_SCRATCH_DIR_NAME], uint64_t number)
 {
     snprintf(name, PL_SCRATCH_DIR_NAME, TOP "/" FIRST "%0*llx", DIGITS, (unsigned long long)number);
 }
@@ -88,10 +88,10 @@ void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir)
     for (int tries = 0; tries < TRIES; tries++) {
         if (getrandom(&scratch_dir->number, sizeof scratch_dir->number, 0) != sizeof scratch_dir->number)
             break;
-        write_name(scratch_dir->name, scratch_dir->number);
+        stale_files_write_name(scratch_dir->name, scratch_dir->number);
         if (mkdir(scratch_dir->name, 0700) != 0)
             break;
-        scratch_dir->fd = take(AT_FDCWD, scratch_dir->name);
+        scratch_dir->fd = stale_files_take(AT_FDCWD, scratch_dir->name);
         if (scratch_dir->fd >= 0 && still_there(scratch_dir->fd))
             return;
         rmdir(scratch_dir->name);
@@ -105,7 +105,7 @@ void pl_scratch_dir_open(struct pl_scratch_dir *scratch_dir)
 void pl_scratch_dir_close(struct pl_scratch_dir *scratch_dir)
 {
     if (scratch_dir->fd >= 0)
-        clear(AT_FDCWD, scratch_dir->name, scratch_dir->fd);
+        stale_files_clear(AT_FDCWD, scratch_dir->name, scratch_dir->fd);
     scratch_dir->fd = -1;
     scratch_dir->number = 0;
 }
@@ -113,8 +113,8 @@ void pl_scratch_dir_close(struct pl_scratch_dir *scratch_dir)
 bool pl_scratch_dir_is_held(uint64_t number)
 {
     char name[PL_SCRATCH_DIR_NAME];
-    write_name(name, number);
-    int fd = take(AT_FDCWD, name);
+    stale_files_write_name(name, number);
+    int fd = stale_files_take(AT_FDCWD, name);
     if (fd < 0)
         return access(name, F_OK) == 0;
     close(fd);

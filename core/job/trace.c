@@ -21,7 +21,7 @@ struct walk {
     int skip;
 };
 
-static void copy_text(char *to, size_t room, const char *from)
+static void trace_copy_text(char *to, size_t room, const char *from)
 {
     size_t i = 0;
     for (; i + 1 < room && from[i]; i++)
@@ -30,7 +30,7 @@ static void copy_text(char *to, size_t room, const char *from)
 }
 
 /* The number of a module; the program itself has no name there. PL_PAGE_MODULES: there is no room for it. */
-static uint32_t module_of(struct pl_job_page *page, const char *name)
+static uint32_t trace_module_of(struct pl_job_page *page, const char *name)
 {
     char own[sizeof page->module[0]];
     if (!name || !name[0]) {
@@ -44,12 +44,12 @@ static uint32_t module_of(struct pl_job_page *page, const char *name)
             return i;
     if (i == PL_PAGE_MODULES)
         return i;
-    copy_text(page->module[i], sizeof own, name);
+    trace_copy_text(page->module[i], sizeof own, name);
     page->modules = i + 1;
     return i;
 }
 
-static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *argument)
+static _Unwind_Reason_Code trace_visit(struct _Unwind_Context *context, void *argument)
 {
     struct walk *walk = argument;
     uintptr_t address = _Unwind_GetIP(context);
@@ -64,7 +64,7 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *context, void *argument
     struct pl_job_frame *frame = &walk->trace->frame[walk->trace->count++];
     *frame = (struct pl_job_frame){ .offset = address, .module = PL_PAGE_MODULES };
     if (_dl_find_object(__extension__(void *) address, &found) == 0) {
-        frame->module = module_of(walk->page, found.dlfo_link_map->l_name);
+        frame->module = trace_module_of(walk->page, found.dlfo_link_map->l_name);
         frame->offset = address - found.dlfo_link_map->l_addr;
     }
     return _URC_NO_REASON;
@@ -75,5 +75,5 @@ void pl_trace_take(struct pl_job_page *page, struct pl_job_trace *trace, const v
     struct walk walk = { .page = page, .trace = trace, .from = (uintptr_t)from, .skip = from ? 0 : 1 };
     trace->count = 0;
     trace->exact = from != NULL;
-    _Unwind_Backtrace(visit, &walk);
+    _Unwind_Backtrace(trace_visit, &walk);
 }

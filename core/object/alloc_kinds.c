@@ -27,29 +27,29 @@ static const char *next_word(const char **at, char separator, size_t *length)
     return word;
 }
 
-static bool is(const char *word, size_t length, const char *text)
+static bool alloc_kinds_is(const char *word, size_t length, const char *text)
 {
     return strlen(text) == length && memcmp(word, text, length) == 0;
 }
 
 /* One kind, with its restrictors: is it known here? */
-static bool known(const char *kind, size_t length)
+static bool alloc_kinds_known(const char *kind, size_t length)
 {
     const char *colon = memchr(kind, ':', length);
     size_t name = colon ? (size_t)(colon - kind) : length;
-    if (!is(kind, name, "mpi"))
-        return is(kind, length, "system");
+    if (!alloc_kinds_is(kind, name, "mpi"))
+        return alloc_kinds_is(kind, length, "system");
     while (colon) {
         const char *word = colon + 1, *end = kind + length;
         colon = memchr(word, ':', (size_t)(end - word));
         size_t size = (size_t)((colon ? colon : end) - word);
-        if (!is(word, size, "alloc_mem") && !is(word, size, "win_allocate") && !is(word, size, "win_allocate_shared"))
+        if (!alloc_kinds_is(word, size, "alloc_mem") && !alloc_kinds_is(word, size, "win_allocate") && !alloc_kinds_is(word, size, "win_allocate_shared"))
             return false;
     }
     return true;
 }
 
-static bool listed(const char *kind, size_t length, const char *list)
+static bool alloc_kinds_listed(const char *kind, size_t length, const char *list)
 {
     while (*list) {
         size_t size;
@@ -67,7 +67,7 @@ bool pl_alloc_kinds_within(const char *part, const char *whole)
     while (*part) {
         size_t length;
         const char *kind = next_word(&part, ',', &length);
-        if (length > 0 && !listed(kind, length, whole))
+        if (length > 0 && !alloc_kinds_listed(kind, length, whole))
             return false;
     }
     return true;
@@ -83,8 +83,8 @@ int pl_alloc_kinds_grant(struct pl_info *info, const char *wanted)
     while (wanted && *wanted) {
         size_t length;
         const char *kind = next_word(&wanted, ',', &length);
-        bool plain = is(kind, length, "mpi") || is(kind, length, "system");
-        if (length == 0 || plain || !known(kind, length) || used + length + 1 >= MPI_MAX_INFO_VAL)
+        bool plain = alloc_kinds_is(kind, length, "mpi") || alloc_kinds_is(kind, length, "system");
+        if (length == 0 || plain || !alloc_kinds_known(kind, length) || used + length + 1 >= MPI_MAX_INFO_VAL)
             continue;
         list[used++] = ',';
         memcpy(list + used, kind, length);

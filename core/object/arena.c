@@ -68,14 +68,14 @@ static struct {
     struct pl_list spare;
 } arena = { .lock = PL_LOCK_INIT(PL_RANK_LEAF) };
 
-static size_t stride(enum pl_kind kind)
+static size_t arena_stride(enum pl_kind kind)
 {
     return (pl_kinds[kind].size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 }
 
-static struct pl_object *slot(struct chunk *chunk, enum pl_kind kind, int index)
+static struct pl_object *arena_slot(struct chunk *chunk, enum pl_kind kind, int index)
 {
-    return (struct pl_object *)((char *)chunk + ALIGN + (size_t)index * stride(kind));
+    return (struct pl_object *)((char *)chunk + ALIGN + (size_t)index * arena_stride(kind));
 }
 
 static uint64_t stamp_of(enum pl_kind kind)
@@ -130,8 +130,8 @@ static struct chunk *take_chunk(enum pl_kind kind, int shard)
     chunk->shard = shard;
     chunk->used = chunk->fresh = 0;
     chunk->freed = -1;
-    chunk->slots = (int)((CHUNK - ALIGN) / stride(kind));
-    chunk->head.stride = (uint32_t)stride(kind);
+    chunk->slots = (int)((CHUNK - ALIGN) / arena_stride(kind));
+    chunk->head.stride = (uint32_t)arena_stride(kind);
     chunk->head.inverse = UINT32_MAX / chunk->head.stride + 1;
     pl_list_init(&chunk->link);
     atomic_store_explicit(&chunk->head.kind, kind, memory_order_release);
@@ -183,10 +183,10 @@ static struct pl_object *take_slot_locked(struct pool *pool, enum pl_kind kind, 
         return NULL;
     struct pl_object *object;
     if (chunk->freed >= 0) {
-        object = slot(chunk, kind, chunk->freed);
+        object = arena_slot(chunk, kind, chunk->freed);
         chunk->freed = object->abi;
     } else {
-        object = slot(chunk, kind, chunk->fresh++);
+        object = arena_slot(chunk, kind, chunk->fresh++);
     }
     pool->live++;
     if (++chunk->used == chunk->slots)
@@ -205,7 +205,7 @@ struct pl_object *pl_arena_take(enum pl_kind kind)
     pl_lock_drop(&pool->lock);
     if (!object)
         return NULL;
-    size_t body = stride(kind) - sizeof *object;
+    size_t body = arena_stride(kind) - sizeof *object;
     ASAN_UNPOISON_MEMORY_REGION(object + 1, body);
     memset(object + 1, 0, body);
     return object;
@@ -221,7 +221,7 @@ void pl_arena_give(struct pl_object *object, enum pl_kind kind)
     uintptr_t offset = (uintptr_t)object - atomic_load_explicit(&pl_arena_range.base, memory_order_relaxed);
     struct chunk *chunk = (struct chunk *)((uintptr_t)object - offset % CHUNK);
     __atomic_store_n(&object->stamp, 0, __ATOMIC_RELEASE);
-    ASAN_POISON_MEMORY_REGION(object + 1, stride(kind) - sizeof *object);
+    ASAN_POISON_MEMORY_REGION(object + 1, arena_stride(kind) - sizeof *object);
 
     struct pool *pool = &pools[kind][chunk->shard];
     pl_lock_take(&pool->lock);

@@ -165,7 +165,7 @@ static int call_delete(const struct keyval *keyval, const void *handle, void *va
 
 /* --- one attribute ------------------------------------------------------------------------------------------- */
 
-static struct attr *find_locked(struct pl_attrs *attrs, const struct keyval *keyval)
+static struct attr *attr_find_locked(struct pl_attrs *attrs, const struct keyval *keyval)
 {
     if (attrs)
         PL_LIST_EACH(attr, &attrs->list, struct attr, link)
@@ -226,7 +226,7 @@ int pl_attr_set(struct pl_attrs **attrs, enum pl_kind kind, int number, const vo
     for (bool done = false; !err && !done;) {
         pl_lock_take(&lock);
         struct keyval *keyval = keyval_find_locked(kind, number);
-        struct attr *old = keyval ? find_locked(*attrs, keyval) : NULL;
+        struct attr *old = keyval ? attr_find_locked(*attrs, keyval) : NULL;
         bool valid = keyval && !keyval->freed, busy = old && old->busy;
         if (valid && !old) {
             err = append_locked(attrs, keyval, attr);
@@ -251,7 +251,7 @@ int pl_attr_get(struct pl_attrs *const *attrs, enum pl_kind kind, int number, vo
 {
     pl_lock_take(&lock);
     struct keyval *keyval = keyval_find_locked(kind, number);
-    struct attr *attr = keyval ? find_locked(*attrs, keyval) : NULL;
+    struct attr *attr = keyval ? attr_find_locked(*attrs, keyval) : NULL;
     *found = attr != NULL;
     if (attr)
         *value = attr->value;
@@ -264,7 +264,7 @@ int pl_attr_delete(struct pl_attrs **attrs, enum pl_kind kind, int number, const
 {
     pl_lock_take(&lock);
     struct keyval *keyval = keyval_find_locked(kind, number);
-    struct attr *attr = keyval ? find_locked(*attrs, keyval) : NULL;
+    struct attr *attr = keyval ? attr_find_locked(*attrs, keyval) : NULL;
     if (attr && attr->busy)
         attr = NULL;
     if (attr)

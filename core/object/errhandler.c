@@ -101,7 +101,7 @@ int pl_errhandler_initial(struct pl_errhandler **handler)
 
 /* Where an object keeps its handler, and the lock for it. Errors of no object may be met at any time, also while
  * another thread finalizes: they do not look at MPI_COMM_SELF itself. */
-static struct pl_errhandler **place_of(enum pl_kind kind, void *object, struct pl_lock **guard)
+static struct pl_errhandler **errhandler_place_of(enum pl_kind kind, void *object, struct pl_lock **guard)
 {
     if (kind == PL_COMM && object) {
         *guard = &((struct pl_comm *)object)->lock;
@@ -126,7 +126,7 @@ static struct pl_errhandler **place_of(enum pl_kind kind, void *object, struct p
 struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object)
 {
     struct pl_lock *guard;
-    struct pl_errhandler **place = place_of(kind, object, &guard), *handler;
+    struct pl_errhandler **place = errhandler_place_of(kind, object, &guard), *handler;
     pl_lock_take(guard);
     handler = *place ? pl_object_retain(*place) : NULL;
     pl_lock_drop(guard);
@@ -135,7 +135,7 @@ struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object)
     return handler;
 }
 
-static void replace(struct pl_errhandler **place, struct pl_lock *guard, struct pl_errhandler *handler)
+static void errhandler_replace(struct pl_errhandler **place, struct pl_lock *guard, struct pl_errhandler *handler)
 {
     if (handler)
         pl_object_retain(handler);
@@ -149,15 +149,15 @@ static void replace(struct pl_errhandler **place, struct pl_lock *guard, struct 
 void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler *handler)
 {
     struct pl_lock *guard;
-    struct pl_errhandler **place = place_of(kind, object, &guard);
-    replace(place, guard, handler);
+    struct pl_errhandler **place = errhandler_place_of(kind, object, &guard);
+    errhandler_replace(place, guard, handler);
     if (kind == PL_COMM && object == pl_self_comm)
-        replace(&of_nothing, &lock, handler);
+        errhandler_replace(&of_nothing, &lock, handler);
 }
 
 void pl_errhandler_of_nothing(struct pl_errhandler *handler)
 {
-    replace(&of_nothing, &lock, handler);
+    errhandler_replace(&of_nothing, &lock, handler);
 }
 
 struct pl_errhandler *pl_errhandler_take_file_null(void)
@@ -286,7 +286,7 @@ static void invoke_user(struct pl_errhandler *handler, const struct pl_raised *r
 }
 
 /* MPI_ERRORS_ABORT on a session, or on no object at all, ends the process that made the error and no other. */
-static _Noreturn void end(int action, const struct pl_raised *raised)
+static _Noreturn void errhandler_end(int action, const struct pl_raised *raised)
 {
     if (action == PLENUM_ERROR_ABORT && (!raised->object || raised->kind == PL_SESSION)) {
         fflush(stdout); /* what the program has printed so far explains its end */
@@ -309,7 +309,7 @@ void pl_errhandler_invoke_named(const struct pl_named *named, const struct pl_ra
         return;
     /* The fatal ones are that at any depth. */
     if (named->ops == &pl_errhandler_are_fatal || named->ops == &pl_errhandler_abort)
-        end(named->ops->handle(NULL, NULL), raised);
+        errhandler_end(named->ops->handle(NULL, NULL), raised);
     int before = enter_handler((uintptr_t)__builtin_frame_address(0));
     if (before < 0)
         return;
@@ -317,7 +317,7 @@ void pl_errhandler_invoke_named(const struct pl_named *named, const struct pl_ra
     int action = named->ops->handle(named->state, &error);
     inside.depth = before;
     if (action == PLENUM_ERROR_ABORT || action == PLENUM_ERROR_FATAL)
-        end(action, raised);
+        errhandler_end(action, raised);
 }
 
 void pl_errhandler_invoke(struct pl_errhandler *handler, const struct pl_raised *raised)

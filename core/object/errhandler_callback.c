@@ -21,7 +21,7 @@ struct callback {
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
 static struct callback *current;
 
-static void release(struct callback *callback)
+static void errhandler_callback_release(struct callback *callback)
 {
     if (!callback)
         return;
@@ -46,7 +46,7 @@ int pl_error_callback_set(MPIX_Error_callback *function, MPIX_Destructor_functio
     old = current;
     current = made;
     pl_lock_drop(&lock);
-    release(old);
+    errhandler_callback_release(old);
     return MPI_SUCCESS;
 }
 
@@ -60,6 +60,6 @@ bool pl_error_callback_call(const struct plenum_error_report *error)
     if (!callback)
         return false;
     callback->function(error, callback->context);
-    release(callback);
+    errhandler_callback_release(callback);
     return true;
 }

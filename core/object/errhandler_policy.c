@@ -109,7 +109,7 @@ static int open_steps(const struct pl_json *json, const char *where, const json_
     return MPI_SUCCESS;
 }
 
-static int read_rule(const struct pl_json *json, const char *where, const json_t *value, struct rule *rule)
+static int errhandler_policy_read_rule(const struct pl_json *json, const char *where, const json_t *value, struct rule *rule)
 {
     static const char *const allowed[] = { "kind", "name", "class", "handler", NULL };
     const json_t *name = json_object_get(value, "name"), *handler = json_object_get(value, "handler");
@@ -137,7 +137,7 @@ static int read_rule(const struct pl_json *json, const char *where, const json_t
     return rc ? rc : open_steps(json, place[3], handler, rule);
 }
 
-static void destroy(struct policy *policy)
+static void errhandler_policy_destroy(struct policy *policy)
 {
     for (int i = 0; i < policy->rules; i++)
         for (int s = 0; s < policy->rule[i].steps; s++)
@@ -147,7 +147,7 @@ static void destroy(struct policy *policy)
 }
 
 /* `json` is stolen. */
-static int build(struct pl_json *json, struct policy **made)
+static int errhandler_policy_build(struct pl_json *json, struct policy **made)
 {
     static const char *const allowed[] = { "rules", NULL };
     char where[WHERE_ROOM], index[24];
@@ -169,10 +169,10 @@ static int build(struct pl_json *json, struct policy **made)
         snprintf(index, sizeof index, "%zu", i);
         pl_json_enter(where, sizeof where, index);
         policy->rules++;
-        rc = read_rule(&policy->json, where, json_array_get(rules, i), &policy->rule[i]);
+        rc = errhandler_policy_read_rule(&policy->json, where, json_array_get(rules, i), &policy->rule[i]);
     }
     if (rc)
-        destroy(policy);
+        errhandler_policy_destroy(policy);
     else
         *made = policy;
     return rc;
@@ -192,7 +192,7 @@ static struct policy *retain_current(void)
     return policy;
 }
 
-static void release(struct policy *policy)
+static void errhandler_policy_release(struct policy *policy)
 {
     if (!policy)
         return;
@@ -200,17 +200,17 @@ static void release(struct policy *policy)
     bool last = --policy->refs == 0;
     pl_lock_drop(&lock);
     if (last)
-        destroy(policy);
+        errhandler_policy_destroy(policy);
 }
 
-static void replace(struct policy *policy)
+static void errhandler_policy_replace(struct policy *policy)
 {
     pl_lock_take(&lock);
     struct policy *old = current;
     current = policy;
     atomic_store(&present, policy != NULL);
     pl_lock_drop(&lock);
-    release(old);
+    errhandler_policy_release(old);
 }
 
 int pl_errhandler_policy_open(void)
@@ -220,14 +220,14 @@ int pl_errhandler_policy_open(void)
     struct policy *policy = NULL;
     int rc = *path ? pl_json_open(path, &json) : MPI_SUCCESS;
     if (!rc && *path)
-        rc = build(&json, &policy);
-    replace(policy);
+        rc = errhandler_policy_build(&json, &policy);
+    errhandler_policy_replace(policy);
     return rc;
 }
 
 void pl_errhandler_policy_close(void)
 {
-    replace(NULL);
+    errhandler_policy_replace(NULL);
 }
 
 /* --- applying ------------------------------------------------------------------------------------------------ */
@@ -244,7 +244,7 @@ static bool has_word(const json_t *words, const char *word)
     return false;
 }
 
-static const struct rule *find(const struct policy *policy, const struct pl_raised *raised)
+static const struct rule *errhandler_policy_find(const struct policy *policy, const struct pl_raised *raised)
 {
     char name[MPI_MAX_OBJECT_NAME];
     struct plenum_error_report error;
@@ -261,13 +261,13 @@ static const struct rule *find(const struct policy *policy, const struct pl_rais
 bool pl_errhandler_policy_apply(const struct pl_raised *raised, struct pl_errhandler *own)
 {
     struct policy *policy = retain_current();
-    const struct rule *rule = policy ? find(policy, raised) : NULL;
+    const struct rule *rule = policy ? errhandler_policy_find(policy, raised) : NULL;
     for (int i = 0; rule && i < rule->steps; i++) {
         if (rule->step[i].own)
             pl_errhandler_invoke(own, raised);
         else
             pl_errhandler_invoke_named(&rule->step[i].named, raised);
     }
-    release(policy);
+    errhandler_policy_release(policy);
     return rule != NULL;
 }

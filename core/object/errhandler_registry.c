@@ -43,7 +43,7 @@ static const struct plenum_errhandler_ops *find_built_in(const char *name)
 }
 
 /* plugin://NAME or plugin://NAME/ARGUMENT. A name of letters, digits, '-' and '_' leads to no other directory. */
-static bool split(const char *name, char plugin[PLUGIN_NAME_MAX], const char **argument)
+static bool errhandler_registry_split(const char *name, char plugin[PLUGIN_NAME_MAX], const char **argument)
 {
     size_t length = 0;
     if (strncmp(name, plugin_scheme, sizeof plugin_scheme - 1) != 0)
@@ -63,10 +63,10 @@ bool pl_named_valid(const char *name)
 {
     char plugin[PLUGIN_NAME_MAX];
     const char *argument;
-    return find_built_in(name) || split(name, plugin, &argument);
+    return find_built_in(name) || errhandler_registry_split(name, plugin, &argument);
 }
 
-static void host_log(const char *line)
+static void errhandler_registry_host_log(const char *line)
 {
     pl_log_line("errhandler", line);
 }
@@ -79,7 +79,7 @@ static void host_refuse(const char *why)
 static int open_with(const struct plenum_errhandler_ops *ops, const char *name, const char *argument,
                      struct pl_named *named)
 {
-    static const struct plenum_errhandler_host host = { .log = host_log, .refuse = host_refuse };
+    static const struct plenum_errhandler_host host = { .log = errhandler_registry_host_log, .refuse = host_refuse };
     char why[PL_DETAIL_MAX];
     *named = (struct pl_named){ .ops = ops };
     pl_error_clear();
@@ -98,7 +98,7 @@ int pl_named_open(const char *name, struct pl_named *named)
     *named = (struct pl_named){ 0 };
     if (ops)
         return open_with(ops, name, "", named);
-    if (!split(name, plugin, &argument))
+    if (!errhandler_registry_split(name, plugin, &argument))
         return pl_fail(MPI_ERR_ARG, "\"%.80s\" is no error handler; there are " PL_NAMED_ALLOWED, name);
     ops = pl_plugin_load(plugin, PLENUM_ERRHANDLER_SYMBOL);
     if (!ops)

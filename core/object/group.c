@@ -76,7 +76,7 @@ struct pl_group *pl_group_create_range(const struct pl_instance *instance, int s
 }
 
 /* Steals the list, which is malloc'ed. `like` gives the instance. */
-static int adopt(const struct pl_group *like, int size, uint64_t *list, struct pl_group **result)
+static int group_adopt(const struct pl_group *like, int size, uint64_t *list, struct pl_group **result)
 {
     bool sequence = is_sequence(size, list);
     int64_t stride = sequence && size > 1 ? (int64_t)(list[1] - list[0]) : 1;
@@ -117,7 +117,7 @@ struct pl_group *pl_group_create(const struct pl_instance *instance, int size, c
         return NULL;
     for (int i = 0; i < size; i++)
         list[i] = procs[i];
-    return adopt(&like, size, list, &group) == MPI_SUCCESS ? group : NULL;
+    return group_adopt(&like, size, list, &group) == MPI_SUCCESS ? group : NULL;
 }
 
 /* --- finding ------------------------------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static int compare_entries(const void *a, const void *b)
 }
 
 /* NULL: out of memory, search without. */
-static const struct entry *index_of(const struct pl_group *group)
+static const struct entry *group_index_of(const struct pl_group *group)
 {
     struct pl_group *owner = (struct pl_group *)group; /* only what is derived from it changes */
     struct pl_group_index *index = atomic_load_explicit(&owner->index, memory_order_acquire);
@@ -160,7 +160,7 @@ int pl_group_find(const struct pl_group *group, uint64_t proc)
 {
     if (!group->list)
         return sequence_find(group, proc);
-    const struct entry *entries = group->size >= INDEX_FROM ? index_of(group) : NULL;
+    const struct entry *entries = group->size >= INDEX_FROM ? group_index_of(group) : NULL;
     if (!entries)
         return list_find(group->size, group->list, proc);
     struct entry key = { .proc = proc };
@@ -211,7 +211,7 @@ int pl_group_union(const struct pl_group *a, const struct pl_group *b, struct pl
     for (int i = 0; i < b->size; i++)
         if (pl_group_find(a, pl_group_proc(b, i)) == MPI_UNDEFINED)
             list[size++] = pl_group_proc(b, i);
-    return adopt(a->size ? a : b, size, list, result);
+    return group_adopt(a->size ? a : b, size, list, result);
 }
 
 /* The members of `a`, in their order, that are in `b` or are not. */
@@ -229,7 +229,7 @@ static int select_members(const struct pl_group *a, const struct pl_group *b, bo
         if ((pl_group_find(b, proc) != MPI_UNDEFINED) == wanted)
             list[size++] = proc;
     }
-    return adopt(a, size, list, result);
+    return group_adopt(a, size, list, result);
 }
 
 int pl_group_intersection(const struct pl_group *a, const struct pl_group *b, struct pl_group **result)
@@ -245,7 +245,7 @@ int pl_group_difference(const struct pl_group *a, const struct pl_group *b, stru
 /* --- by rank ------------------------------------------------------------------------------------------------- */
 
 /* A flag for every rank of the group, set for those in `ranks`, each of which is valid and there once. */
-static int mark(const struct pl_group *group, int n, const int ranks[], bool **marks)
+static int group_mark(const struct pl_group *group, int n, const int ranks[], bool **marks)
 {
     bool *marked = pl_calloc((size_t)group->size + 1, sizeof *marked);
     if (!marked)
@@ -270,7 +270,7 @@ static int mark(const struct pl_group *group, int n, const int ranks[], bool **m
 int pl_group_incl(const struct pl_group *group, int n, const int ranks[], struct pl_group **result)
 {
     bool *marked;
-    int err = mark(group, n, ranks, &marked);
+    int err = group_mark(group, n, ranks, &marked);
     if (err)
         return err;
     free(marked);
@@ -279,13 +279,13 @@ int pl_group_incl(const struct pl_group *group, int n, const int ranks[], struct
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < n; i++)
         list[i] = pl_group_proc(group, ranks[i]);
-    return adopt(group, n, list, result);
+    return group_adopt(group, n, list, result);
 }
 
 int pl_group_excl(const struct pl_group *group, int n, const int ranks[], struct pl_group **result)
 {
     bool *marked;
-    int size = 0, err = mark(group, n, ranks, &marked);
+    int size = 0, err = group_mark(group, n, ranks, &marked);
     if (err)
         return err;
     uint64_t *list = list_create(group->size);
@@ -293,7 +293,7 @@ int pl_group_excl(const struct pl_group *group, int n, const int ranks[], struct
         if (!marked[i])
             list[size++] = pl_group_proc(group, i);
     free(marked);
-    return list ? adopt(group, size, list, result) : MPI_ERR_NO_MEM;
+    return list ? group_adopt(group, size, list, result) : MPI_ERR_NO_MEM;
 }
 
 /* The number of ranks in a range that is well-formed and inside the group. */

@@ -39,7 +39,7 @@ static void pair_free(struct pair *pair)
     free(pair);
 }
 
-static struct pair *find_locked(struct pl_info *info, const char *key)
+static struct pair *info_find_locked(struct pl_info *info, const char *key)
 {
     PL_LIST_EACH(pair, &info->pairs, struct pair, link)
         if (strcmp(pair->key, key) == 0)
@@ -123,7 +123,7 @@ int pl_info_set(struct pl_info *info, const char *key, const char *value)
     if (!made)
         return pl_fail_memory("an info value");
     pl_lock_take(&info->lock);
-    struct pair *pair = find_locked(info, key);
+    struct pair *pair = info_find_locked(info, key);
     if (pair) {
         char *old = pair->value;
         pair->value = made->value;
@@ -144,7 +144,7 @@ int pl_info_delete(struct pl_info *info, const char *key)
     if (err)
         return err;
     pl_lock_take(&info->lock);
-    struct pair *pair = find_locked(info, key);
+    struct pair *pair = info_find_locked(info, key);
     if (pair) {
         pl_list_remove(&pair->link);
         info->count--;
@@ -160,7 +160,7 @@ int pl_info_get(struct pl_info *info, const char *key, char **value)
     if (!info)
         return MPI_SUCCESS;
     pl_lock_take(&info->lock);
-    struct pair *pair = find_locked(info, key);
+    struct pair *pair = info_find_locked(info, key);
     if (pair)
         *value = pl_strdup(pair->value);
     pl_lock_drop(&info->lock);
@@ -170,7 +170,7 @@ int pl_info_get(struct pl_info *info, const char *key, char **value)
 bool pl_info_read(struct pl_info *info, const char *key, char *value, size_t room, size_t *length)
 {
     pl_lock_take(&info->lock);
-    struct pair *pair = find_locked(info, key);
+    struct pair *pair = info_find_locked(info, key);
     if (pair) {
         *length = strlen(pair->value);
         if (room > 0)

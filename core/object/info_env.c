@@ -27,7 +27,7 @@ static struct pl_info env = {
 };
 
 /* Values are limited in length; what does not fit is not known rather than wrong. */
-static int set(struct pl_info *info, const char *key, const char *value)
+static int info_env_set(struct pl_info *info, const char *key, const char *value)
 {
     return *value && strlen(value) < MPI_MAX_INFO_VAL ? pl_info_set(info, key, value) : MPI_SUCCESS;
 }
@@ -42,7 +42,7 @@ static int set_words(struct pl_info *info, const char *key, int count, char **wo
             return MPI_SUCCESS;
         used += (size_t)length;
     }
-    return used ? set(info, key, text) : MPI_SUCCESS;
+    return used ? info_env_set(info, key, text) : MPI_SUCCESS;
 }
 
 /* The words of the command line, as the kernel tells them. `line` holds them. */
@@ -71,13 +71,13 @@ static int fill_from_job(struct pl_info *info, const struct pl_job_segment *job,
         char count[16];
         snprintf(count, sizeof count, "%u", app->count);
         if (app->command)
-            err = set(info, "command", (const char *)job + app->command);
+            err = info_env_set(info, "command", (const char *)job + app->command);
         if (!err && app->argv)
-            err = set(info, "argv", (const char *)job + app->argv);
+            err = info_env_set(info, "argv", (const char *)job + app->argv);
         if (!err && app->wdir)
-            err = set(info, "wdir", (const char *)job + app->wdir);
+            err = info_env_set(info, "wdir", (const char *)job + app->wdir);
         if (!err)
-            err = set(info, "maxprocs", count);
+            err = info_env_set(info, "maxprocs", count);
     }
     return err;
 }
@@ -91,15 +91,15 @@ static int fill_from_process(struct pl_info *info, int argc, char **argv)
         argc = read_command_line(line, sizeof line, words, WORDS);
         argv = words;
     }
-    int err = argc > 0 && argv[0] ? set(info, "command", argv[0]) : MPI_SUCCESS;
+    int err = argc > 0 && argv[0] ? info_env_set(info, "command", argv[0]) : MPI_SUCCESS;
     if (!err && argc > 1 && argv[0])
         err = set_words(info, "argv", argc - 1, argv + 1);
     if (!err && getcwd(directory, sizeof directory))
-        err = set(info, "wdir", directory);
+        err = info_env_set(info, "wdir", directory);
     if (!err && uname(&host) == 0) {
-        err = set(info, "host", host.nodename);
+        err = info_env_set(info, "host", host.nodename);
         if (!err)
-            err = set(info, "arch", host.machine);
+            err = info_env_set(info, "arch", host.machine);
     }
     return err;
 }
@@ -111,9 +111,9 @@ static int fill_from_world_locked(struct pl_info *info)
     if (pl_world_state != PL_WORLD_INITIALIZED || pl_process.instances == 0)
         return MPI_SUCCESS;
     snprintf(size, sizeof size, "%d", pl_process.place.size);
-    int err = set(info, "maxprocs", size);
+    int err = info_env_set(info, "maxprocs", size);
     if (!err && strcmp(pl_config_origin("memory_alloc_kinds"), "default") != 0) /* what was asked for */
-        err = set(info, PL_ALLOC_KINDS_KEY, pl_config_text("memory_alloc_kinds"));
+        err = info_env_set(info, PL_ALLOC_KINDS_KEY, pl_config_text("memory_alloc_kinds"));
     if (!err && pl_process.place.job)
         err = fill_from_job(info, pl_process.place.job, pl_process.place.rank);
     return err;

@@ -49,7 +49,7 @@ const struct pl_kind_ops pl_kinds[PL_KINDS] = {
                  pl_win_destroy, NULL },
 };
 
-static void *create(enum pl_kind kind, int32_t handles)
+static void *object_create(enum pl_kind kind, int32_t handles)
 {
     struct pl_object *object = pl_arena_take(kind);
     if (!object) {
@@ -67,12 +67,12 @@ static void *create(enum pl_kind kind, int32_t handles)
 
 void *pl_object_create(enum pl_kind kind)
 {
-    return create(kind, 1);
+    return object_create(kind, 1);
 }
 
 void *pl_object_create_hidden(enum pl_kind kind)
 {
-    return create(kind, 0);
+    return object_create(kind, 0);
 }
 
 void *pl_object_retain(void *object)

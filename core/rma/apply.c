@@ -63,7 +63,7 @@ void pl_rma_drop_acc_lock(struct pl_win_ctl *ctl)
 
 /* --- what it means -------------------------------------------------------------------------------------------- */
 
-static bool is_op(const struct pl_op *op, MPI_Op constant)
+static bool apply_is_op(const struct pl_op *op, MPI_Op constant)
 {
     return op->obj.predefined && (uintptr_t)op->obj.abi == (uintptr_t)constant;
 }
@@ -77,7 +77,7 @@ int pl_rma_check_op(const struct pl_op *op, const struct pl_type *type)
         return type->size == 0 ? MPI_SUCCESS
                                : pl_fail(MPI_ERR_TYPE, "%s has elements of several kinds; an accumulate needs one kind",
                                          pl_type_label(type, label));
-    return is_op(op, MPI_REPLACE) || is_op(op, MPI_NO_OP) ? MPI_SUCCESS : pl_op_check(op, type->element);
+    return apply_is_op(op, MPI_REPLACE) || apply_is_op(op, MPI_NO_OP) ? MPI_SUCCESS : pl_op_check(op, type->element);
 }
 
 bool pl_rma_fits(int64_t at, MPI_Count count, const struct pl_type *type, MPI_Aint size)
@@ -118,13 +118,13 @@ static void combine_scattered(const struct pl_rma_change *change, struct pl_curs
     }
 }
 
-static void combine(const struct pl_rma_change *change)
+static void apply_combine(const struct pl_rma_change *change)
 {
     const struct pl_type *element = change->type->element;
     struct pl_cursor memory;
     pl_cursor_init(&memory, change->at, change->count, change->type);
     char *run = pl_cursor_direct(&memory);
-    if (is_op(change->op, MPI_REPLACE))
+    if (apply_is_op(change->op, MPI_REPLACE))
         pl_cursor_unpack(&memory, change->data, memory.total);
     else if (run && element->dense && is_aligned(run, element) && is_aligned(change->data, element))
         pl_op_apply(change->op, change->data, run, (MPI_Count)(memory.total / (size_t)element->size), element);
@@ -149,9 +149,9 @@ bool pl_rma_change(const struct pl_rma_change *change)
         pl_cursor_init(&memory, change->at, change->count, change->type);
         pl_cursor_pack(&memory, change->before, memory.total);
     }
-    bool changes = !is_op(change->op, MPI_NO_OP) && (!change->compare || is_equal(change));
+    bool changes = !apply_is_op(change->op, MPI_NO_OP) && (!change->compare || is_equal(change));
     if (changes)
-        combine(change);
+        apply_combine(change);
     return changes;
 }
 

@@ -35,7 +35,7 @@ struct pl_rma_batch {
 /* --- copies --------------------------------------------------------------------------------------------------- */
 
 /* Where the copy ended: behind `moved` bytes. */
-static uintptr_t place_of(const struct pl_cma *cma)
+static uintptr_t rma_cma_place_of(const struct pl_cma *cma)
 {
     size_t left = cma->moved;
     const struct iovec *run = cma->there;
@@ -44,11 +44,11 @@ static uintptr_t place_of(const struct pl_cma *cma)
     return (uintptr_t)run->iov_base + left;
 }
 
-static int __attribute__((cold)) fail(const struct pl_win *win, int rank, const struct pl_cma *cma, int rc)
+static int __attribute__((cold)) rma_cma_fail(const struct pl_win *win, int rank, const struct pl_cma *cma, int rc)
 {
     const struct pl_win_target *target = &win->targets[rank];
     bool dynamic = win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
-    uintptr_t place = place_of(cma);
+    uintptr_t place = rma_cma_place_of(cma);
     MPI_Aint disp = dynamic ? (MPI_Aint)place : (MPI_Aint)(place - (uintptr_t)target->memory) / target->disp_unit;
     const char *what = cma->write ? "written" : "read";
     if (rc == MPI_ERR_PROC_ABORTED)
@@ -68,11 +68,11 @@ int pl_cma_copy(const struct pl_win *win, int rank, struct pl_cma *cma)
 {
     struct pl_endpoint *peer = win->targets[rank].cma;
     int rc = peer->ops->cma(peer, cma);
-    return __builtin_expect(rc == MPI_SUCCESS, 1) ? rc : fail(win, rank, cma, rc);
+    return __builtin_expect(rc == MPI_SUCCESS, 1) ? rc : rma_cma_fail(win, rank, cma, rc);
 }
 
 /* A run more; true: there is room for another one. */
-static bool add(struct iovec *runs, int room, int *count, void *at, size_t bytes)
+static bool rma_cma_add(struct iovec *runs, int room, int *count, void *at, size_t bytes)
 {
     struct iovec *last = &runs[*count - 1];
     if (*count > 0 && (uintptr_t)last->iov_base + last->iov_len == (uintptr_t)at)
@@ -90,7 +90,7 @@ static size_t take_runs(struct pl_cursor *cursor, size_t most, struct iovec *run
     bool more = true;
     *count = 0;
     while (more && (run = pl_cursor_run(cursor, most - bytes, &at)) > 0) {
-        more = add(runs, room, count, at, run);
+        more = rma_cma_add(runs, room, count, at, run);
         bytes += run;
     }
     return bytes;
@@ -157,8 +157,8 @@ static int put_into_batch(struct pl_win *win, int rank, bool write, void *here, 
     }
     struct pl_cma *cma = &batch->cma;
     cma->bytes += bytes;
-    bool room = add(batch->here, RUNS, &cma->here_count, here, bytes);
-    room = add(batch->there, RUNS, &cma->there_count, there, bytes) && room;
+    bool room = rma_cma_add(batch->here, RUNS, &cma->here_count, here, bytes);
+    room = rma_cma_add(batch->there, RUNS, &cma->there_count, there, bytes) && room;
     return room && cma->bytes < SLICE ? MPI_SUCCESS : finish_batch(win, rank, write);
 }
 
@@ -208,7 +208,7 @@ int pl_cma_move(const struct pl_rma *rma, char *memory, bool at_once)
 /* --- accumulates ---------------------------------------------------------------------------------------------- */
 
 /* The part of a change that begins with this element. */
-static struct pl_rma_change part_of(const struct pl_rma_change *change, size_t first, size_t count)
+static struct pl_rma_change rma_cma_part_of(const struct pl_rma_change *change, size_t first, size_t count)
 {
     struct pl_rma_change part = *change;
     size_t bytes = first * (size_t)change->type->element->size;
@@ -228,7 +228,7 @@ static int change_some(struct pl_win *win, int rank, const struct pl_rma_change 
                                                                                             : element->size);
     size_t first = there->done / size, left = there->total / size - first;
     size_t most = pl_cursor_direct(there) ? CHUNK / extent : FEW;
-    struct pl_rma_change part = part_of(change, first, left < most ? left : most);
+    struct pl_rma_change part = rma_cma_part_of(change, first, left < most ? left : most);
     struct pl_win_ctl *ctl = win->targets[rank].ctl;
     struct pl_cursor here, back = *there;
     part.at = image;
@@ -265,7 +265,7 @@ static int delegate_some(struct pl_win *win, int rank, const struct pl_rma_chang
         size_t start = there->done;
         int count;
         size_t bytes = take_runs(there, most, runs, PL_DELEGATED_RUNS, &count);
-        struct pl_rma_change part = part_of(change, start / size, bytes / size);
+        struct pl_rma_change part = rma_cma_part_of(change, start / size, bytes / size);
         rc = pl_delegate_change(win, rank, &part, runs, count, NULL);
         if (rc == PL_AGAIN)
             pl_cursor_seek(there, start);
@@ -327,7 +327,7 @@ static int read_regions(struct pl_win *win, int rank, uint32_t version, bool *no
         regions->count = count;
         target->version = version;
     }
-    return *now && rc ? fail(win, rank, &cma, rc) : MPI_SUCCESS;
+    return *now && rc ? rma_cma_fail(win, rank, &cma, rc) : MPI_SUCCESS;
 }
 
 static int know_regions(struct pl_win *win, int rank)

@@ -18,7 +18,7 @@ enum {
     YIELDS_LOOK = 256,
 };
 
-static void make(struct pl_win *win, int rank, struct pl_delegated *delegated)
+static void delegate_make(struct pl_win *win, int rank, struct pl_delegated *delegated)
 {
     delegated->target = rank;
     atomic_store_explicit(&delegated->state, PL_DELEGATED_MADE, memory_order_release);
@@ -38,7 +38,7 @@ static void look_at_own(struct pl_win *win)
 
 /* Waits for the end of an offer, so many looks for its begin. PL_AGAIN: it was not taken, and is not to be had any
  * more. */
-static int await(struct pl_win *win, int rank, struct pl_delegated *delegated, int most)
+static int delegate_await(struct pl_win *win, int rank, struct pl_delegated *delegated, int most)
 {
     uint32_t state = PL_DELEGATED_MADE;
     for (int polls = 0; polls < most && state == PL_DELEGATED_MADE; polls++) {
@@ -75,7 +75,7 @@ static bool is_promising(struct pl_win *win, int rank, int runs, size_t bytes)
 }
 
 /* Who sleeps in MPI is woken for the next one. */
-static void learn(struct pl_win *win, int rank, bool taken)
+static void delegate_learn(struct pl_win *win, int rank, bool taken)
 {
     struct pl_win_target *target = &win->targets[rank];
     if (!taken) {
@@ -121,7 +121,7 @@ static int do_own(struct pl_win *win, int rank, struct pl_delegated *delegated, 
 }
 
 /* The next bytes of a list of runs, at most `most`, which are taken out of it. */
-static size_t consume(struct iovec **runs, int *count, size_t most, void **at)
+static size_t delegate_consume(struct iovec **runs, int *count, size_t most, void **at)
 {
     struct iovec *run = *runs;
     size_t bytes = run->iov_len < most ? run->iov_len : most;
@@ -136,7 +136,7 @@ static size_t consume(struct iovec **runs, int *count, size_t most, void **at)
 }
 
 /* Between the buffers here and an offer's data. */
-static void exchange(const struct work *work, unsigned char *data, size_t bytes)
+static void delegate_exchange(const struct work *work, unsigned char *data, size_t bytes)
 {
     void *at;
     if (!work->cma && work->write)
@@ -144,7 +144,7 @@ static void exchange(const struct work *work, unsigned char *data, size_t bytes)
     else if (!work->cma)
         pl_cursor_unpack(work->here, data, bytes);
     for (size_t run; work->cma && bytes > 0; bytes -= run, data += run) {
-        run = consume(&work->cma->here, &work->cma->here_count, bytes, &at);
+        run = delegate_consume(&work->cma->here, &work->cma->here_count, bytes, &at);
         if (work->write)
             memcpy(data, at, run);
         else
@@ -167,7 +167,7 @@ static void set_layout(struct pl_delegated *delegated, const void *at, MPI_Count
 }
 
 /* The next bytes, as an offer. */
-static void fill(struct pl_delegated *delegated, const struct work *work)
+static void delegate_fill(struct pl_delegated *delegated, const struct work *work)
 {
     struct pl_cma *cma = work->cma;
     size_t left = left_of(work);
@@ -182,25 +182,25 @@ static void fill(struct pl_delegated *delegated, const struct work *work)
     }
     while (cma && cma->there_count > 0 && delegated->runs < PL_DELEGATED_RUNS && delegated->bytes < PL_DELEGATED_BYTES) {
         void *at;
-        size_t bytes = consume(&cma->there, &cma->there_count, PL_DELEGATED_BYTES - delegated->bytes, &at);
+        size_t bytes = delegate_consume(&cma->there, &cma->there_count, PL_DELEGATED_BYTES - delegated->bytes, &at);
         add_run(delegated, at, bytes);
         delegated->bytes += bytes;
         cma->bytes -= bytes;
     }
     if (work->write)
-        exchange(work, pl_delegate_data(delegated), delegated->bytes);
+        delegate_exchange(work, pl_delegate_data(delegated), delegated->bytes);
 }
 
 /* The end of the oldest offer that is out. Data of gets is taken in this order. */
-static int end(struct pl_win *win, int rank, struct pl_delegated *delegated, const struct work *work, bool *attended)
+static int delegate_end(struct pl_win *win, int rank, struct pl_delegated *delegated, const struct work *work, bool *attended)
 {
-    int rc = await(win, rank, delegated, *attended ? LOOKS : 1);
+    int rc = delegate_await(win, rank, delegated, *attended ? LOOKS : 1);
     if (rc == PL_AGAIN) {
         *attended = false;
         rc = do_own(win, rank, delegated, work);
     }
     if (rc == MPI_SUCCESS && !work->write)
-        exchange(work, pl_delegate_data(delegated), delegated->bytes);
+        delegate_exchange(work, pl_delegate_data(delegated), delegated->bytes);
     return rc;
 }
 
@@ -213,16 +213,16 @@ static int delegate_work(struct pl_win *win, int rank, const struct work *work)
     for (;;) {
         bool more = left_of(work) > 0 && attended && rc == MPI_SUCCESS;
         if (more && made - ended < PL_DELEGATED_SLOTS) {
-            fill(&places[made % PL_DELEGATED_SLOTS], work);
-            make(win, rank, &places[made++ % PL_DELEGATED_SLOTS]);
+            delegate_fill(&places[made % PL_DELEGATED_SLOTS], work);
+            delegate_make(win, rank, &places[made++ % PL_DELEGATED_SLOTS]);
         } else if (ended < made) {
-            int failed = end(win, rank, &places[ended++ % PL_DELEGATED_SLOTS], work, &attended);
+            int failed = delegate_end(win, rank, &places[ended++ % PL_DELEGATED_SLOTS], work, &attended);
             rc = rc ? rc : failed;
         } else {
             break;
         }
     }
-    learn(win, rank, attended);
+    delegate_learn(win, rank, attended);
     return rc;
 }
 
@@ -262,9 +262,9 @@ int pl_delegate_change(struct pl_win *win, int rank, const struct pl_rma_change 
         memcpy(pl_delegate_data(delegated), change->data, bytes);
     if (change->compare)
         memcpy(pl_delegate_data(delegated) + bytes, change->compare, bytes);
-    make(win, rank, delegated);
-    int rc = await(win, rank, delegated, LOOKS);
-    learn(win, rank, rc != PL_AGAIN);
+    delegate_make(win, rank, delegated);
+    int rc = delegate_await(win, rank, delegated, LOOKS);
+    delegate_learn(win, rank, rc != PL_AGAIN);
     if (rc == MPI_SUCCESS && change->before)
         memcpy(change->before, pl_delegate_data(delegated) + delegated->bytes, bytes);
     return rc;

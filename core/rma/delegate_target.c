@@ -15,7 +15,7 @@ static bool is_inside(const struct pl_win *win, const struct pl_delegated_run *r
 }
 
 /* A put or a get: all of it, or nothing. */
-static bool move(struct pl_win *win, struct pl_delegated *delegated, int runs)
+static bool delegate_target_move(struct pl_win *win, struct pl_delegated *delegated, int runs)
 {
     struct pl_delegated_run run[PL_DELEGATED_RUNS];
     unsigned char *data = delegated->body + (size_t)runs * sizeof *run;
@@ -38,7 +38,7 @@ static bool move(struct pl_win *win, struct pl_delegated *delegated, int runs)
 }
 
 /* May this be done to elements at one place? Fills in the order. `op`: of accumulates. */
-static bool check(struct pl_rma_entry *entry, const struct pl_delegated *delegated, uint64_t at, uint64_t count,
+static bool delegate_target_check(struct pl_rma_entry *entry, const struct pl_delegated *delegated, uint64_t at, uint64_t count,
                   const unsigned char *data, const struct pl_op **op)
 {
     const struct pl_win *win = entry->win;
@@ -58,12 +58,12 @@ static bool check(struct pl_rma_entry *entry, const struct pl_delegated *delegat
 }
 
 /* An accumulate on elements at one place, `bytes` of them packed. */
-static bool change(struct pl_rma_entry *entry, const struct pl_delegated *delegated, uint64_t at, uint64_t bytes,
+static bool delegate_target_change(struct pl_rma_entry *entry, const struct pl_delegated *delegated, uint64_t at, uint64_t bytes,
                    const unsigned char *data, void *before)
 {
     const struct pl_op *op;
     if (entry->type->size <= 0 || bytes > PL_DELEGATED_RESULT ||
-        !check(entry, delegated, at, bytes / (uint64_t)entry->type->size, data, &op))
+        !delegate_target_check(entry, delegated, at, bytes / (uint64_t)entry->type->size, data, &op))
         return false;
     struct pl_rma_change wanted = {
         .at = pl_rma_memory_of(entry),
@@ -88,7 +88,7 @@ static bool change_runs(struct pl_win *win, struct pl_delegated *delegated, int 
     for (int i = 0; i < runs && good; i++, done += run.bytes) {
         memcpy(&run, delegated->body + (size_t)i * sizeof run, sizeof run);
         good = run.bytes <= PL_DELEGATED_RESULT - done &&
-               change(&entry, delegated, run.at, run.bytes, data + done, delegated->result ? data + bytes + done : NULL);
+               delegate_target_change(&entry, delegated, run.at, run.bytes, data + done, delegated->result ? data + bytes + done : NULL);
     }
     return good;
 }
@@ -105,9 +105,9 @@ static bool do_layout(struct pl_win *win, struct pl_delegated *delegated)
     bool good = false;
     if (delegated->kind > PL_RMA_GET) {
         good = bytes <= PL_DELEGATED_RESULT && delegated->count <= PL_DELEGATED_RESULT &&
-               change(&entry, delegated, delegated->at, delegated->count * (uint64_t)entry.type->size, data,
+               delegate_target_change(&entry, delegated, delegated->at, delegated->count * (uint64_t)entry.type->size, data,
                       delegated->result ? data + bytes : NULL);
-    } else if (check(&entry, delegated, delegated->at, delegated->count, data, &op)) {
+    } else if (delegate_target_check(&entry, delegated, delegated->at, delegated->count, data, &op)) {
         struct pl_cursor memory;
         pl_cursor_init(&memory, pl_rma_memory_of(&entry), (MPI_Count)entry.wire_op.count, entry.type);
         good = bytes <= memory.total && start <= memory.total - bytes;
@@ -121,7 +121,7 @@ static bool do_layout(struct pl_win *win, struct pl_delegated *delegated)
     return good;
 }
 
-static int take(struct pl_win *win, struct pl_delegated *delegated)
+static int delegate_target_take(struct pl_win *win, struct pl_delegated *delegated)
 {
     uint32_t made = PL_DELEGATED_MADE;
     if (atomic_load_explicit(&delegated->state, memory_order_relaxed) != PL_DELEGATED_MADE ||
@@ -131,7 +131,7 @@ static int take(struct pl_win *win, struct pl_delegated *delegated)
         return 0;
     int runs = delegated->runs;
     bool good = runs <= PL_DELEGATED_RUNS && (runs == 0                   ? do_layout(win, delegated)
-                                          : delegated->kind <= PL_RMA_GET ? move(win, delegated, runs)
+                                          : delegated->kind <= PL_RMA_GET ? delegate_target_move(win, delegated, runs)
                                                                       : change_runs(win, delegated, runs));
     atomic_store_explicit(&delegated->state, good ? PL_DELEGATED_DONE : PL_DELEGATED_REFUSED, memory_order_release);
     return 1;
@@ -144,11 +144,11 @@ int pl_delegate_take(struct pl_win *win)
     int events = 1;
     for (int i = 0; i < win->comm->size; i++)
         for (int k = 0; k < PL_DELEGATED_SLOTS && bits & pl_win_bit(i) && i != win->comm->rank; k++)
-            events += take(win, &pl_delegate_places(win->targets[i].ctl)[k]);
+            events += delegate_target_take(win, &pl_delegate_places(win->targets[i].ctl)[k]);
     return events;
 }
 
-static int look(struct pl_hook *hook)
+static int delegate_target_look(struct pl_hook *hook)
 {
     struct pl_win *win = PL_CONTAINER(hook, struct pl_win, delegated);
     return atomic_load_explicit(&pl_rma_own_ctl(win)->delegated, memory_order_relaxed) ? pl_delegate_take(win) : 0;
@@ -156,7 +156,7 @@ static int look(struct pl_hook *hook)
 
 void pl_delegate_open(struct pl_win *win)
 {
-    win->delegated.run = look;
+    win->delegated.run = delegate_target_look;
     pl_list_append(&win->comm->instance->engine.slow_hooks, &win->delegated.link);
 }
 

@@ -57,7 +57,7 @@ static struct pl_rma_get *take_get(struct pl_win *win, int rank, int sync_id)
 /* --- sending -------------------------------------------------------------------------------------------------- */
 
 /* It has not gone out: nor does an answer come. */
-static void give_up(struct pl_rma_send *send, int error)
+static void rma_message_give_up(struct pl_rma_send *send, int error)
 {
     const struct pl_header *header = &send->request.out.header;
     const struct pl_win_fault fault = { .class = error };
@@ -69,7 +69,7 @@ static void give_up(struct pl_rma_send *send, int error)
         note_fault(&send->win->targets[send->rank], &fault);
 }
 
-static void sent(struct pl_request *request)
+static void rma_message_sent(struct pl_request *request)
 {
     struct pl_rma_send *send = PL_CONTAINER(request, struct pl_rma_send, request);
     struct pl_win *win = send->win;
@@ -78,7 +78,7 @@ static void sent(struct pl_request *request)
     if (send->holds_data)
         win->targets[send->rank].unsent--;
     if (error)
-        give_up(send, error);
+        rma_message_give_up(send, error);
     complete_user(send->user, error);
     pl_object_release(send->type);
     free(send);
@@ -98,7 +98,7 @@ struct pl_rma_send *pl_rma_send_make(struct pl_win *win, int rank, size_t bytes)
     request->comm = win->comm;
     request->peer_rank = rank;
     request->caller_owned = true;
-    request->completed = sent;
+    request->completed = rma_message_sent;
     pl_list_init(&request->link);
     pl_cursor_init(&request->out.data, send->data, (MPI_Count)bytes, PL_TYPE_BYTE);
     return send;
@@ -161,7 +161,7 @@ void pl_rma_answered(struct pl_win *win, int rank, const struct pl_header *heade
     pl_rma_wake(win);
 }
 
-static void fetched(struct pl_request *request)
+static void rma_message_fetched(struct pl_request *request)
 {
     struct pl_rma_get *get = PL_CONTAINER(request, struct pl_rma_get, request);
     get->win->moving--;
@@ -185,7 +185,7 @@ void pl_rma_responded(struct pl_win *win, int rank, const struct pl_header *head
     } else if (get) {
         get->request.engine = engine;
         get->request.caller_owned = true;
-        get->request.completed = fetched;
+        get->request.completed = rma_message_fetched;
         win->moving++;
         pl_match_fetch(&get->request, header, rndv);
         return;

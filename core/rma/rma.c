@@ -61,7 +61,7 @@ static int __attribute__((cold)) fail_range(const struct pl_rma *rma)
 }
 
 /* Where it goes, as struct pl_rma_wire_op says it. */
-static inline int locate(const struct pl_rma *rma, int64_t *at)
+static inline int rma_locate(const struct pl_rma *rma, int64_t *at)
 {
     const struct pl_win *win = rma->win;
     const struct pl_win_target *target = &win->targets[rma->target];
@@ -87,7 +87,7 @@ static int __attribute__((cold)) fail_amount(const char *what, size_t here, size
                    here, there);
 }
 
-static inline size_t bytes_of(MPI_Count count, const struct pl_type *type)
+static inline size_t rma_bytes_of(MPI_Count count, const struct pl_type *type)
 {
     return (size_t)count * (size_t)type->size;
 }
@@ -99,11 +99,11 @@ static bool has_data(const struct pl_rma *rma)
 
 static inline int check_amount(const struct pl_rma *rma)
 {
-    size_t there = bytes_of(rma->count, rma->type);
-    if (has_data(rma) && bytes_of(rma->origin_count, rma->origin_type) != there)
-        return fail_amount("the origin", bytes_of(rma->origin_count, rma->origin_type), there);
-    if (rma->result_type && bytes_of(rma->result_count, rma->result_type) != there)
-        return fail_amount("the result", bytes_of(rma->result_count, rma->result_type), there);
+    size_t there = rma_bytes_of(rma->count, rma->type);
+    if (has_data(rma) && rma_bytes_of(rma->origin_count, rma->origin_type) != there)
+        return fail_amount("the origin", rma_bytes_of(rma->origin_count, rma->origin_type), there);
+    if (rma->result_type && rma_bytes_of(rma->result_count, rma->result_type) != there)
+        return fail_amount("the result", rma_bytes_of(rma->result_count, rma->result_type), there);
     return MPI_SUCCESS;
 }
 
@@ -172,11 +172,11 @@ static int accumulate_direct(const struct pl_rma *rma, char *memory)
     return rc;
 }
 
-static inline void move(const void *from, MPI_Count from_count, const struct pl_type *from_type, void *to,
+static inline void rma_move(const void *from, MPI_Count from_count, const struct pl_type *from_type, void *to,
                         MPI_Count to_count, const struct pl_type *to_type)
 {
     if (__builtin_expect(from_type->dense && to_type->dense, 1)) {
-        size_t bytes = bytes_of(to_count, to_type);
+        size_t bytes = rma_bytes_of(to_count, to_type);
         if (bytes > 0)
             memmove(pl_address(to, (MPI_Aint)to_type->true_lb), pl_address(from, (MPI_Aint)from_type->true_lb), bytes);
     } else {
@@ -195,9 +195,9 @@ static int do_direct(const struct pl_rma *rma, int64_t at, bool at_once)
     if (target->cma && rma->kind <= PL_RMA_GET)
         return pl_cma_move(rma, memory, at_once);
     if (rma->kind == PL_RMA_PUT)
-        move(rma->origin, rma->origin_count, rma->origin_type, memory, rma->count, rma->type);
+        rma_move(rma->origin, rma->origin_count, rma->origin_type, memory, rma->count, rma->type);
     else if (rma->kind == PL_RMA_GET)
-        move(memory, rma->count, rma->type, rma->result, rma->result_count, rma->result_type);
+        rma_move(memory, rma->count, rma->type, rma->result, rma->result_count, rma->result_type);
     else
         return accumulate_direct(rma, memory);
     return MPI_SUCCESS;
@@ -384,13 +384,13 @@ int pl_rma_start(const struct pl_rma *rma, struct pl_request **request)
     if (rma->target == MPI_PROC_NULL)
         return give_done(request);
     int rc = check_epoch(rma, request != NULL);
-    rc = rc ? rc : locate(rma, &at);
+    rc = rc ? rc : rma_locate(rma, &at);
     rc = rc ? rc : check_amount(rma);
     if (rc)
         return rc;
     if (__builtin_expect(rma->win->targets[rma->target].ctl != NULL, 1))
         rc = do_direct(rma, at, request != NULL);
-    else if (bytes_of(rma->count, rma->type) > 0)
+    else if (rma_bytes_of(rma->count, rma->type) > 0)
         rc = do_by_messages(rma, at, request);
     return rc ? rc : give_done(request);
 }

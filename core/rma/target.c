@@ -18,10 +18,10 @@ enum done { DONE, NOT_YET, STARTED }; /* the last: it may be gone already */
 
 /* --- entries -------------------------------------------------------------------------------------------------- */
 
-static void advance(struct pl_win *win, int rank);
+static void rma_target_advance(struct pl_win *win, int rank);
 
 /* `data` NULL: it has to be fetched. NULL: out of memory. */
-static struct pl_rma_entry *keep(struct pl_win *win, const struct pl_header *header, const void *data)
+static struct pl_rma_entry *rma_target_keep(struct pl_win *win, const struct pl_header *header, const void *data)
 {
     size_t bytes = header->size;
     struct pl_rma_entry *entry =
@@ -57,7 +57,7 @@ static void clear_entry(struct pl_rma_entry *entry)
     free(entry->own_data);
 }
 
-static void drop_entry(struct pl_rma_entry *entry)
+static void rma_target_drop_entry(struct pl_rma_entry *entry)
 {
     clear_entry(entry);
     free(entry);
@@ -66,7 +66,7 @@ static void drop_entry(struct pl_rma_entry *entry)
 static void refuse_entry(struct pl_rma_entry *entry, int class)
 {
     pl_rma_refuse(entry, class);
-    drop_entry(entry);
+    rma_target_drop_entry(entry);
 }
 
 static void start_fetch(struct pl_rma_entry *entry, uint64_t size, struct pl_rndv *rndv,
@@ -90,7 +90,7 @@ static void message_fetched(struct pl_request *request)
         rc = pl_rma_read_wire_op(entry);
     if (rc)
         refuse_entry(entry, rc);
-    advance(win, rank);
+    rma_target_advance(win, rank);
 }
 
 /* The data is in the window, or in memory of its own. */
@@ -105,8 +105,8 @@ static void data_fetched(struct pl_request *request)
         pl_rma_refuse(entry, error);
     else if (entry->wire_op.kind != PL_RMA_PUT)
         pl_rma_do_wire_op(entry);
-    drop_entry(entry);
-    advance(win, rank);
+    rma_target_drop_entry(entry);
+    rma_target_advance(win, rank);
 }
 
 /* Begins to fetch the data that waits at the origin: of a put to where it belongs. */
@@ -135,7 +135,7 @@ static enum done fetch_data(struct pl_rma_entry *entry)
 
 /* --- the stream ----------------------------------------------------------------------------------------------- */
 
-static void answer(struct pl_rma_entry *entry)
+static void rma_target_answer(struct pl_rma_entry *entry)
 {
     struct pl_win_target *target = pl_rma_origin_of(entry);
     if (entry->sync_id == 0)
@@ -161,7 +161,7 @@ static bool try_lock(struct pl_rma_entry *entry)
             return false;
         target->holds = (uint8_t)(type - MPI_LOCK_EXCLUSIVE + 1);
     }
-    answer(entry);
+    rma_target_answer(entry);
     return true;
 }
 
@@ -177,8 +177,8 @@ static int retry_locks(struct pl_hook *hook)
         int rank = entry->rank;
         if (!try_lock(entry))
             continue;
-        drop_entry(entry);
-        advance(win, rank);
+        rma_target_drop_entry(entry);
+        rma_target_advance(win, rank);
         events++;
     }
     if (!pl_list_empty(&win->lock_queue))
@@ -216,7 +216,7 @@ static void do_unlock(struct pl_rma_entry *entry)
     target->holds = 0;
     if (held && pl_win_give(pl_rma_own_ctl(entry->win), type))
         pl_win_ring(entry->win, pl_rma_own_ctl(entry->win));
-    answer(entry);
+    rma_target_answer(entry);
 }
 
 static enum done do_part(struct pl_rma_entry *entry)
@@ -235,7 +235,7 @@ static enum done do_part(struct pl_rma_entry *entry)
         do_unlock(entry);
         return DONE;
     case PL_PART_FLUSH:
-        answer(entry);
+        rma_target_answer(entry);
         return DONE;
     default:
         pl_rma_origin_of(entry)->completes++;
@@ -245,18 +245,18 @@ static enum done do_part(struct pl_rma_entry *entry)
 }
 
 /* Need it not wait for puts before it? */
-static bool is_free(const struct pl_rma_entry *entry)
+static bool rma_target_is_free(const struct pl_rma_entry *entry)
 {
     return entry->part == PL_PART_OP && entry->type && entry->wire_op.kind <= PL_RMA_GET;
 }
 
 /* Does what can be done. Each step may change the stream: then from its start again. */
-static void advance(struct pl_win *win, int rank)
+static void rma_target_advance(struct pl_win *win, int rank)
 {
     struct pl_list *op_queue = &win->targets[rank].op_queue;
     for (struct pl_list *node = op_queue->next; node != op_queue;) {
         struct pl_rma_entry *entry = PL_CONTAINER(node, struct pl_rma_entry, link);
-        if (!is_free(entry) && (entry->fetching || node != op_queue->next))
+        if (!rma_target_is_free(entry) && (entry->fetching || node != op_queue->next))
             return;
         if (entry->fetching) {
             node = node->next;
@@ -266,7 +266,7 @@ static void advance(struct pl_win *win, int rank)
         if (done == NOT_YET)
             return;
         if (done == DONE)
-            drop_entry(entry);
+            rma_target_drop_entry(entry);
         node = op_queue->next;
     }
 }
@@ -291,7 +291,7 @@ static bool do_now(struct pl_win *win, const struct pl_header *header, const voi
 }
 
 /* There is no memory to keep it. Who waits for an answer gets one. */
-static void lose(struct pl_win *win, const struct pl_header *header, struct pl_rndv *rndv)
+static void rma_target_lose(struct pl_win *win, const struct pl_header *header, struct pl_rndv *rndv)
 {
     struct pl_win_target *target = &win->targets[header->source];
     const struct pl_win_fault fault = { .class = MPI_ERR_NO_MEM };
@@ -309,9 +309,9 @@ static void part_arrived(struct pl_win *win, const struct pl_header *header, con
     struct pl_list *op_queue = &win->targets[header->source].op_queue;
     if (!rndv && pl_list_empty(op_queue) && do_now(win, header, data))
         return;
-    struct pl_rma_entry *entry = keep(win, header, rndv ? NULL : data);
+    struct pl_rma_entry *entry = rma_target_keep(win, header, rndv ? NULL : data);
     if (!entry) {
-        lose(win, header, rndv);
+        rma_target_lose(win, header, rndv);
         return;
     }
     pl_list_append(op_queue, &entry->link);
@@ -323,7 +323,7 @@ static void part_arrived(struct pl_win *win, const struct pl_header *header, con
     int rc = entry->part == PL_PART_OP ? pl_rma_read_wire_op(entry) : MPI_SUCCESS;
     if (rc)
         refuse_entry(entry, rc);
-    advance(win, header->source);
+    rma_target_advance(win, header->source);
 }
 
 /* Of the order that came last. */
@@ -344,7 +344,7 @@ static void data_arrived(struct pl_win *win, const struct pl_header *header, con
     if (!rndv && op_queue->next == op_queue->prev && last->type) { /* its turn: from where the transport has it */
         last->data = data;
         pl_rma_do_wire_op(last);
-        drop_entry(last);
+        rma_target_drop_entry(last);
         return;
     }
     if (!rndv) {
@@ -352,7 +352,7 @@ static void data_arrived(struct pl_win *win, const struct pl_header *header, con
         if (last->data)
             memcpy(last->own_data, data, header->size);
     }
-    advance(win, header->source);
+    rma_target_advance(win, header->source);
 }
 
 void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header, const void *data,
@@ -393,6 +393,6 @@ void pl_rma_drop(struct pl_win *win)
     pl_rma_drop_gets(win);
     for (int i = 0; win->targets && i < win->comm->size; i++)
         while ((node = pl_list_pop(&win->targets[i].op_queue)) != NULL)
-            drop_entry(PL_CONTAINER(node, struct pl_rma_entry, link));
+            rma_target_drop_entry(PL_CONTAINER(node, struct pl_rma_entry, link));
     pl_list_remove(&win->hook.link);
 }

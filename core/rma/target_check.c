@@ -106,7 +106,7 @@ static int reply_memory(struct pl_rma_entry *entry)
     return MPI_SUCCESS;
 }
 
-static int change(struct pl_rma_entry *entry, const struct pl_op *op)
+static int target_check_change(struct pl_rma_entry *entry, const struct pl_op *op)
 {
     struct pl_win *win = entry->win;
     const struct pl_rma_wire_op *wire_op = &entry->wire_op;
@@ -141,7 +141,7 @@ void pl_rma_do_wire_op(struct pl_rma_entry *entry)
         pl_cursor_init(&memory, pl_rma_memory_of(entry), (MPI_Count)entry->wire_op.count, entry->type);
         pl_cursor_unpack(&memory, entry->data, memory.total);
     } else if (rc == MPI_SUCCESS) {
-        rc = entry->wire_op.kind == PL_RMA_GET ? reply_memory(entry) : change(entry, op);
+        rc = entry->wire_op.kind == PL_RMA_GET ? reply_memory(entry) : target_check_change(entry, op);
     }
     if (rc)
         pl_rma_refuse(entry, rc);

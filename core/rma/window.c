@@ -23,7 +23,7 @@ const char *pl_win_label(const struct pl_win *win)
 }
 
 /* A communicator for the window's messages and collectives. Without the attributes, hints and name of `parent`. */
-static int make_comm(struct pl_comm *parent, struct pl_win *win)
+static int win_make_comm(struct pl_comm *parent, struct pl_win *win)
 {
     struct pl_comm_id id = pl_comm_new_id();
     int rc = pl_bcast(parent, &id, sizeof id, PL_TYPE_BYTE, 0);
@@ -50,7 +50,7 @@ static int make_targets(struct pl_win *win)
 }
 
 /* Everybody learns from everybody's card whether it can be made, and what the others have. */
-static int exchange(struct pl_win *win, const struct pl_win_card *own, struct pl_win_card *cards)
+static int win_exchange(struct pl_win *win, const struct pl_win_card *own, struct pl_win_card *cards)
 {
     int rc = pl_allgather(win->comm, own, sizeof *own, PL_TYPE_BYTE, cards, sizeof *own, PL_TYPE_BYTE);
     if (rc || own->error)
@@ -66,7 +66,7 @@ static int exchange(struct pl_win *win, const struct pl_win_card *own, struct pl
 }
 
 /* All or nobody, and how; and nobody goes on before all can be reached. */
-static int agree(struct pl_win *win, int rc)
+static int win_agree(struct pl_win *win, int rc)
 {
     int own[2] = { rc == MPI_SUCCESS, win->all_by_cma }, all[2] = { 0, 0 };
     int failed = pl_allreduce(win->comm, own, all, 2, pl_type_predefined((uintptr_t)MPI_INT),
@@ -81,10 +81,10 @@ static int agree(struct pl_win *win, int rc)
     return pl_fail(MPI_ERR_RMA_SHARED, "another process could not map the window's memory");
 }
 
-static int fill(struct pl_win *win, struct pl_comm *parent, const struct pl_win_spec *spec)
+static int win_fill(struct pl_win *win, struct pl_comm *parent, const struct pl_win_spec *spec)
 {
     struct pl_win_card own = { .size = spec->size, .disp_unit = spec->disp_unit };
-    int rc = make_comm(parent, win);
+    int rc = win_make_comm(parent, win);
     if (rc)
         return rc;
     struct pl_win_card *cards = pl_calloc((size_t)parent->size, sizeof *cards);
@@ -95,13 +95,13 @@ static int fill(struct pl_win *win, struct pl_comm *parent, const struct pl_win_
         own.error = pl_win_info_set(win, spec->info);
     int made = pl_win_memory_make(win, &own);
     own.error = own.error ? own.error : made;
-    rc = exchange(win, &own, cards);
+    rc = win_exchange(win, &own, cards);
     if (rc == MPI_SUCCESS) {
         rc = pl_win_memory_map(win, cards);
         pl_engine_enter(&parent->instance->engine);
         win->comm->win = win;
         pl_engine_leave(&parent->instance->engine);
-        rc = agree(win, rc);
+        rc = win_agree(win, rc);
     }
     if (rc == MPI_SUCCESS && win->all_by_cma) {
         pl_engine_enter(&parent->instance->engine);
@@ -129,7 +129,7 @@ int pl_win_create(struct pl_comm *comm, const struct pl_win_spec *spec, struct p
     made->disp_unit_int = (int)(spec->disp_unit > INT_MAX ? INT_MAX : spec->disp_unit);
     made->model = MPI_WIN_UNIFIED;
     made->errhandler = pl_errhandler_predefined((uintptr_t)MPI_ERRORS_ARE_FATAL);
-    int rc = fill(made, comm, spec);
+    int rc = win_fill(made, comm, spec);
     if (rc)
         pl_handle_drop(made);
     else
@@ -175,7 +175,7 @@ void pl_win_destroy(void *object)
 
 /* Waits until no transport has anything of it, neither the user's memory nor its own. What went to the dead, or should
  * have come from them, the transports give up. */
-static void settle(struct pl_win *win)
+static void win_settle(struct pl_win *win)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     const struct pl_waiting what = { .what = PL_WHAT_CLOSE, .comm = win->comm, .peer = PL_NOBODY, .tag = PL_ANY };
@@ -220,7 +220,7 @@ int pl_win_free(struct pl_win *win)
     if (rc)
         return rc;
     rc = pl_barrier(win->comm);
-    settle(win);
+    win_settle(win);
     take_out(win);
     pl_win_memory_unmap(win);
     int left = rc == MPI_SUCCESS && win->shared.memory && win->comm->size > 1 ? pl_barrier(win->comm) : rc;
@@ -233,7 +233,7 @@ int pl_win_free(struct pl_win *win)
 void pl_win_orphan(struct pl_win *win)
 {
     pl_attrs_discard(&win->attrs, pl_object_handle(win));
-    settle(win);
+    win_settle(win);
     take_out(win);
     pl_win_memory_release(win, false);
     pl_object_retain(win);

@@ -9,7 +9,7 @@
 #include "core/rma/window.h"
 
 /* The first region that begins behind the address: where one that begins there would go. */
-static size_t place_of(const struct pl_win_regions *regions, uintptr_t address)
+static size_t win_dynamic_place_of(const struct pl_win_regions *regions, uintptr_t address)
 {
     size_t low = 0, high = regions->count;
     while (low < high) {
@@ -24,7 +24,7 @@ static size_t place_of(const struct pl_win_regions *regions, uintptr_t address)
 
 bool pl_win_is_attached(const struct pl_win_regions *regions, uintptr_t address, size_t bytes)
 {
-    for (size_t place = place_of(regions, address); place > 0 && bytes > 0; place++) {
+    for (size_t place = win_dynamic_place_of(regions, address); place > 0 && bytes > 0; place++) {
         const struct pl_win_region *region = &regions->list[place - 1];
         size_t within = address - (uintptr_t)region->base;
         if (place > regions->count || address < (uintptr_t)region->base || within >= region->bytes)
@@ -38,10 +38,10 @@ bool pl_win_is_attached(const struct pl_win_regions *regions, uintptr_t address,
     return bytes == 0;
 }
 
-static int insert(struct pl_win_regions *regions, char *base, size_t bytes)
+static int win_dynamic_insert(struct pl_win_regions *regions, char *base, size_t bytes)
 {
     uintptr_t address = (uintptr_t)base;
-    size_t place = place_of(regions, address);
+    size_t place = win_dynamic_place_of(regions, address);
     const struct pl_win_region *before = place > 0 ? &regions->list[place - 1] : NULL;
     if ((before && ((uintptr_t)before->base == address || address - (uintptr_t)before->base < before->bytes)) ||
         (place < regions->count && (uintptr_t)regions->list[place].base - address < bytes))
@@ -95,7 +95,7 @@ int pl_win_attach(struct pl_win *win, void *base, MPI_Aint size)
     if (size == 0)
         win->empty_regions++;
     else
-        rc = insert(&win->regions, base, (size_t)size);
+        rc = win_dynamic_insert(&win->regions, base, (size_t)size);
     end_change(win);
     pl_engine_leave(engine);
     return rc;
@@ -109,7 +109,7 @@ int pl_win_detach(struct pl_win *win, const void *base)
         return rc;
     pl_engine_enter(engine);
     struct pl_win_regions *regions = &win->regions;
-    size_t place = place_of(regions, (uintptr_t)base);
+    size_t place = win_dynamic_place_of(regions, (uintptr_t)base);
     bool found = place > 0 && regions->list[place - 1].base == base;
     if (found) {
         begin_change(win);

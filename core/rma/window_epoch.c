@@ -40,7 +40,7 @@ static int rank_of(const struct pl_win *win, const struct pl_group *group, int i
 }
 
 /* Says it to a rank; to this one without a message. Engine lock held. */
-static int say(struct pl_win *win, int rank, enum pl_rma_part part)
+static int epoch_say(struct pl_win *win, int rank, enum pl_rma_part part)
 {
     struct pl_win_target *target = &win->targets[rank];
     if (rank != win->comm->rank)
@@ -58,7 +58,7 @@ static int say_all(struct pl_win *win, const struct pl_group *group, enum pl_rma
     int rc = MPI_SUCCESS;
     pl_engine_enter(engine);
     for (int i = 0; i < group->size; i++) {
-        int failed = say(win, rank_of(win, group, i), part);
+        int failed = epoch_say(win, rank_of(win, group, i), part);
         rc = rc ? rc : failed;
     }
     pl_engine_leave(engine);
@@ -82,7 +82,7 @@ static bool is_posted(struct pl_win *win, int rank)
     return win->targets[rank].posts > 0;
 }
 
-static bool is_sent(struct pl_win *win, int rank)
+static bool epoch_is_sent(struct pl_win *win, int rank)
 {
     return win->targets[rank].unsent == 0;
 }
@@ -122,11 +122,11 @@ static int finish_started(struct pl_win *win, int rank)
 {
     if (win->targets[rank].ctl)
         return MPI_SUCCESS;
-    int rc = pl_win_await(win, rank, NULL, is_sent), fault = pl_win_take_fault(win, rank);
+    int rc = pl_win_await(win, rank, NULL, epoch_is_sent), fault = pl_win_take_fault(win, rank);
     return rc ? rc : fault;
 }
 
-static int finish_cma(struct pl_win *win)
+static int epoch_finish_cma(struct pl_win *win)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < win->started->size && win->all_by_cma; i++) {
@@ -143,7 +143,7 @@ int pl_win_complete(struct pl_win *win)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s: there was no MPI_Win_start", pl_win_label(win));
     atomic_thread_fence(memory_order_seq_cst);
     open_started(win, PL_OPEN_NOT);
-    int rc = finish_cma(win), said = say_all(win, group, PL_PART_COMPLETE);
+    int rc = epoch_finish_cma(win), said = say_all(win, group, PL_PART_COMPLETE);
     rc = rc ? rc : said;
     for (int i = 0; i < group->size; i++) {
         int failed = finish_started(win, rank_of(win, group, i));

@@ -83,7 +83,7 @@ static bool is_answered(struct pl_win *win, int rank)
     return target->answered == target->asked && target->unsent == 0;
 }
 
-static bool is_sent(struct pl_win *win, int rank)
+static bool win_lock_is_sent(struct pl_win *win, int rank)
 {
     return win->targets[rank].unsent == 0;
 }
@@ -119,7 +119,7 @@ static int await_end(struct pl_win *win, int rank)
     return rc ? rc : fault;
 }
 
-static int finish_cma(struct pl_win *win)
+static int win_lock_finish_cma(struct pl_win *win)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < win->comm->size; i++) {
@@ -132,7 +132,7 @@ static int finish_cma(struct pl_win *win)
 /* All ranks are asked before the first one is waited for. */
 static int end_all(struct pl_win *win, bool unlock)
 {
-    int rc = win->all_by_cma ? finish_cma(win) : MPI_SUCCESS;
+    int rc = win->all_by_cma ? win_lock_finish_cma(win) : MPI_SUCCESS;
     if (!win->by_messages)
         return rc;
     for (int i = 0; i < win->comm->size; i++)
@@ -266,7 +266,7 @@ static int take_shared(struct pl_win *win)
 }
 
 /* Who waits for one of them holds none: others may take several locks, in whatever order they have agreed on. */
-static int take_all(struct pl_win *win)
+static int win_lock_take_all(struct pl_win *win)
 {
     for (int missing; (missing = take_shared(win)) >= 0;) {
         give_shared(win);
@@ -289,7 +289,7 @@ int pl_win_lock_all(struct pl_win *win, int assertion)
     if (rc)
         return rc;
     if (!win->unchecked)
-        rc = take_all(win);
+        rc = win_lock_take_all(win);
     if (rc)
         pl_win_unlock_all(win);
     return rc;
@@ -299,7 +299,7 @@ int pl_win_unlock_all(struct pl_win *win)
 {
     if (atomic_load(&win->access) != PL_ACCESS_LOCK_ALL)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s is not locked by MPI_Win_lock_all", pl_win_label(win));
-    int rc = win->all_by_cma ? finish_cma(win) : MPI_SUCCESS;
+    int rc = win->all_by_cma ? win_lock_finish_cma(win) : MPI_SUCCESS;
     give_shared(win); /* not only when others have answered, who may be waiting for it */
     int failed = end_all(win, true);
     rc = rc ? rc : failed;
@@ -313,12 +313,12 @@ static int flush_one(struct pl_win *win, int rank, bool local)
     if (win->targets[rank].ctl)
         return pl_cma_finish(win, rank);
     if (local)
-        return pl_win_await(win, rank, NULL, is_sent);
+        return pl_win_await(win, rank, NULL, win_lock_is_sent);
     int rc = ask_for_end(win, rank, false);
     return rc ? rc : await_end(win, rank);
 }
 
-static int flush_all(struct pl_win *win, bool local)
+static int win_lock_flush_all(struct pl_win *win, bool local)
 {
     int rc = MPI_SUCCESS;
     if (!local || !win->by_messages)
@@ -339,5 +339,5 @@ int pl_win_flush(struct pl_win *win, int rank, bool local)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s is not locked", pl_win_label(win));
     atomic_thread_fence(memory_order_seq_cst);
     pl_win_poll(win);
-    return rank < 0 ? flush_all(win, local) : flush_one(win, rank, local);
+    return rank < 0 ? win_lock_flush_all(win, local) : flush_one(win, rank, local);
 }

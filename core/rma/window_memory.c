@@ -34,7 +34,7 @@ static bool is_contiguous(const struct pl_win *win)
 }
 
 /* The transport that shares memory; NULL: there is none. */
-static const struct pl_transport_ops *sharing(struct pl_engine *engine, void **self)
+static const struct pl_transport_ops *win_memory_sharing(struct pl_engine *engine, void **self)
 {
     for (int i = 0; i < engine->transports; i++)
         if (engine->transport[i].ops->share) {
@@ -74,7 +74,7 @@ static int make_shared(struct pl_win *win, size_t bytes, struct pl_win_card *own
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     void *self;
-    win->ops = sharing(engine, &self);
+    win->ops = win_memory_sharing(engine, &self);
     if (!win->ops && win->flavor == MPI_WIN_FLAVOR_SHARED)
         return pl_fail(MPI_ERR_RMA_SHARED, "no transport in use shares memory between processes");
     if (!win->ops || (!is_allocated(win) && !win->ops->cma))
@@ -111,7 +111,7 @@ int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own)
 }
 
 /* Maps another rank's area. False: it cannot be; then it is reached by messages. */
-static bool map(struct pl_win *win, int rank, const struct pl_win_card *card)
+static bool win_memory_map(struct pl_win *win, int rank, const struct pl_win_card *card)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     struct pl_peer *peer;
@@ -179,7 +179,7 @@ static bool cma_all(struct pl_win *win, const struct pl_win_card *cards)
         struct pl_win_target *target = &win->targets[i];
         if (i == own)
             continue;
-        all = cards[i].node == cards[own].node && cards[i].bytes == cards[own].bytes && map(win, i, &cards[i]) &&
+        all = cards[i].node == cards[own].node && cards[i].bytes == cards[own].bytes && win_memory_map(win, i, &cards[i]) &&
               try_cma(win, i, &cards[i]);
         target->cma = all ? pl_comm_peer(win->comm, i)->endpoint : NULL;
         target->memory = (char *)(uintptr_t)cards[i].base;
@@ -207,7 +207,7 @@ int pl_win_memory_map(struct pl_win *win, const struct pl_win_card *cards)
         return MPI_SUCCESS;
     }
     for (int i = 0; i < win->comm->size && win->ops; i++) {
-        bool near = i == own || (cards[i].node == cards[own].node && map(win, i, &cards[i]));
+        bool near = i == own || (cards[i].node == cards[own].node && win_memory_map(win, i, &cards[i]));
         if (!near && win->flavor == MPI_WIN_FLAVOR_SHARED)
             return pl_fail(MPI_ERR_RMA_SHARED, "the memory of rank %d cannot be mapped: %s", i,
                            cards[i].node == cards[own].node ? pl_error_detail(NULL) : "it is on another node");
@@ -231,7 +231,7 @@ void pl_win_memory_release(struct pl_win *win, bool reuse)
     if (win->shared.memory) {
         void *self = NULL;
         pl_engine_enter(engine);
-        if (!engine->closed && sharing(engine, &self) == win->ops)
+        if (!engine->closed && win_memory_sharing(engine, &self) == win->ops)
             win->ops->unshare(self, &win->shared, reuse);
         pl_engine_leave(engine);
         win->shared.memory = NULL;

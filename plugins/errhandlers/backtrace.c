@@ -24,7 +24,7 @@ static int open_backtrace(const struct plenum_errhandler_host *host, const char 
 }
 
 /* What the address belongs to; a return address may be behind the end of its function, the byte before it is not. */
-static Dl_info look_up(void *address)
+static Dl_info backtrace_look_up(void *address)
 {
     Dl_info info = { 0 };
     if (!dladdr((char *)address - 1, &info))
@@ -40,7 +40,7 @@ static int first_frame(void *const *frames, int count)
     int i = 0;
     if (!dladdr1(__extension__(void *) first_frame, &own, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0])
         return 0;
-    while (i + 1 < count && look_up(frames[i + 1]).dli_fbase == own.dli_fbase)
+    while (i + 1 < count && backtrace_look_up(frames[i + 1]).dli_fbase == own.dli_fbase)
         i++;
     return i;
 }
@@ -50,7 +50,7 @@ static int first_frame(void *const *frames, int count)
 static void log_frame(int number, void *address, const char *name)
 {
     char line[1024];
-    Dl_info info = look_up(address);
+    Dl_info info = backtrace_look_up(address);
     int used = snprintf(line, sizeof line, "#%d ", number);
     if (info.dli_sname)
         used += snprintf(line + used, sizeof line - (size_t)used, "%.300s+0x%tx in ", info.dli_sname,
@@ -65,7 +65,7 @@ static void log_frame(int number, void *address, const char *name)
     pl_log_line("errhandler", line);
 }
 
-static int handle(void *state, const struct plenum_error_report *error)
+static int backtrace_handle(void *state, const struct plenum_error_report *error)
 {
     (void)state;
     void *frames[FRAMES];
@@ -81,5 +81,5 @@ const struct plenum_errhandler_ops pl_errhandler_backtrace = {
     .abi = PLENUM_ERRHANDLER_ABI,
     .help = "logs one line and the calling thread's stack, then the function returns the error code",
     .open = open_backtrace,
-    .handle = handle,
+    .handle = backtrace_handle,
 };

@@ -20,7 +20,7 @@ static bool tell_engine(const struct plenum_error_report *error)
     return pl_job_note_send(pl_process.place.job, &note);
 }
 
-static int handle(void *state, const struct plenum_error_report *error)
+static int callback_handler_handle(void *state, const struct plenum_error_report *error)
 {
     (void)state;
     if (!pl_error_callback_call(error) && !tell_engine(error))
@@ -33,5 +33,5 @@ const struct plenum_errhandler_ops pl_errhandler_callback = {
     .abi = PLENUM_ERRHANDLER_ABI,
     .help = "hands the error to the callback of MPIX_Errhandler_set_callback, or else to the engine that launched the "
             "job, then the function returns the error code",
-    .handle = handle,
+    .handle = callback_handler_handle,
 };

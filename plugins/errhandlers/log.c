@@ -14,7 +14,7 @@ struct line {
     char text[3000];
 };
 
-static void put(struct line *line, const char *text)
+static void log_handler_put(struct line *line, const char *text)
 {
     size_t n = strlen(text), room = sizeof line->text - 1 - line->used;
     n = n < room ? n : room;
@@ -25,8 +25,8 @@ static void put(struct line *line, const char *text)
 
 static void put_quoted(struct line *line, const char *key, const char *text)
 {
-    put(line, key);
-    put(line, "=\"");
+    log_handler_put(line, key);
+    log_handler_put(line, "=\"");
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
         char piece[8] = { *text };
@@ -34,20 +34,20 @@ static void put_quoted(struct line *line, const char *key, const char *text)
             snprintf(piece, sizeof piece, "\\%c", c);
         else if (c < ' ' || c == 0x7f)
             snprintf(piece, sizeof piece, "\\x%02x", c);
-        put(line, piece);
+        log_handler_put(line, piece);
     }
-    put(line, "\" ");
+    log_handler_put(line, "\" ");
 }
 
 static void put_word(struct line *line, const char *key, const char *word)
 {
-    put(line, key);
-    put(line, "=");
-    put(line, *word ? word : "-");
-    put(line, " ");
+    log_handler_put(line, key);
+    log_handler_put(line, "=");
+    log_handler_put(line, *word ? word : "-");
+    log_handler_put(line, " ");
 }
 
-static void put_number(struct line *line, const char *key, int number)
+static void log_handler_put_number(struct line *line, const char *key, int number)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", number);
@@ -61,14 +61,14 @@ void pl_errhandler_log_error(const struct plenum_error_report *error)
     put_quoted(&line, "name", error->name);
     put_word(&line, "function", error->function);
     put_word(&line, "class", error->class_name);
-    put_number(&line, "code", error->code);
-    put_number(&line, "rank", error->rank);
+    log_handler_put_number(&line, "code", error->code);
+    log_handler_put_number(&line, "rank", error->rank);
     put_quoted(&line, "message", error->message);
     line.text[line.used - 1] = '\0'; /* the last blank */
     pl_log_line("errhandler", line.text);
 }
 
-static int handle(void *state, const struct plenum_error_report *error)
+static int log_handler_handle(void *state, const struct plenum_error_report *error)
 {
     (void)state;
     pl_errhandler_log_error(error);
@@ -79,5 +79,5 @@ extern const struct plenum_errhandler_ops pl_errhandler_log;
 const struct plenum_errhandler_ops pl_errhandler_log = {
     .abi = PLENUM_ERRHANDLER_ABI,
     .help = "logs one line, then the function returns the error code",
-    .handle = handle,
+    .handle = log_handler_handle,
 };

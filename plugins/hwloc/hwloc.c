@@ -15,7 +15,7 @@
 #define SCHEME "hwloc://"
 
 /* The machine, and the processors that this process may use now. */
-static int load(hwloc_topology_t *topology, hwloc_cpuset_t *where)
+static int hwloc_load(hwloc_topology_t *topology, hwloc_cpuset_t *where)
 {
     if (hwloc_topology_init(topology) != 0)
         return -1;
@@ -36,14 +36,14 @@ destroy:
     return -1;
 }
 
-static void unload(hwloc_topology_t topology, hwloc_cpuset_t where)
+static void hwloc_unload(hwloc_topology_t topology, hwloc_cpuset_t where)
 {
     hwloc_bitmap_free(where);
     hwloc_topology_destroy(topology);
 }
 
 /* The one object of this type that has all of the processors; NULL: there is none. */
-static hwloc_obj_t confining(hwloc_topology_t topology, hwloc_const_cpuset_t where, hwloc_obj_type_t type)
+static hwloc_obj_t hwloc_confining(hwloc_topology_t topology, hwloc_const_cpuset_t where, hwloc_obj_type_t type)
 {
     hwloc_obj_t object = NULL;
     while ((object = hwloc_get_next_obj_by_type(topology, type, object)) != NULL)
@@ -60,7 +60,7 @@ static const hwloc_obj_type_t types[] = {
 enum { TYPES = sizeof types / sizeof *types };
 
 /* hwloc's full names tell caches apart: "L3Cache". */
-static void name_of(hwloc_obj_t object, char *name, size_t room)
+static void hwloc_name_of(hwloc_obj_t object, char *name, size_t room)
 {
     char type[PL_TOPOLOGY_TYPE_MAX - sizeof SCHEME];
     hwloc_obj_type_snprintf(type, sizeof type, object, 1);
@@ -72,19 +72,19 @@ static int get_places(struct pl_topology_place *places, int room)
     hwloc_topology_t topology;
     hwloc_cpuset_t where;
     int count = 0;
-    if (load(&topology, &where) != 0)
+    if (hwloc_load(&topology, &where) != 0)
         return -1;
     for (int i = 0; i < TYPES; i++) {
-        hwloc_obj_t object = confining(topology, where, types[i]);
+        hwloc_obj_t object = hwloc_confining(topology, where, types[i]);
         if (!object)
             continue;
         if (count < room) {
-            name_of(object, places[count].type, sizeof places[count].type);
+            hwloc_name_of(object, places[count].type, sizeof places[count].type);
             places[count].index = (int)object->logical_index;
         }
         count++;
     }
-    unload(topology, where);
+    hwloc_unload(topology, where);
     return count;
 }
 
@@ -95,28 +95,28 @@ static int get_index(const char *type)
     int index = -2;
     if (strncasecmp(type, SCHEME, strlen(SCHEME)) == 0)
         type += strlen(SCHEME);
-    if (load(&topology, &where) != 0)
+    if (hwloc_load(&topology, &where) != 0)
         return -2;
     for (int i = 0; i < TYPES; i++) {
         char name[PL_TOPOLOGY_TYPE_MAX];
         hwloc_obj_t any = hwloc_get_obj_by_type(topology, types[i], 0);
         if (!any)
             continue;
-        name_of(any, name, sizeof name);
+        hwloc_name_of(any, name, sizeof name);
         if (strcasecmp(name + strlen(SCHEME), type) != 0)
             continue;
-        hwloc_obj_t object = confining(topology, where, types[i]);
+        hwloc_obj_t object = hwloc_confining(topology, where, types[i]);
         index = object ? (int)object->logical_index : -1;
         break;
     }
-    unload(topology, where);
+    hwloc_unload(topology, where);
     return index;
 }
 
 enum { WORDS_MAX = 256 };
 
 /* The processors of an object, in words of 64. */
-static int words_of(hwloc_const_cpuset_t cpuset, uint64_t *words)
+static int hwloc_words_of(hwloc_const_cpuset_t cpuset, uint64_t *words)
 {
     int last = hwloc_bitmap_last(cpuset), count = last < 0 ? 0 : last / 64 + 1;
     if (count > WORDS_MAX)
@@ -134,16 +134,16 @@ static int for_each(int (*found)(void *to, const struct pl_topology_place *place
     hwloc_cpuset_t where;
     uint64_t words[WORDS_MAX];
     int rc = 0;
-    if (load(&topology, &where) != 0)
+    if (hwloc_load(&topology, &where) != 0)
         return -1;
     for (int i = 0; rc == 0 && i < TYPES; i++)
         for (hwloc_obj_t o = NULL; rc == 0 && (o = hwloc_get_next_obj_by_type(topology, types[i], o)) != NULL;) {
             struct pl_topology_place place = { .index = (int)o->logical_index };
-            name_of(o, place.type, sizeof place.type);
+            hwloc_name_of(o, place.type, sizeof place.type);
             if (o->cpuset)
-                rc = found(to, &place, words, words_of(o->cpuset, words));
+                rc = found(to, &place, words, hwloc_words_of(o->cpuset, words));
         }
-    unload(topology, where);
+    hwloc_unload(topology, where);
     return rc;
 }
 

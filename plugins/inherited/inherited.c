@@ -29,26 +29,26 @@ static size_t job_bytes;
 static struct pl_job_rank *own;
 static uint32_t generation;
 
-static int bad(const char *text, const char *why)
+static int inherited_bad(const char *text, const char *why)
 {
     return pl_fail(MPI_ERR_OTHER, "%s=%s does not lead to this process's job: %s; unset it to start alone", PL_JOB_ENV,
                    text, why);
 }
 
-static int map(int fd, const char *text)
+static int inherited_map(int fd, const char *text)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-        return bad(text, "the descriptor is not an open file");
+        return inherited_bad(text, "the descriptor is not an open file");
     job_bytes = (size_t)st.st_size;
     void *at = mmap(NULL, job_bytes ? job_bytes : 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED)
-        return bad(text, strerror(errno));
+        return inherited_bad(text, strerror(errno));
     job = at;
     return MPI_SUCCESS;
 }
 
-static void unmap(void)
+static void inherited_unmap(void)
 {
     munmap(job, job_bytes ? job_bytes : 1);
     job = NULL;
@@ -69,25 +69,25 @@ static char process_state(pid_t pid)
 }
 
 /* A zombie has ended: its parent will say so. */
-static bool process_lives(pid_t pid)
+static bool inherited_process_lives(pid_t pid)
 {
     char state = process_state(pid);
     return state != 'X' && state != 'Z';
 }
 
 /* Does a rank with this owner word belong to another process? */
-static bool taken(int32_t owner, int32_t self)
+static bool inherited_taken(int32_t owner, int32_t self)
 {
-    return owner != 0 && abs(owner) != self && process_lives(abs(owner));
+    return owner != 0 && abs(owner) != self && inherited_process_lives(abs(owner));
 }
 
 /* True when the rank is now this process's. Not when it has it already: then another copy of the library has. */
-static bool claim(struct pl_job_rank *rank)
+static bool inherited_claim(struct pl_job_rank *rank)
 {
     static int32_t claimed_by; /* this process, when it has had the rank before: it keeps its number */
     int32_t self = (int32_t)getpid(), owner = 0;
     while (!atomic_compare_exchange_strong(&rank->owner, &owner, self))
-        if (owner == self || taken(owner, self))
+        if (owner == self || inherited_taken(owner, self))
             return false;
     if (claimed_by != self)
         generation = atomic_fetch_add(&rank->claims, 1) + 1;
@@ -96,7 +96,7 @@ static bool claim(struct pl_job_rank *rank)
 }
 
 /* Maps the job that the environment names. PL_UNREACHABLE: it names none. */
-static int find_job(int *rank)
+static int inherited_find_job(int *rank)
 {
     const char *text = getenv(PL_JOB_ENV);
     if (!text)
@@ -104,29 +104,29 @@ static int find_job(int *rank)
     int fd, end = 0;
     unsigned long long cookie;
     if (sscanf(text, "%d:%16llx:%d%n", &fd, &cookie, rank, &end) != 3 || text[end] != '\0')
-        return bad(text, "it is not <descriptor>:<cookie>:<rank>");
-    int rc = map(fd, text);
+        return inherited_bad(text, "it is not <descriptor>:<cookie>:<rank>");
+    int rc = inherited_map(fd, text);
     if (rc)
         return rc;
     const char *why = pl_job_segment_check(job, job_bytes, cookie, *rank);
     if (!why)
         return MPI_SUCCESS;
-    rc = bad(text, why);
-    unmap();
+    rc = inherited_bad(text, why);
+    inherited_unmap();
     return rc;
 }
 
 static int inherited_open(struct pl_identity *place)
 {
     int rank;
-    int rc = find_job(&rank);
+    int rc = inherited_find_job(&rank);
     if (rc)
         return rc;
     own = &job->ranks[rank];
-    if (!claim(own)) {
+    if (!inherited_claim(own)) {
         pl_log("process", 1, "rank %d of %s belongs to process %d; starting alone", rank, job->nspace,
                abs((int)atomic_load(&own->owner)));
-        unmap();
+        inherited_unmap();
         return PL_UNREACHABLE;
     }
     snprintf(place->nspace, sizeof place->nspace, "%s", job->nspace);
@@ -147,7 +147,7 @@ static void inherited_close(void)
     for (int i = 0; i < PL_CARD_SLOTS; i++)
         pl_job_card_withdraw(&own->card[i]);
     atomic_store(&own->owner, -(int32_t)getpid());
-    unmap();
+    inherited_unmap();
 }
 
 static int inherited_publish(enum pl_card_slot slot, const void *card, size_t length)
@@ -195,7 +195,7 @@ static bool another_died(int own_rank)
         struct pl_job_rank *rank = &job->ranks[i];
         int32_t pid = atomic_load(&rank->owner);
         uint32_t at = atomic_load(&rank->state);
-        if ((int)i != own_rank && pid > 0 && at != PL_PROC_FINALIZED && at != PL_PROC_ABORTED && !process_lives(pid))
+        if ((int)i != own_rank && pid > 0 && at != PL_PROC_FINALIZED && at != PL_PROC_ABORTED && !inherited_process_lives(pid))
             return true;
     }
     return false;
@@ -218,7 +218,7 @@ static void inherited_condemn(int rank)
     atomic_store(&job->ranks[rank].aborting, 1);
 }
 
-static void tell(int rank, int code, const char *object, const char *message)
+static void inherited_tell(int rank, int code, const char *object, const char *message)
 {
     struct pl_job_abort *record = &job->abort;
     let_the_launcher_speak(rank);
@@ -235,18 +235,18 @@ static void tell(int rank, int code, const char *object, const char *message)
 
 static void inherited_abort(int code, const char *object, const char *message)
 {
-    tell(pl_process.place.rank, code, object, message);
+    inherited_tell(pl_process.place.rank, code, object, message);
 }
 
 bool pl_inherited_abort_early(int code, const char *object, const char *message)
 {
     int rank;
-    if (find_job(&rank))
+    if (inherited_find_job(&rank))
         return false;
-    bool ours = !taken(atomic_load(&job->ranks[rank].owner), (int32_t)getpid());
+    bool ours = !inherited_taken(atomic_load(&job->ranks[rank].owner), (int32_t)getpid());
     if (ours)
-        tell(rank, code, object, message);
-    unmap();
+        inherited_tell(rank, code, object, message);
+    inherited_unmap();
     return ours;
 }
 

@@ -58,7 +58,7 @@ static const char *local_ranks;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct query *queries;
 
-static const char *key_of(enum pl_card_slot slot, char *key, size_t room)
+static const char *pmix_cards_key_of(enum pl_card_slot slot, char *key, size_t room)
 {
     if (slot == PL_CARD_LISTENER)
         snprintf(key, room, "plenum.door");
@@ -114,7 +114,7 @@ int cards_publish(enum pl_card_slot slot, const void *card, size_t length)
     };
     if (length)
         memcpy(posted.card, card, length);
-    pmix_status_t status = PMIx_Put(PMIX_GLOBAL, key_of(slot, key, sizeof key), &value);
+    pmix_status_t status = PMIx_Put(PMIX_GLOBAL, pmix_cards_key_of(slot, key, sizeof key), &value);
     if (status == PMIX_SUCCESS)
         status = PMIx_Commit();
     if (status == PMIX_SUCCESS)
@@ -124,7 +124,7 @@ int cards_publish(enum pl_card_slot slot, const void *card, size_t length)
 
 /* --- queries --------------------------------------------------------------------------------------------------- */
 
-static long now_ms(void)
+static long pmix_cards_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -132,7 +132,7 @@ static long now_ms(void)
 }
 
 /* PMIx's thread. The value is PMIx's. */
-static void answered(pmix_status_t status, pmix_value_t *value, void *argument)
+static void pmix_cards_answered(pmix_status_t status, pmix_value_t *value, void *argument)
 {
     struct query *query = argument;
     pthread_mutex_lock(&lock);
@@ -152,7 +152,7 @@ static void answered(pmix_status_t status, pmix_value_t *value, void *argument)
 }
 
 /* Asks PMIx; not with the lock held, since the answer may come at once. */
-static void ask(struct query *query)
+static void pmix_cards_ask(struct query *query)
 {
     PMIX_LOAD_PROCID(&query->proc, self.nspace, (pmix_rank_t)query->rank);
     int seconds = ANSWER_SECONDS;
@@ -162,7 +162,7 @@ static void ask(struct query *query)
     PMIX_INFO_LOAD(&query->info[2], PMIX_IMMEDIATE, &yes, PMIX_BOOL);
     size_t directives = locality_of(query->rank) == LOCAL ? 3 : 2;
     query->waiting = true;
-    pmix_status_t status = PMIx_Get_nb(&query->proc, query->key, query->info, directives, answered, query);
+    pmix_status_t status = PMIx_Get_nb(&query->proc, query->key, query->info, directives, pmix_cards_answered, query);
     if (status != PMIX_SUCCESS) {
         pthread_mutex_lock(&lock);
         query->status = status;
@@ -181,19 +181,19 @@ static bool wants_refresh(const struct query *query)
     return where == REMOTE || (where == UNKNOWN && ++questions % 8 == 0);
 }
 
-static void start(struct query *query)
+static void pmix_cards_start(struct query *query)
 {
     if (wants_refresh(query)) {
         query->state = REFRESHING;
         snprintf(query->key, sizeof query->key, "plenum.refresh");
     } else {
         query->state = ASKING;
-        key_of(query->slot, query->key, sizeof query->key);
+        pmix_cards_key_of(query->slot, query->key, sizeof query->key);
     }
-    ask(query);
+    pmix_cards_ask(query);
 }
 
-static struct query *find(int rank, enum pl_card_slot slot)
+static struct query *pmix_cards_find(int rank, enum pl_card_slot slot)
 {
     for (struct query *query = queries; query; query = query->next)
         if (query->rank == rank && query->slot == slot)
@@ -201,7 +201,7 @@ static struct query *find(int rank, enum pl_card_slot slot)
     return NULL;
 }
 
-static void forget(struct query *query)
+static void pmix_cards_forget(struct query *query)
 {
     struct query **at = &queries;
     while (*at != query)
@@ -211,7 +211,7 @@ static void forget(struct query *query)
 }
 
 /* What the answer means. */
-static int judge(struct query *query, void *card, size_t *length)
+static int pmix_cards_judge(struct query *query, void *card, size_t *length)
 {
     switch (query->status) {
     case PMIX_SUCCESS:
@@ -236,14 +236,14 @@ static int judge(struct query *query, void *card, size_t *length)
     query->rest_ms = query->rest_ms ? query->rest_ms * 2 : RETRY_FIRST_MS;
     if (query->rest_ms > RETRY_LAST_MS)
         query->rest_ms = RETRY_LAST_MS;
-    query->again_at = now_ms() + query->rest_ms;
+    query->again_at = pmix_cards_now_ms() + query->rest_ms;
     query->state = RESTING;
     return PL_AGAIN;
 }
 
 int cards_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
 {
-    struct query *query = find(rank, slot);
+    struct query *query = pmix_cards_find(rank, slot);
     if (!query) {
         query = calloc(1, sizeof *query);
         if (!query)
@@ -253,21 +253,21 @@ int cards_lookup(int rank, enum pl_card_slot slot, void *card, size_t *length)
         query->state = ANSWERED;
         query->next = queries;
         queries = query;
-        start(query);
+        pmix_cards_start(query);
         return PL_AGAIN;
     }
 
     pthread_mutex_lock(&lock);
     bool waiting = query->waiting;
     pthread_mutex_unlock(&lock);
-    if (waiting || (query->state == RESTING && now_ms() < query->again_at))
+    if (waiting || (query->state == RESTING && pmix_cards_now_ms() < query->again_at))
         return PL_AGAIN;
     if (query->state != ASKING) {
-        start(query);
+        pmix_cards_start(query);
         return PL_AGAIN;
     }
-    int err = judge(query, card, length);
+    int err = pmix_cards_judge(query, card, length);
     if (err != PL_AGAIN)
-        forget(query);
+        pmix_cards_forget(query);
     return err;
 }

@@ -11,7 +11,7 @@
 static int file = -1;
 
 /* The lock is of the kind that belongs to the process: children made by fork() do not hold it. */
-static pid_t lock(int fd)
+static pid_t pmix_claim_lock(int fd)
 {
     struct flock region = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
     if (fcntl(fd, F_SETLK, &region) == 0)
@@ -21,7 +21,7 @@ static pid_t lock(int fd)
     return 0; /* a file system without locks */
 }
 
-static int open_file(const char *directory, const char *nspace, unsigned rank)
+static int pmix_claim_open_file(const char *directory, const char *nspace, unsigned rank)
 {
     char name[NAME_MAX + 1], path[PATH_MAX];
     snprintf(name, sizeof name, "%.200s", nspace);
@@ -36,10 +36,10 @@ static int open_file(const char *directory, const char *nspace, unsigned rank)
 pid_t claim_take(const char *directory, const char *nspace, unsigned rank, uint32_t *number)
 {
     *number = 1;
-    file = directory ? open_file(directory, nspace, rank) : -1;
+    file = directory ? pmix_claim_open_file(directory, nspace, rank) : -1;
     if (file < 0)
         return 0;
-    pid_t owner = lock(file);
+    pid_t owner = pmix_claim_lock(file);
     if (owner) {
         close(file);
         file = -1;

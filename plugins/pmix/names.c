@@ -23,7 +23,7 @@ static bool make_key(const char *name, pmix_key_t key)
     return snprintf(key, sizeof(pmix_key_t), "plenum-name:%s", name) < (int)sizeof(pmix_key_t);
 }
 
-static int unsupported(const char *what, pmix_status_t status)
+static int pmix_names_unsupported(const char *what, pmix_status_t status)
 {
     host->log("process", 2, "the PMIx server does not %s names: %s", what, PMIx_Error_string(status));
     return PL_UNREACHABLE;
@@ -46,7 +46,7 @@ int names_publish(const char *name, const char *value)
     if (status == PMIX_ERR_DUPLICATE_KEY || status == PMIX_EXISTS)
         return host->fail(MPI_ERR_SERVICE, "service_name \"%.100s\" is published already by a job of this launcher",
                           name);
-    return status == PMIX_SUCCESS ? MPI_SUCCESS : unsupported("publish", status);
+    return status == PMIX_SUCCESS ? MPI_SUCCESS : pmix_names_unsupported("publish", status);
 }
 
 int names_withdraw(const char *name)
@@ -56,7 +56,7 @@ int names_withdraw(const char *name)
     if (!make_key(name, key))
         return PL_UNREACHABLE;
     pmix_status_t status = PMIx_Unpublish(keys, NULL, 0);
-    return status == PMIX_SUCCESS ? MPI_SUCCESS : unsupported("withdraw", status);
+    return status == PMIX_SUCCESS ? MPI_SUCCESS : pmix_names_unsupported("withdraw", status);
 }
 
 int names_find(const char *name, char *value, size_t room)
@@ -76,7 +76,7 @@ int names_find(const char *name, char *value, size_t room)
         strcpy(value, found.value.data.string);
         rc = MPI_SUCCESS;
     } else if (status != PMIX_SUCCESS && status != PMIX_ERR_NOT_FOUND) {
-        rc = unsupported("find", status);
+        rc = pmix_names_unsupported("find", status);
     }
     PMIX_PDATA_DESTRUCT(&found);
     for (int i = 0; i < 2; i++)

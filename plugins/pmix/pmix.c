@@ -25,14 +25,14 @@
 static const struct pl_bootstrap_host *host;
 static pmix_proc_t self;
 
-static void attach(const struct pl_bootstrap_host *library)
+static void pmix_attach(const struct pl_bootstrap_host *library)
 {
     host = library;
 }
 
 /* --- the process's place --------------------------------------------------------------------------------------- */
 
-static bool number_of(const pmix_value_t *value, long *number)
+static bool pmix_number_of(const pmix_value_t *value, long *number)
 {
     switch (value->type) {
     case PMIX_INT:       *number = value->data.integer; return true;
@@ -55,7 +55,7 @@ static bool number_of(const pmix_value_t *value, long *number)
  * A value of the job or of this process; NULL: not known. The first process in a rank was given them when it
  * initialized PMIx (PMIX_OPTIONAL: the server is not asked); a later one must ask.
  */
-static pmix_value_t *get(pmix_rank_t rank, const char *key)
+static pmix_value_t *pmix_get(pmix_rank_t rank, const char *key)
 {
     pmix_proc_t proc;
     pmix_info_t info;
@@ -70,19 +70,19 @@ static pmix_value_t *get(pmix_rank_t rank, const char *key)
     return PMIx_Get(&proc, key, &info, 1, &value) == PMIX_SUCCESS ? value : NULL;
 }
 
-static long get_number(pmix_rank_t rank, const char *key, long missing)
+static long pmix_get_number(pmix_rank_t rank, const char *key, long missing)
 {
-    pmix_value_t *value = get(rank, key);
+    pmix_value_t *value = pmix_get(rank, key);
     if (!value)
         return missing;
     long number = missing;
-    if (!number_of(value, &number))
+    if (!pmix_number_of(value, &number))
         host->log("pmix", 2, "%s is of type %s", key, PMIx_Data_type_string(value->type));
     PMIX_VALUE_RELEASE(value);
     return number;
 }
 
-static bool lists(const char *ranks, pmix_rank_t rank)
+static bool pmix_lists(const char *ranks, pmix_rank_t rank)
 {
     for (const char *at = ranks; *at; at += strcspn(at, ","), at += *at == ',')
         if (strtoul(at, NULL, 10) == rank)
@@ -94,11 +94,11 @@ static bool lists(const char *ranks, pmix_rank_t rank)
  * node's: Open MPI's server answers so when it is asked by a second process in a rank. */
 static char *get_local_ranks(void)
 {
-    pmix_value_t *value = get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
+    pmix_value_t *value = pmix_get(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
     if (!value)
         return NULL;
     char *ranks = NULL;
-    if (value->type == PMIX_STRING && value->data.string && lists(value->data.string, self.rank))
+    if (value->type == PMIX_STRING && value->data.string && pmix_lists(value->data.string, self.rank))
         ranks = strdup(value->data.string);
     PMIX_VALUE_RELEASE(value);
     return ranks;
@@ -106,7 +106,7 @@ static char *get_local_ranks(void)
 
 /* Cores of this node that the job may use: all of them, but for what Slurm says. A rank's own binding does not count:
  * the others are bound elsewhere. */
-static int cores(void)
+static int pmix_cores(void)
 {
     const char *slurm = getenv("SLURM_CPUS_ON_NODE");
     long online = sysconf(_SC_NPROCESSORS_ONLN), given = slurm ? strtol(slurm, NULL, 10) : 0;
@@ -121,20 +121,20 @@ static struct {
     char *local_ranks;
 } known;
 
-static int learn(uint32_t generation)
+static int pmix_learn(uint32_t generation)
 {
-    long size = get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0);
+    long size = pmix_get_number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0);
     if (size <= 0 || size > INT32_MAX || self.rank >= (pmix_rank_t)size)
         return host->fail(MPI_ERR_OTHER, "the PMIx server says that this is rank %u of %ld", (unsigned)self.rank, size);
-    long local = get_number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 1);
-    long universe = get_number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, 0);
+    long local = pmix_get_number(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 1);
+    long universe = pmix_get_number(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, 0);
     known.place = (struct pl_identity){
         .rank = (int)self.rank,
         .size = (int)size,
         .local_size = local >= 1 && local <= size ? (int)local : 1,
-        .appnum = (int)get_number(self.rank, PMIX_APPNUM, -1),
+        .appnum = (int)pmix_get_number(self.rank, PMIX_APPNUM, -1),
         .universe = universe > 0 && universe <= INT32_MAX ? (int)universe : 0,
-        .slots = cores(),
+        .slots = pmix_cores(),
         .generation = generation,
     };
     snprintf(known.place.nspace, sizeof known.place.nspace, "%s", self.nspace);
@@ -171,7 +171,7 @@ static void finalize_at_exit(void)
         PMIx_Finalize(NULL, 0);
 }
 
-static int initialize(void)
+static int pmix_initialize(void)
 {
     const char *nspace = getenv("PMIX_NAMESPACE");
     unsigned rank = (unsigned)strtoul(getenv("PMIX_RANK"), NULL, 10);
@@ -193,7 +193,7 @@ static int initialize(void)
         err = host->fail(MPI_ERR_OTHER, "the PMIx server does not accept this process: %s", PMIx_Error_string(status));
         goto release;
     }
-    if ((err = learn(generation)))
+    if ((err = pmix_learn(generation)))
         goto finalize;
     known.pid = getpid();
     known.done = true;
@@ -207,10 +207,10 @@ release:
     return err;
 }
 
-static int open_pmix(struct pl_identity *place)
+static int pmix_open_pmix(struct pl_identity *place)
 {
     if (!known.done) {
-        int err = launched_by_pmix() ? initialize() : check_slurm();
+        int err = launched_by_pmix() ? pmix_initialize() : check_slurm();
         if (err)
             return err;
     }
@@ -251,13 +251,13 @@ __attribute__((visibility("default")))
 const struct pl_bootstrap_ops plenum_bootstrap = {
     .abi     = PL_BOOTSTRAP_ABI,
     .name    = "pmix",
-    .open    = open_pmix,
+    .open    = pmix_open_pmix,
     .close   = close_pmix,
     .publish = cards_publish,
     .lookup  = cards_lookup,
     .abort   = abort_job,
     .state   = tell_state,
-    .attach  = attach,
+    .attach  = pmix_attach,
     .psets   = tell_psets,
     .publish_name  = names_publish,
     .withdraw_name = names_withdraw,

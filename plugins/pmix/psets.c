@@ -37,7 +37,7 @@ static void free_question(struct question *q)
 }
 
 /* PMIx's thread; `info` is PMIx's. */
-static void answer(pmix_status_t status, pmix_info_t *info, size_t count, void *argument, pmix_release_cbfunc_t release,
+static void pmix_psets_answer(pmix_status_t status, pmix_info_t *info, size_t count, void *argument, pmix_release_cbfunc_t release,
                    void *release_argument)
 {
     struct question *q = argument;
@@ -77,7 +77,7 @@ static struct question *make_question(const char *key, const char *nspace, const
 }
 
 /* The answered question, to be freed; NULL: there is no answer. */
-static struct question *ask(const char *key, const char *nspace, const char *set)
+static struct question *pmix_psets_ask(const char *key, const char *nspace, const char *set)
 {
     struct timespec until;
     struct question *q = silent ? NULL : make_question(key, nspace, set);
@@ -85,7 +85,7 @@ static struct question *ask(const char *key, const char *nspace, const char *set
         return NULL;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += ANSWER_SECONDS;
-    if (PMIx_Query_info_nb(&q->query, 1, answer, q) != PMIX_SUCCESS) {
+    if (PMIx_Query_info_nb(&q->query, 1, pmix_psets_answer, q) != PMIX_SUCCESS) {
         free_question(q);
         return NULL;
     }
@@ -122,11 +122,11 @@ static int ranks_of(const pmix_value_t *value, const char *nspace, int **ranks)
     return *ranks ? (int)array->size : -1;
 }
 
-static int say(const pmix_proc_t *self, const char *name,
+static int pmix_psets_say(const pmix_proc_t *self, const char *name,
                int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
 {
     int *ranks, rc = MPI_SUCCESS;
-    struct question *q = ask(PMIX_QUERY_PSET_MEMBERSHIP, self->nspace, name);
+    struct question *q = pmix_psets_ask(PMIX_QUERY_PSET_MEMBERSHIP, self->nspace, name);
     if (!q)
         return MPI_SUCCESS;
     int count = ranks_of(q->value, self->nspace, &ranks);
@@ -141,7 +141,7 @@ static int say(const pmix_proc_t *self, const char *name,
 int psets_each(const struct pl_bootstrap_host *host, const pmix_proc_t *self,
                int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
 {
-    struct question *q = ask(PMIX_QUERY_PSET_NAMES, self->nspace, NULL);
+    struct question *q = pmix_psets_ask(PMIX_QUERY_PSET_NAMES, self->nspace, NULL);
     int rc = MPI_SUCCESS;
     if (!q || q->value->type != PMIX_STRING || !q->value->data.string) {
         host->log("pset", 2, "the PMIx server names no process sets");
@@ -152,7 +152,7 @@ int psets_each(const struct pl_bootstrap_host *host, const pmix_proc_t *self,
     char *rest = NULL;
     for (char *name = strtok_r(q->value->data.string, ",", &rest); rc == MPI_SUCCESS && name;
          name = strtok_r(NULL, ",", &rest))
-        rc = say(self, name, found, to);
+        rc = pmix_psets_say(self, name, found, to);
     free_question(q);
     return rc;
 }

@@ -21,7 +21,7 @@ static struct {
 } alone = { .table = { .room = ROOM_ALONE, .size = 1 } };
 
 /* NULL: there is none under this launcher. */
-static struct pl_job_table *table(void)
+static struct pl_job_table *app_psets_table(void)
 {
     const struct pl_job_segment *job = pl_process.place.job;
     if (job)
@@ -31,7 +31,7 @@ static struct pl_job_table *table(void)
 
 int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count)
 {
-    struct pl_job_table *t = table();
+    struct pl_job_table *t = app_psets_table();
     uint64_t version;
     char shown[80];
     if (!t)
@@ -49,7 +49,7 @@ int pl_psets_app_change(const char *name, const uint32_t *ranges, uint32_t count
 static int open_app(const struct plenum_pset_host *host, void **self)
 {
     (void)host;
-    *self = table();
+    *self = app_psets_table();
     return MPI_SUCCESS;
 }
 

@@ -56,7 +56,7 @@ static const uint64_t *cpus_of(const struct machine *m, int rank, uint64_t own[O
     return own;
 }
 
-static int fail_unknown(void)
+static int hwloc_psets_fail_unknown(void)
 {
     return pl_fail(
         MPI_ERR_UNSUPPORTED_OPERATION,
@@ -64,7 +64,7 @@ static int fail_unknown(void)
 }
 
 /* Is every processor of the rank one of the part's? */
-static bool is_in(const struct machine *m, int rank, const struct part *part, bool *known)
+static bool hwloc_psets_is_in(const struct machine *m, int rank, const struct part *part, bool *known)
 {
     uint64_t own[OWN_WORDS], any = 0;
     int words;
@@ -106,7 +106,7 @@ static void forget_parts(struct machine *m)
 }
 
 /* Some milliseconds, the first time. */
-static int read_machine(struct machine *m)
+static int hwloc_psets_read_machine(struct machine *m)
 {
     if (m->read)
         return MPI_SUCCESS;
@@ -144,11 +144,11 @@ static bool has_member(const struct machine *m, const struct part *part)
 {
     bool known = true, member = false;
     for (int rank = 0; known && !member && rank < m->host->size; rank++)
-        member = is_in(m, rank, part, &known);
+        member = hwloc_psets_is_in(m, rank, part, &known);
     return member;
 }
 
-static void name_of(const struct part *part, char name[NAME_ROOM])
+static void hwloc_psets_name_of(const struct part *part, char name[NAME_ROOM])
 {
     snprintf(name, NAME_ROOM, "%s/%d", part->place.type, part->place.index);
 }
@@ -159,34 +159,34 @@ static int list_hwloc(void *self, plenum_pset_name_function *name, void *to)
     struct machine *m = self;
     char text[NAME_ROOM];
     int rc = MPI_SUCCESS;
-    if (read_machine(m) != MPI_SUCCESS)
+    if (hwloc_psets_read_machine(m) != MPI_SUCCESS)
         return MPI_SUCCESS;
     for (int i = 0; rc == MPI_SUCCESS && i < m->count; i++)
         if (has_member(m, &m->part[i])) {
-            name_of(&m->part[i], text);
+            hwloc_psets_name_of(&m->part[i], text);
             rc = name(to, text, 0);
         }
     return rc;
 }
 
 /* The part of this name, or the one of the type in which this process is. NULL, with the reason recorded. */
-static const struct part *find(const struct machine *m, const char *name)
+static const struct part *hwloc_psets_find(const struct machine *m, const char *name)
 {
     char text[NAME_ROOM];
     bool type = false, known = true;
     for (int i = 0; i < m->count; i++) {
         const struct part *part = &m->part[i];
-        name_of(part, text);
+        hwloc_psets_name_of(part, text);
         if (pl_pset_name_same(name, text))
             return part;
         if (!pl_pset_name_same(name, part->place.type))
             continue;
         type = true;
-        if (is_in(m, m->host->rank, part, &known))
+        if (hwloc_psets_is_in(m, m->host->rank, part, &known))
             return part;
     }
     if (!known)
-        fail_unknown();
+        hwloc_psets_fail_unknown();
     else if (type)
         pl_fail(MPI_ERR_ARG, "%.80s: this process is not confined to one", name);
     else
@@ -203,16 +203,16 @@ static int members_of_hwloc(void *self, const char *name, uint64_t *version, ple
     struct machine *m = self;
     int class = MPI_ERR_OTHER;
     *version = 0;
-    int rc = read_machine(m);
-    const struct part *part = rc ? NULL : find(m, name);
+    int rc = hwloc_psets_read_machine(m);
+    const struct part *part = rc ? NULL : hwloc_psets_find(m, name);
     if (!part) {
         pl_error_detail(&class);
         return class;
     }
     for (int rank = 0; rc == MPI_SUCCESS && rank < m->host->size; rank++) {
-        bool known, member = is_in(m, rank, part, &known);
+        bool known, member = hwloc_psets_is_in(m, rank, part, &known);
         if (!known)
-            return fail_unknown();
+            return hwloc_psets_fail_unknown();
         if (member)
             rc = range(to, rank, rank);
     }

@@ -24,7 +24,7 @@ struct pl_psets_json_set *pl_psets_file_find(const struct pl_psets_file *file, c
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
 
-static int check_name(const struct pl_psets_file *file, const char *where, const char *name)
+static int json_psets_check_name(const struct pl_psets_file *file, const char *where, const char *name)
 {
     char shown[80];
     const char *wrong = pl_pset_name_check(name);
@@ -63,12 +63,12 @@ static int check_texts(const struct pl_psets_file *file, const char *where, json
 }
 
 /* Takes one set in; its expression is checked when all names are known. */
-static int take(struct pl_psets_file *file, const char *name, json_t *expression)
+static int json_psets_take(struct pl_psets_file *file, const char *name, json_t *expression)
 {
     char where[PL_PSETS_WHERE] = "";
     pl_json_enter(where, sizeof where, "psets");
     pl_json_enter(where, sizeof where, name);
-    int rc = check_name(file, where, name);
+    int rc = json_psets_check_name(file, where, name);
     json_t *texts = json_is_object(expression) ? json_object_get(expression, "info") : NULL;
     pl_json_enter(where, sizeof where, "info");
     if (rc == MPI_SUCCESS && texts)
@@ -78,7 +78,7 @@ static int take(struct pl_psets_file *file, const char *name, json_t *expression
     return rc;
 }
 
-static int take_all(struct pl_psets_file *file)
+static int json_psets_take_all(struct pl_psets_file *file)
 {
     static const char *const allowed[] = { "psets", NULL };
     json_t *sets = json_object_get(file->json.root, "psets");
@@ -92,7 +92,7 @@ static int take_all(struct pl_psets_file *file)
     if (!file->set)
         return pl_fail_memory("the process sets of a file");
     for (void *at = json_object_iter(sets); rc == MPI_SUCCESS && at; at = json_object_iter_next(sets, at))
-        rc = take(file, json_object_iter_key(at), json_object_iter_value(at));
+        rc = json_psets_take(file, json_object_iter_key(at), json_object_iter_value(at));
     for (size_t i = 0; rc == MPI_SUCCESS && i < file->count; i++)
         rc = pl_psets_file_check(file, &file->set[i]);
     return rc;
@@ -120,7 +120,7 @@ static int open_json(const struct plenum_pset_host *host, void **self)
         free(file);
         return rc;
     }
-    rc = *path ? take_all(file) : MPI_SUCCESS;
+    rc = *path ? json_psets_take_all(file) : MPI_SUCCESS;
     if (rc)
         close_json(file);
     else

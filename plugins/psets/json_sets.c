@@ -29,10 +29,10 @@ struct walk {
     char where[PL_PSETS_WHERE];
 };
 
-static int fail(const struct walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static int evaluate(struct walk *w, json_t *expression);
+static int json_sets_fail(const struct walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int json_sets_evaluate(struct walk *w, json_t *expression);
 
-static int fail(const struct walk *w, const char *format, ...)
+static int json_sets_fail(const struct walk *w, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -43,7 +43,7 @@ static int fail(const struct walk *w, const char *format, ...)
 }
 
 /* Goes one step into the file; `leave` with what it returned. */
-static size_t enter(struct walk *w, const char *key)
+static size_t json_sets_enter(struct walk *w, const char *key)
 {
     size_t before = strlen(w->where);
     pl_json_enter(w->where, sizeof w->where, key);
@@ -54,10 +54,10 @@ static size_t enter_index(struct walk *w, size_t index)
 {
     char key[24];
     snprintf(key, sizeof key, "%zu", index);
-    return enter(w, key);
+    return json_sets_enter(w, key);
 }
 
-static void leave(struct walk *w, size_t before)
+static void json_sets_leave(struct walk *w, size_t before)
 {
     w->where[before] = '\0';
 }
@@ -68,14 +68,14 @@ static int give_ranks(struct walk *w, long first, long last)
 {
     int size = w->file->host->size;
     if (first > last)
-        return fail(w, "%ld-%ld runs backwards", first, last);
+        return json_sets_fail(w, "%ld-%ld runs backwards", first, last);
     if (first < 0 || last >= size)
-        return fail(w, "rank %ld is not in the job: it has %d %s, 0 to %d", first < 0 ? first : last, size,
+        return json_sets_fail(w, "rank %ld is not in the job: it has %d %s, 0 to %d", first < 0 ? first : last, size,
                     size == 1 ? "process" : "processes", size - 1);
     return w->range ? w->range(w->to, (int)first, (int)last) : MPI_SUCCESS;
 }
 
-static bool read_number(const char **text, long *number)
+static bool json_sets_read_number(const char **text, long *number)
 {
     char *end;
     if (**text < '0' || **text > '9')
@@ -92,23 +92,23 @@ static int ranks_in_text(struct walk *w, const char *text)
     int rc = MPI_SUCCESS;
     do {
         long first, last;
-        bool good = read_number(&at, &first);
+        bool good = json_sets_read_number(&at, &first);
         last = first;
         if (good && *at == '-') {
             at++;
             if (*at == '\0' || *at == ',')
                 last = w->file->host->size - 1;
             else
-                good = read_number(&at, &last);
+                good = json_sets_read_number(&at, &last);
         }
         if (!good || (*at && *at != ','))
-            return fail(w, "\"%.60s\" is no list of ranks, such as \"0-3,7,9-\"", text);
+            return json_sets_fail(w, "\"%.60s\" is no list of ranks, such as \"0-3,7,9-\"", text);
         rc = give_ranks(w, first, last);
     } while (rc == MPI_SUCCESS && *at++ == ',');
     return rc;
 }
 
-static int ranks(struct walk *w, json_t *value)
+static int json_sets_ranks(struct walk *w, json_t *value)
 {
     int rc = MPI_SUCCESS;
     if (json_is_integer(value))
@@ -116,12 +116,12 @@ static int ranks(struct walk *w, json_t *value)
     if (json_is_string(value))
         return ranks_in_text(w, json_string_value(value));
     if (!json_is_array(value))
-        return fail(w, "ranks are a number, a text such as \"0-3,7\", or a list of these");
+        return json_sets_fail(w, "ranks are a number, a text such as \"0-3,7\", or a list of these");
     for (size_t i = 0; rc == MPI_SUCCESS && i < json_array_size(value); i++) {
         size_t before = enter_index(w, i);
         json_t *one = json_array_get(value, i);
-        rc = json_is_array(one) ? fail(w, "a list in a list of ranks") : ranks(w, one);
-        leave(w, before);
+        rc = json_is_array(one) ? json_sets_fail(w, "a list in a list of ranks") : json_sets_ranks(w, one);
+        json_sets_leave(w, before);
     }
     return rc;
 }
@@ -138,30 +138,30 @@ static bool is_own_host(const char *name)
            (strlen(name) == length && strncmp(name, own, length) == 0);
 }
 
-static int host(struct walk *w, json_t *value)
+static int json_sets_host(struct walk *w, json_t *value)
 {
     const char *name = json_string_value(value);
     if (!name || !*name)
-        return fail(w, "a host is a text: its name");
+        return json_sets_fail(w, "a host is a text: its name");
     if (!w->range)
         return MPI_SUCCESS;
     if (pl_process.place.local_size != w->file->host->size)
         return pl_json_fail(&w->file->json, MPI_ERR_UNSUPPORTED_OPERATION, w->where,
                             "which processes run on which host is known here for jobs on one host only");
     if (!is_own_host(name))
-        return fail(w, "no process of the job runs on host \"%.80s\"", name);
+        return json_sets_fail(w, "no process of the job runs on host \"%.80s\"", name);
     return w->range(w->to, 0, w->file->host->size - 1);
 }
 
-static int hosts(struct walk *w, json_t *value)
+static int json_sets_hosts(struct walk *w, json_t *value)
 {
     int rc = MPI_SUCCESS;
     if (!json_is_array(value))
-        return host(w, value);
+        return json_sets_host(w, value);
     for (size_t i = 0; rc == MPI_SUCCESS && i < json_array_size(value); i++) {
         size_t before = enter_index(w, i);
-        rc = host(w, json_array_get(value, i));
-        leave(w, before);
+        rc = json_sets_host(w, json_array_get(value, i));
+        json_sets_leave(w, before);
     }
     return rc;
 }
@@ -186,21 +186,21 @@ static int own_set(const struct walk *w, struct pl_psets_json_set *set)
     if (!w->range && set->state == PL_PSETS_CHECKED)
         return MPI_SUCCESS;
     if (!w->range && set->state == PL_PSETS_BEING_CHECKED)
-        return fail(w, "a cycle: \"%.80s\" needs itself", set->name);
+        return json_sets_fail(w, "a cycle: \"%.80s\" needs itself", set->name);
     set->state = w->range ? set->state : PL_PSETS_BEING_CHECKED;
-    enter(&there, "psets");
-    enter(&there, set->name);
-    int rc = evaluate(&there, set->expression);
+    json_sets_enter(&there, "psets");
+    json_sets_enter(&there, set->name);
+    int rc = json_sets_evaluate(&there, set->expression);
     set->state = w->range ? set->state : PL_PSETS_CHECKED;
     return rc;
 }
 
-static int reference(struct walk *w, const char *name)
+static int json_sets_reference(struct walk *w, const char *name)
 {
     const char *wrong = pl_pset_name_check(name);
     char shown[80];
     if (wrong)
-        return fail(w, "\"%s\" is no name of a process set: it %s", pl_pset_name_show(name, shown, sizeof shown),
+        return json_sets_fail(w, "\"%s\" is no name of a process set: it %s", pl_pset_name_show(name, shown, sizeof shown),
                     wrong);
     struct pl_psets_json_set *own = pl_psets_file_find(w->file, name);
     if (own)
@@ -208,14 +208,14 @@ static int reference(struct walk *w, const char *name)
     return w->range ? members_of_other(w, name) : MPI_SUCCESS;
 }
 
-static int hardware(struct walk *w, json_t *value)
+static int json_sets_hardware(struct walk *w, json_t *value)
 {
     char name[128];
     const char *text = json_string_value(value);
     if (!text || !*text || strlen(text) > 64)
-        return fail(w, "\"hwloc\" is a text such as \"NUMANode/0\"");
+        return json_sets_fail(w, "\"hwloc\" is a text such as \"NUMANode/0\"");
     snprintf(name, sizeof name, "hwloc://%s", text);
-    return reference(w, name);
+    return json_sets_reference(w, name);
 }
 
 /* --- set operations --------------------------------------------------------------------------------------------- */
@@ -228,7 +228,7 @@ struct operand {
     int size;
 };
 
-static int collect(void *to, int first, int last)
+static int json_sets_collect(void *to, int first, int last)
 {
     struct operand *o = to;
     for (int r = first; r <= last && r < o->size; r++) {
@@ -257,12 +257,12 @@ static void close_operand(struct operand *o)
 enum operation { UNION, INTERSECTION, DIFFERENCE };
 
 /* The order is that of MPI_Group_union and its sisters: as in the first operand. */
-static int combine(struct operand *result, const struct operand *other, enum operation operation)
+static int json_sets_combine(struct operand *result, const struct operand *other, enum operation operation)
 {
     int kept = 0;
     if (operation == UNION) {
         for (int i = 0; i < other->count; i++)
-            collect(result, other->rank[i], other->rank[i]);
+            json_sets_collect(result, other->rank[i], other->rank[i]);
         return MPI_SUCCESS;
     }
     for (int i = 0; i < result->count; i++) {
@@ -277,38 +277,38 @@ static int combine(struct operand *result, const struct operand *other, enum ope
 }
 
 /* Operand number `i`, joined to the result so far. */
-static int join(struct walk *w, json_t *operands, size_t i, enum operation operation, struct operand *result)
+static int json_sets_join(struct walk *w, json_t *operands, size_t i, enum operation operation, struct operand *result)
 {
     struct operand next;
     struct walk inner = *w;
-    inner.range = collect;
+    inner.range = json_sets_collect;
     inner.to = i == 0 ? result : &next;
     enter_index(&inner, i);
     int rc = open_operand(w->file, &next);
     if (rc == MPI_SUCCESS)
-        rc = evaluate(&inner, json_array_get(operands, i));
+        rc = json_sets_evaluate(&inner, json_array_get(operands, i));
     if (rc == MPI_SUCCESS && i > 0)
-        rc = combine(result, &next, operation);
+        rc = json_sets_combine(result, &next, operation);
     close_operand(&next);
     return rc;
 }
 
-static int operate(struct walk *w, json_t *operands, enum operation operation)
+static int json_sets_operate(struct walk *w, json_t *operands, enum operation operation)
 {
     struct operand result;
     int rc = MPI_SUCCESS;
     if (!json_is_array(operands) || json_array_size(operands) == 0)
-        return fail(w, "this is a list of sets: names, or expressions in {}");
+        return json_sets_fail(w, "this is a list of sets: names, or expressions in {}");
     for (size_t i = 0; !w->range && rc == MPI_SUCCESS && i < json_array_size(operands); i++) {
         size_t before = enter_index(w, i);
-        rc = evaluate(w, json_array_get(operands, i));
-        leave(w, before);
+        rc = json_sets_evaluate(w, json_array_get(operands, i));
+        json_sets_leave(w, before);
     }
     if (rc || !w->range)
         return rc;
     rc = open_operand(w->file, &result);
     for (size_t i = 0; rc == MPI_SUCCESS && i < json_array_size(operands); i++)
-        rc = join(w, operands, i, operation, &result);
+        rc = json_sets_join(w, operands, i, operation, &result);
     for (int i = 0; rc == MPI_SUCCESS && i < result.count; i++)
         rc = w->range(w->to, result.rank[i], result.rank[i]);
     close_operand(&result);
@@ -317,17 +317,17 @@ static int operate(struct walk *w, json_t *operands, enum operation operation)
 
 static int make_union(struct walk *w, json_t *value)
 {
-    return operate(w, value, UNION);
+    return json_sets_operate(w, value, UNION);
 }
 
 static int make_intersection(struct walk *w, json_t *value)
 {
-    return operate(w, value, INTERSECTION);
+    return json_sets_operate(w, value, INTERSECTION);
 }
 
 static int make_difference(struct walk *w, json_t *value)
 {
-    return operate(w, value, DIFFERENCE);
+    return json_sets_operate(w, value, DIFFERENCE);
 }
 
 /* --- expressions ------------------------------------------------------------------------------------------------ */
@@ -336,9 +336,9 @@ static const struct {
     const char *key;
     int (*run)(struct walk *w, json_t *value);
 } kinds[] = {
-    { "ranks", ranks },
-    { "hosts", hosts },
-    { "hwloc", hardware },
+    { "ranks", json_sets_ranks },
+    { "hosts", json_sets_hosts },
+    { "hwloc", json_sets_hardware },
     { "union", make_union },
     { "intersection", make_intersection },
     { "difference", make_difference },
@@ -359,28 +359,28 @@ static int run_kind(struct walk *w, json_t *expression)
             count++;
         }
     if (count != 1)
-        return fail(w, "a set says one of ranks, hosts, hwloc, union, intersection, difference; this one says %d",
+        return json_sets_fail(w, "a set says one of ranks, hosts, hwloc, union, intersection, difference; this one says %d",
                     count);
-    size_t before = enter(w, kinds[chosen].key);
+    size_t before = json_sets_enter(w, kinds[chosen].key);
     rc = kinds[chosen].run(w, json_object_get(expression, kinds[chosen].key));
-    leave(w, before);
+    json_sets_leave(w, before);
     return rc;
 }
 
-static int evaluate(struct walk *w, json_t *expression)
+static int json_sets_evaluate(struct walk *w, json_t *expression)
 {
     int rc;
     if (w->depth == DEEPEST)
-        return fail(w, "sets within sets, deeper than %d", DEEPEST);
+        return json_sets_fail(w, "sets within sets, deeper than %d", DEEPEST);
     if (++*w->steps > STEPS_MAX)
-        return fail(w, "it takes more than %d steps to find who is in the set", STEPS_MAX);
+        return json_sets_fail(w, "it takes more than %d steps to find who is in the set", STEPS_MAX);
     w->depth++;
     if (json_is_string(expression))
-        rc = reference(w, json_string_value(expression));
+        rc = json_sets_reference(w, json_string_value(expression));
     else if (json_is_object(expression))
         rc = run_kind(w, expression);
     else
-        rc = fail(
+        rc = json_sets_fail(
             w,
             "a set is the name of another one, or {} with one of ranks, hosts, hwloc, union, intersection, difference");
     w->depth--;

@@ -59,7 +59,7 @@ static char *make_name(const char *text)
     return name;
 }
 
-static int take(void *to, const char *name, const int *ranks, int count)
+static int launcher_psets_take(void *to, const char *name, const int *ranks, int count)
 {
     struct sets *sets = to;
     struct set *grown = pl_realloc(sets->set, ((size_t)sets->count + 1) * sizeof *grown);
@@ -89,17 +89,17 @@ static int take_from_segment(struct sets *sets, const struct pl_job_segment *job
     for (uint32_t r = 0; r < set->count; r++)
         for (uint32_t rank = range[2 * r]; rank <= range[2 * r + 1]; rank++)
             *at++ = (int)rank;
-    int rc = take(sets, (const char *)job + set->name, ranks, (int)count);
+    int rc = launcher_psets_take(sets, (const char *)job + set->name, ranks, (int)count);
     free(ranks);
     return rc;
 }
 
-static int take_all(struct sets *sets)
+static int launcher_psets_take_all(struct sets *sets)
 {
     const struct pl_job_segment *job = pl_process.place.job;
     int rc = MPI_SUCCESS;
     if (!job)
-        return pl_process.bootstrap->psets ? pl_process.bootstrap->psets(take, sets) : MPI_SUCCESS;
+        return pl_process.bootstrap->psets ? pl_process.bootstrap->psets(launcher_psets_take, sets) : MPI_SUCCESS;
     const struct pl_job_pset *set = (const void *)((const char *)job + job->psets);
     for (uint32_t i = 0; rc == MPI_SUCCESS && i < job->pset_count; i++)
         rc = take_from_segment(sets, job, &set[i]);
@@ -112,7 +112,7 @@ static int open_launcher(const struct plenum_pset_host *host, void **self)
     (void)host;
     if (!sets)
         return pl_fail_memory("the process sets of the launcher");
-    int rc = take_all(sets);
+    int rc = launcher_psets_take_all(sets);
     if (rc)
         close_launcher(sets);
     else

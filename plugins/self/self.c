@@ -106,7 +106,7 @@ static void self_disconnect(struct pl_endpoint *endpoint)
 }
 
 /* The origin's card is asked for late: the engine writes it after it has opened its transports. */
-static void deliver(struct self *s, const struct pl_header *header, const void *data, struct pl_rndv *rndv)
+static void self_deliver(struct self *s, const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     s->origin.card = s->host->engine_card(s->engine, &s->origin.card_length);
     s->delivering = true;
@@ -139,7 +139,7 @@ static bool self_send_now(struct pl_endpoint *endpoint, const struct pl_header *
     struct pl_header whole = *header;
     whole.tag = tag;
     whole.size = size;
-    deliver(s, &whole, data, NULL);
+    self_deliver(s, &whole, data, NULL);
     return true;
 }
 
@@ -156,7 +156,7 @@ static int self_send(struct pl_endpoint *endpoint, struct pl_outgoing *out)
             s->host->pack(&out->data, packed, size);
             data = packed;
         }
-        deliver(s, &out->header, data, NULL);
+        self_deliver(s, &out->header, data, NULL);
         return MPI_SUCCESS;
     }
     struct message *message = message_create(s, out, rndv);
@@ -169,7 +169,7 @@ static int self_send(struct pl_endpoint *endpoint, struct pl_outgoing *out)
 }
 
 /* Copies run by run where the destination lies in pieces; the source is packed straight into each. */
-static void copy(const struct pl_host *host, struct pl_cursor *from, struct pl_cursor *to, size_t bytes)
+static void self_copy(const struct pl_host *host, struct pl_cursor *from, struct pl_cursor *to, size_t bytes)
 {
     void *data = pl_cursor_direct(from);
     if (data && bytes) {
@@ -186,7 +186,7 @@ static void copy(const struct pl_host *host, struct pl_cursor *from, struct pl_c
     }
 }
 
-static void finish(struct self *s, struct message *message)
+static void self_finish(struct self *s, struct message *message)
 {
     if (message->out)
         pl_list_append(&s->finished, &message->link);
@@ -200,8 +200,8 @@ static int self_fetch(void *self, struct pl_rndv *rndv, struct pl_incoming *in)
     struct message *message = PL_CONTAINER(rndv, struct message, rndv);
     struct pl_outgoing *out = message->out;
     if (out)
-        copy(s->host, &out->data, &in->data, out->header.size < in->data.total ? out->header.size : in->data.total);
-    finish(s, message);
+        self_copy(s->host, &out->data, &in->data, out->header.size < in->data.total ? out->header.size : in->data.total);
+    self_finish(s, message);
     return out ? MPI_SUCCESS : s->host->fail(MPI_ERR_OTHER, "the message was withdrawn while it was being received");
 }
 
@@ -212,7 +212,7 @@ static void self_drop(void *self, struct pl_rndv *rndv, bool cancelled)
         message->out->transport[0] = 0;
         message->out = NULL;
     }
-    finish(self, message);
+    self_finish(self, message);
 }
 
 static bool self_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *out)
@@ -246,7 +246,7 @@ static int self_progress(void *self)
     while ((node = pl_list_pop(&s->arriving)) != NULL) {
         struct message *message = PL_CONTAINER(node, struct message, link);
         bool rndv = message->out != NULL;
-        deliver(s, &message->header, message->data, rndv ? &message->rndv : NULL);
+        self_deliver(s, &message->header, message->data, rndv ? &message->rndv : NULL);
         if (!rndv)
             free(message);
         events++;

@@ -61,7 +61,7 @@ enum pl_shm_cma_result pl_shm_cma_read(struct pl_shm_rndv *rndv)
 }
 
 /* The number of a process that has died may be another's some time later. */
-static bool is_there(struct pl_shm_peer *peer)
+static bool cma_is_there(struct pl_shm_peer *peer)
 {
     uint64_t now = pl_shm_now();
     if (now - atomic_load_explicit(&peer->seen, memory_order_relaxed) < LOOK_NS)
@@ -80,7 +80,7 @@ int pl_shm_cma_copy(struct pl_endpoint *endpoint, struct pl_cma *cma)
     cma->moved = 0;
     if (peer->shm->rndv == PL_SHM_RNDV_COPY)
         return PL_UNREACHABLE;
-    if (!is_there(peer))
+    if (!cma_is_there(peer))
         return MPI_ERR_PROC_ABORTED;
     ssize_t moved = cma->write ? process_vm_writev(pid, cma->here, here, cma->there, there, 0)
                                  : process_vm_readv(pid, cma->here, here, cma->there, there, 0);

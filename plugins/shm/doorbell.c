@@ -6,10 +6,10 @@
  * for it then looks at that bit, and wakes it. Each side stores first and loads then, and each load must not overtake
  * the store before it, or both miss each other. A fence does that, but on the writer's side it would wait for the
  * cache line of every single message to arrive (tens of nanoseconds) for the sake of an event that is rare. So the
- * sleeper pays for both: membarrier() makes all processors that run a registered process pass a fence, after which
+ * sleeper pays for both: doorbell_membarrier() makes all processors that run a registered process pass a fence, after which
  * every writer either has published before, and is seen, or sees SLEEPING.
  *
- * membarrier() interrupts the others (10 us here), so one who sleeps often should not use it. And there are
+ * doorbell_membarrier() interrupts the others (10 us here), so one who sleeps often should not use it. And there are
  * kernels and sandboxes without it. So an engine may ask its writers to fence after all, by a bit in its head: it sets
  * it for good when membarrier is refused, and for a while when it sleeps more than a thousand times a second, which is
  * what ranks that share a core do; then nobody else writes at that moment, and the fence is cheap.
@@ -32,7 +32,7 @@
 
 enum { SLEEP_NS = 1000000, SLEEPS_OFTEN = 16, NAPS_RARE_NS = 100000000 };
 
-static long membarrier(int command)
+static long doorbell_membarrier(int command)
 {
     return syscall(SYS_membarrier, command, 0, 0);
 }
@@ -48,13 +48,13 @@ static bool is_single_threaded(void)
 static bool is_registered(void)
 {
 #ifdef MEMBARRIER_CMD_GET_REGISTRATIONS
-    long known = membarrier(MEMBARRIER_CMD_GET_REGISTRATIONS);
+    long known = doorbell_membarrier(MEMBARRIER_CMD_GET_REGISTRATIONS);
 #else
-    long known = membarrier(1 << 9);
+    long known = doorbell_membarrier(1 << 9);
 #endif
     if (known > 0 && known & MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)
         return true;
-    return is_single_threaded() && membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+    return is_single_threaded() && doorbell_membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
 }
 
 static void ask_for_fences(struct pl_shm *shm, bool wanted)
@@ -67,7 +67,7 @@ static void ask_for_fences(struct pl_shm *shm, bool wanted)
 
 void pl_shm_barrier_open(struct pl_shm *shm)
 {
-    long commands = membarrier(MEMBARRIER_CMD_QUERY);
+    long commands = doorbell_membarrier(MEMBARRIER_CMD_QUERY);
     shm->barriers = commands > 0 && commands & MEMBARRIER_CMD_GLOBAL_EXPEDITED;
     shm->registered = shm->barriers && is_registered();
     if (!shm->barriers)
@@ -79,7 +79,7 @@ void pl_shm_barrier(struct pl_shm *shm)
     pl_shm_fence();
     if (atomic_load_explicit(&shm->head->attention, memory_order_relaxed) & PL_SHM_FENCE)
         return;
-    membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    doorbell_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
 /* --- ringing ---------------------------------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static void note_sleep(struct pl_shm *shm)
     sleeps->often = since < SLEEP_NS ? sleeps->often + 1 : 0;
     if (sleeps->often == SLEEPS_OFTEN) {
         ask_for_fences(shm, true);
-        membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+        doorbell_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
     } else if (since > NAPS_RARE_NS && shm->barriers) {
         ask_for_fences(shm, false);
     }

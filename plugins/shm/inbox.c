@@ -27,7 +27,7 @@ static enum pl_shm_slot slot_state(uint64_t slot)
 
 /* --- ours, at the peer ------------------------------------------------------------------------------------------ */
 
-static int claim(struct pl_shm_head *head, int32_t pid)
+static int inbox_claim(struct pl_shm_head *head, int32_t pid)
 {
     for (int i = 0; i < PL_SHM_INBOX; i++) {
         int slot = (pid + i) % PL_SHM_INBOX;
@@ -44,7 +44,7 @@ bool pl_shm_request_post(struct pl_shm_peer *peer)
 {
     struct pl_shm *shm = peer->shm;
     struct pl_shm_head *head = peer->head;
-    int slot = claim(head, shm->address.pid);
+    int slot = inbox_claim(head, shm->address.pid);
     if (slot < 0)
         return false;
     struct pl_shm_request *request = &head->request[slot];
@@ -95,7 +95,7 @@ static bool request_is_sound(const struct pl_shm_request *request)
 }
 
 /* Maps the caller's ring and begins to read it. */
-static int take(struct pl_shm *shm, const struct pl_shm_request *request)
+static int inbox_take(struct pl_shm *shm, const struct pl_shm_request *request)
 {
     struct pl_shm_peer *peer;
     if (!request_is_sound(request))
@@ -147,7 +147,7 @@ int pl_shm_requests_take(struct pl_shm *shm)
             continue;
         struct pl_shm_request request = head->request[i];
         atomic_signal_fence(memory_order_acq_rel);
-        int rc = take(shm, &request);
+        int rc = inbox_take(shm, &request);
         if (rc)
             shm->host->log("shm", 1, "refused a connection from process %d", (int)request.from.pid);
         atomic_store_explicit(&head->slot[i],

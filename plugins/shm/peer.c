@@ -18,7 +18,7 @@ static void lists_init(struct pl_shm_peer *peer)
 }
 
 /* Maps the peer's head; proof that it is who the address says. */
-static int meet(struct pl_shm_peer *peer)
+static int shm_peer_meet(struct pl_shm_peer *peer)
 {
     const struct pl_host *host = peer->shm->host;
     const struct pl_shm_address *address = &peer->address;
@@ -56,7 +56,7 @@ int pl_shm_peer_get(struct pl_shm *shm, const struct pl_shm_address *address, st
     made->fence = shm->registered ? 0 : PL_SHM_FENCE;
     made->out.slot = -1;
     lists_init(made);
-    int rc = meet(made);
+    int rc = shm_peer_meet(made);
     if (rc) {
         free(made);
         return rc;
@@ -112,7 +112,7 @@ void pl_shm_peer_damaged(struct pl_shm_peer *peer, const char *what)
 }
 
 /* Gives back what is mapped and owned for a peer. `reuse`: it does not touch our memory any more. */
-static void release(struct pl_shm_peer *peer, bool reuse)
+static void shm_peer_release(struct pl_shm_peer *peer, bool reuse)
 {
     struct pl_shm *shm = peer->shm;
     if (peer->in.ring) {
@@ -145,7 +145,7 @@ int pl_shm_peer_end(struct pl_shm_peer *peer)
         continue;
     bool called = peer->in.ring != NULL;
     int events = pl_shm_rndv_end(peer);
-    release(peer, !peer->damaged);
+    shm_peer_release(peer, !peer->damaged);
     pl_list_append(&shm->ended, &peer->link);
     (peer->error ? shm->host->failed : shm->host->closed)(shm->engine, peer->connected ? &peer->endpoint : NULL,
                                                         called ? &peer->origin : NULL);
@@ -157,7 +157,7 @@ void pl_shm_peer_free(struct pl_shm_peer *peer)
 {
     if (peer->life != PL_SHM_ENDED) {
         pl_shm_rndv_forget(peer);
-        release(peer, false);
+        shm_peer_release(peer, false);
     }
     pl_list_remove(&peer->link);
     free((void *)(uintptr_t)peer->origin.card);

@@ -34,7 +34,7 @@ bool pl_shm_in_ready(const struct pl_shm_peer *peer)
     return atomic_load_explicit(next_sequence(&peer->in), memory_order_acquire) == pl_shm_sequence(peer->in.position);
 }
 
-static void point(struct pl_shm_poll *poll, struct pl_shm_peer *peer)
+static void read_point(struct pl_shm_poll *poll, struct pl_shm_peer *peer)
 {
     peer->in.poll = poll;
     poll->peer = peer;
@@ -72,7 +72,7 @@ void pl_shm_in_add(struct pl_shm_peer *peer)
 {
     struct pl_shm *shm = peer->shm;
     if (shm->polls < PL_SHM_POLLS)
-        point(&shm->poll[shm->polls++], peer);
+        read_point(&shm->poll[shm->polls++], peer);
     else
         set_bit_for(shm, peer);
 }
@@ -86,12 +86,12 @@ void pl_shm_in_remove(struct pl_shm_peer *peer)
     }
     struct pl_shm_poll *last = &shm->poll[--shm->polls];
     if (last != peer->in.poll)
-        point(peer->in.poll, last->peer);
+        read_point(peer->in.poll, last->peer);
     peer->in.poll = NULL;
 }
 
 /* A rung ring has become busy: poll it instead of the quietest polled one. Heat fades with every change. */
-static void promote(struct pl_shm *shm, struct pl_shm_peer *peer)
+static void read_promote(struct pl_shm *shm, struct pl_shm_peer *peer)
 {
     struct pl_shm_poll *quietest = &shm->poll[0];
     for (int i = 0; i < shm->polls; i++) {
@@ -103,19 +103,19 @@ static void promote(struct pl_shm *shm, struct pl_shm_peer *peer)
         return;
     no_bit_for(shm, peer);
     if (shm->polls < PL_SHM_POLLS) {
-        point(&shm->poll[shm->polls++], peer);
+        read_point(&shm->poll[shm->polls++], peer);
         return;
     }
     struct pl_shm_peer *demoted = quietest->peer;
     demoted->in.poll = NULL;
-    point(quietest, peer);
+    read_point(quietest, peer);
     set_bit_for(shm, demoted);
 }
 
 /* --- records ---------------------------------------------------------------------------------------------------- */
 
 /* Takes one record with `bytes` behind its head. False: it is not allowed. */
-static bool take(struct pl_shm_peer *peer, struct pl_shm_record *record, enum pl_shm_kind kind, uint32_t bytes)
+static bool read_take(struct pl_shm_peer *peer, struct pl_shm_record *record, enum pl_shm_kind kind, uint32_t bytes)
 {
     struct pl_shm *shm = peer->shm;
     struct pl_header header;
@@ -160,7 +160,7 @@ static inline void read_on(struct pl_shm_peer *peer, uint32_t records)
     pl_shm_notify_room(peer);
 }
 
-static inline bool fits(const struct pl_header *header, const struct pl_header *wanted, int source, int tag)
+static inline bool read_fits(const struct pl_header *header, const struct pl_header *wanted, int source, int tag)
 {
     return header->home == wanted->home && header->serial == wanted->serial && header->source == source &&
            header->tag == tag && header->kind == wanted->kind && header->flags == wanted->flags;
@@ -184,7 +184,7 @@ static inline void copy_out(char *to, const unsigned char *from, size_t bytes)
 static inline ptrdiff_t go_on(struct pl_shm_peer *peer, uint32_t lines, size_t size)
 {
     peer->in.position += lines;
-    point(peer->in.poll, peer);
+    read_point(peer->in.poll, peer);
     read_on(peer, 1);
     return (ptrdiff_t)size;
 }
@@ -227,7 +227,7 @@ ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header 
         return wait_and_take(endpoint, wanted, source, tag, polls, buffer, room);
     /* Nothing but the size is used that was read, and that was read once. */
     size_t size = atomic_load_explicit(&record->word, memory_order_relaxed) - PL_SHM_WORD(PL_SHM_EAGER, 0);
-    if (size > room || size != record->header.size || !fits(&record->header, wanted, source, tag))
+    if (size > room || size != record->header.size || !read_fits(&record->header, wanted, source, tag))
         return PL_PENDING;
     if (size > PL_SHM_INLINE)
         return take_lines(peer, record, buffer, size);
@@ -245,7 +245,7 @@ int pl_shm_read(struct pl_shm_peer *peer)
         struct pl_shm_record *record = pl_shm_record_at(in->ring, line);
         uint32_t word = atomic_load_explicit(&record->word, memory_order_relaxed);
         uint32_t bytes = word & (PL_SHM_MAX_RECORD - 1), lines = pl_shm_record_lines(bytes);
-        if (lines > in->mask + 1 - line || !take(peer, record, (enum pl_shm_kind)(word >> 24), bytes)) {
+        if (lines > in->mask + 1 - line || !read_take(peer, record, (enum pl_shm_kind)(word >> 24), bytes)) {
             pl_shm_peer_damaged(peer, "its ring holds a record that cannot be");
             break;
         }
@@ -265,7 +265,7 @@ int pl_shm_read_polled(struct pl_shm *shm)
         if (atomic_load_explicit(poll->sequence, memory_order_relaxed) != poll->expected)
             continue;
         records += pl_shm_read(poll->peer);
-        point(poll, poll->peer);
+        read_point(poll, poll->peer);
     }
     return records;
 }
@@ -280,7 +280,7 @@ static int read_bit(struct pl_shm *shm, uint32_t bit)
         if (taken == RECORDS_AT_ONCE) /* there may be more: nobody will ring for it again */
             atomic_fetch_or_explicit(&shm->head->rung[bit / 64], (uint64_t)1 << bit % 64, memory_order_relaxed);
         if (peer->in.heat >= HEAT_PROMOTED && peer->life == PL_SHM_OPEN)
-            promote(shm, peer);
+            read_promote(shm, peer);
     }
     return records;
 }

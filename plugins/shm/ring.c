@@ -53,7 +53,7 @@ void pl_shm_get_hold_ahead(struct pl_shm_out *out)
 }
 
 /* How far the reader is, by its own word: a number that cannot be is not believed. */
-static void look(struct pl_shm_out *out)
+static void ring_look(struct pl_shm_out *out)
 {
     uint32_t read = atomic_load_explicit(&out->ring->read, memory_order_acquire);
     if (out->tail - read <= out->mask)
@@ -67,7 +67,7 @@ bool pl_shm_make_room(struct pl_shm_out *out, uint32_t lines)
     uint32_t at = out->tail & out->mask, rest = out->mask + 1 - at;
     uint32_t wanted = lines <= rest ? lines : rest + lines;
     if ((int32_t)(out->limit - out->tail) < (int32_t)wanted)
-        look(out);
+        ring_look(out);
     if ((int32_t)(out->limit - out->tail) < (int32_t)wanted) {
         atomic_store_explicit(&out->ring->wants_room, 1, memory_order_relaxed);
         return false;

@@ -157,7 +157,7 @@ static bool answer_done(struct pl_shm_rndv *rndv)
 }
 
 /* Asks the sender for what is still missing. */
-static bool ask(struct pl_shm_rndv *rndv)
+static bool rndv_ask(struct pl_shm_rndv *rndv)
 {
     struct pl_shm_peer *peer = rndv->peer;
     rndv->ours = pl_shm_token_create(&peer->shm->tokens, PL_SHM_TOKEN_FETCHING, peer, rndv);
@@ -171,14 +171,14 @@ static bool ask(struct pl_shm_rndv *rndv)
     return pl_shm_control_send(peer, PL_SHM_CTS, &grant);
 }
 
-static int gone(const struct pl_shm_peer *peer)
+static int rndv_gone(const struct pl_shm_peer *peer)
 {
     return peer->shm->host->fail(MPI_ERR_PROC_ABORTED, "process %d has gone, and with it the data of its message",
                                  (int)peer->address.pid);
 }
 
 /* Reads a slice. False: to be continued; else `*error` says how it ended. */
-static bool pull(struct pl_shm_rndv *rndv, int *error)
+static bool rndv_pull(struct pl_shm_rndv *rndv, int *error)
 {
     struct pl_shm_peer *peer = rndv->peer;
     *error = MPI_SUCCESS;
@@ -190,14 +190,14 @@ static bool pull(struct pl_shm_rndv *rndv, int *error)
     case PL_SHM_CMA_MORE:
         return false;
     case PL_SHM_CMA_REFUSED:
-        if (ask(rndv))
+        if (rndv_ask(rndv))
             return false;
         *error = MPI_ERR_NO_MEM;
         return true;
     case PL_SHM_CMA_FAILED:
         break;
     }
-    *error = gone(peer);
+    *error = rndv_gone(peer);
     return true;
 }
 
@@ -211,15 +211,15 @@ int pl_shm_rndv_fetch(void *self, struct pl_rndv *base, struct pl_incoming *in)
     rndv->in = in;
     rndv->wanted = rndv->size < in->data.total ? rndv->size : in->data.total;
     if (peer->life == PL_SHM_ENDED) {
-        error = gone(peer);
+        error = rndv_gone(peer);
     } else if (rndv->wanted == 0) {
         error = answer_done(rndv) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     } else if (pl_shm_cma_wanted(rndv)) {
         pl_list_append(&peer->copying, &rndv->link);
         pl_shm_activate(peer);
-        over = pull(rndv, &error);
+        over = rndv_pull(rndv, &error);
     } else {
-        over = !ask(rndv);
+        over = !rndv_ask(rndv);
         error = over ? shm->host->fail(MPI_ERR_NO_MEM, "out of memory for receiving a message") : MPI_SUCCESS;
     }
     if (!over)
@@ -297,7 +297,7 @@ static int pull_all(struct pl_shm_peer *peer)
     int events = 0;
     PL_LIST_EACH(rndv, &peer->copying, struct pl_shm_rndv, link) {
         int error;
-        if (pull(rndv, &error))
+        if (rndv_pull(rndv, &error))
             pl_shm_rndv_finish(rndv, error);
         events++;
     }
@@ -345,7 +345,7 @@ int pl_shm_rndv_end(struct pl_shm_peer *peer)
     for (size_t i = 0; i < sizeof in / sizeof *in; i++)
         while (!pl_list_empty(in[i])) {
             struct pl_shm_rndv *rndv = PL_CONTAINER(in[i]->next, struct pl_shm_rndv, link);
-            pl_shm_rndv_finish(rndv, peer->error ? peer->error : gone(peer));
+            pl_shm_rndv_finish(rndv, peer->error ? peer->error : rndv_gone(peer));
             events++;
         }
     return events;

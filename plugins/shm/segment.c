@@ -37,28 +37,28 @@ enum {
 };
 
 /* 4 KiB, or what else the kernel has: the same for all processes that share memory. */
-static size_t page(void)
+static size_t region_page(void)
 {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static size_t whole_pages(size_t bytes)
 {
-    return (bytes + page() - 1) & ~(page() - 1);
+    return (bytes + region_page() - 1) & ~(region_page() - 1);
 }
 
 /* Bytes in the longest file that this process may make. One that is longer would bring SIGXFSZ, which ends it. */
-static uint64_t longest(void)
+static uint64_t region_longest(void)
 {
     struct rlimit limit;
     bool limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-    return limited ? limit.rlim_cur & ~(uint64_t)(page() - 1) : UINT64_MAX;
+    return limited ? limit.rlim_cur & ~(uint64_t)(region_page() - 1) : UINT64_MAX;
 }
 
 /* errno, or 0. */
 static int set_size(struct pl_shm_region *region, uint64_t size)
 {
-    if (size > longest())
+    if (size > region_longest())
         return EFBIG;
     if (ftruncate(region->fd, (off_t)size) != 0)
         return errno;
@@ -81,7 +81,7 @@ int pl_shm_region_open(struct pl_shm_region *region, const struct pl_host *host)
         return host->fail(PL_UNREACHABLE, "transport shm: anonymous memory cannot be sealed: %s", strerror(error));
     }
     region->fd = fd;
-    uint64_t most = longest();
+    uint64_t most = region_longest();
     int error = most < LEAST ? EFBIG : set_size(region, most < RESERVED ? most : RESERVED);
     if (error) {
         pl_shm_region_close(region);
@@ -166,7 +166,7 @@ static void descriptor_path(const struct pl_shm_address *address, char path[PATH
 }
 
 /* NULL: the descriptor is a segment of this user that is at least so long. Else what is wrong. */
-static const char *check(int fd, uint64_t bytes, ino_t *inode)
+static const char *region_check(int fd, uint64_t bytes, ino_t *inode)
 {
     struct stat st;
     if (fstat(fd, &st) != 0)
@@ -191,7 +191,7 @@ int pl_shm_map(const struct pl_host *host, const struct pl_shm_address *from, ui
     char path[PATH_ROOM], target[sizeof MEMFD_LINK];
     const char *wrong = NULL;
     descriptor_path(from, path);
-    if (offset % page() || offset + bytes < offset || offset > INT64_MAX - bytes)
+    if (offset % region_page() || offset + bytes < offset || offset > INT64_MAX - bytes)
         return host->fail(PL_UNREACHABLE, "transport shm: process %d names memory at %llu", (int)from->pid,
                           (unsigned long long)offset);
 
@@ -206,7 +206,7 @@ int pl_shm_map(const struct pl_host *host, const struct pl_shm_address *from, ui
     if (fd < 0)
         return host->fail(PL_UNREACHABLE, "transport shm: cannot open the memory of process %d: %s", (int)from->pid,
                           strerror(errno));
-    wrong = check(fd, offset + bytes, inode);
+    wrong = region_check(fd, offset + bytes, inode);
     if (!wrong) {
         *memory = mmap(NULL, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
         if (*memory == MAP_FAILED)

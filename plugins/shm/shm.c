@@ -27,7 +27,7 @@ uint64_t pl_shm_now(void)
 
 /* --- open and close --------------------------------------------------------------------------------------------- */
 
-static void configure(struct pl_shm *shm)
+static void shm_configure(struct pl_shm *shm)
 {
     long ring = shm->host->config_long("shm_ring"), eager = shm->host->config_long("shm_eager");
     const char *rndv = shm->host->config_text("shm_rndv");
@@ -83,7 +83,7 @@ static int shm_open(struct pl_engine *engine, const struct pl_host *host, void *
     pl_list_init(&shm->ended);
     pl_list_init(&shm->active);
     pl_list_init(&shm->fifos);
-    configure(shm);
+    shm_configure(shm);
     int rc = make_head(shm);
     if (rc) {
         free(shm);
@@ -160,7 +160,7 @@ static int __attribute__((noinline)) get_room(struct pl_shm_peer *peer)
     return pl_shm_peer_open_out(peer);
 }
 
-static inline void fill(struct pl_shm_record *record, const struct pl_header *header, int tag, size_t size)
+static inline void shm_fill(struct pl_shm_record *record, const struct pl_header *header, int tag, size_t size)
 {
     record->header = *header;
     record->header.tag = tag;
@@ -188,14 +188,14 @@ static __attribute__((noinline)) bool send_lines(struct pl_shm_peer *peer, const
     if (!record)
         return false;
     copy_in(pl_shm_data_of(record, size), data, size);
-    fill(record, header, tag, size);
+    shm_fill(record, header, tag, size);
     pl_shm_publish(&peer->out, record, PL_SHM_EAGER, size);
     pl_shm_notify(peer);
     peer->out.ahead = lines <= PL_SHM_AHEAD_MAX ? lines : 0;
     return true;
 }
 
-static __attribute__((noinline)) bool notified(struct pl_shm_peer *peer)
+static __attribute__((noinline)) bool shm_notified(struct pl_shm_peer *peer)
 {
     pl_shm_notify_slowly(peer, true);
     return true;
@@ -212,10 +212,10 @@ static bool shm_send_now(struct pl_endpoint *endpoint, const struct pl_header *h
         pl_shm_is_stale(out, out->tail + 1))
         return send_lines(peer, header, tag, size, data);
     struct pl_shm_record *record = pl_shm_record_at(out->ring, out->tail & out->mask);
-    fill(record, header, tag, size);
+    shm_fill(record, header, tag, size);
     pl_shm_copy_few(record->few, data, size);
     pl_shm_show(out, record, PL_SHM_EAGER, size, 1);
-    return pl_shm_unlikely(pl_shm_wants_more(peer)) ? notified(peer) : true;
+    return pl_shm_unlikely(pl_shm_wants_more(peer)) ? shm_notified(peer) : true;
 }
 
 static int send_eager(struct pl_shm_peer *peer, struct pl_outgoing *message)

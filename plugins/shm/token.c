@@ -9,7 +9,7 @@
 
 enum { NONE_FREE = UINT32_MAX };
 
-static bool grow(struct pl_shm_tokens *tokens)
+static bool token_grow(struct pl_shm_tokens *tokens)
 {
     uint32_t room = tokens->room ? tokens->room * 2 : 32;
     struct pl_shm_token *entry = room > tokens->room ? realloc(tokens->entry, room * sizeof *entry) : NULL;
@@ -25,7 +25,7 @@ static bool grow(struct pl_shm_tokens *tokens)
 uint64_t pl_shm_token_create(struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer,
                              void *item)
 {
-    if (tokens->count == tokens->room && (!tokens->entry || tokens->free == NONE_FREE) && !grow(tokens))
+    if (tokens->count == tokens->room && (!tokens->entry || tokens->free == NONE_FREE) && !token_grow(tokens))
         return 0;
     uint32_t index = tokens->free;
     if (index != NONE_FREE) {

@@ -22,7 +22,7 @@ enum {
 /* --- finding --------------------------------------------------------------------------------------------------- */
 
 /* Ids are random numbers: their low bits are as good as a hash. */
-static struct ucx_link **bucket_of(struct ucx *ucx, uint64_t engine)
+static struct ucx_link **ucx_link_bucket_of(struct ucx *ucx, uint64_t engine)
 {
     return &ucx->bucket[engine & (ucx->buckets - 1)];
 }
@@ -32,14 +32,14 @@ struct ucx_link *ucx_link_find(struct ucx *ucx, uint64_t engine)
     struct ucx_link *link = ucx->last;
     if (link && link->origin.engine == engine)
         return link;
-    for (link = *bucket_of(ucx, engine); link; link = link->next)
+    for (link = *ucx_link_bucket_of(ucx, engine); link; link = link->next)
         if (link->origin.engine == engine)
             return ucx->last = link;
     return NULL;
 }
 
 /* Without memory for more buckets the old ones do, more slowly. */
-static void grow(struct ucx *ucx)
+static void ucx_link_grow(struct ucx *ucx)
 {
     struct ucx_link **bucket = calloc(ucx->buckets * 2, sizeof *bucket);
     if (!bucket)
@@ -48,7 +48,7 @@ static void grow(struct ucx *ucx)
     ucx->bucket = bucket;
     ucx->buckets *= 2;
     PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
-        struct ucx_link **head = bucket_of(ucx, link->origin.engine);
+        struct ucx_link **head = ucx_link_bucket_of(ucx, link->origin.engine);
         link->next = *head;
         *head = link;
     }
@@ -63,7 +63,7 @@ struct ucx_link *ucx_link_make(struct ucx *ucx, uint64_t engine)
     if (!link)
         return NULL;
     if (++ucx->count > ucx->buckets)
-        grow(ucx);
+        ucx_link_grow(ucx);
     link->endpoint.ops = &plenum_transport;
     link->origin.engine = engine;
     link->ucx = ucx;
@@ -72,7 +72,7 @@ struct ucx_link *ucx_link_make(struct ucx *ucx, uint64_t engine)
     pl_list_init(&link->rndvs);
     pl_list_init(&link->failure);
     pl_list_append(&ucx->links, &link->entry);
-    struct ucx_link **head = bucket_of(ucx, engine);
+    struct ucx_link **head = ucx_link_bucket_of(ucx, engine);
     link->next = *head;
     *head = link;
     return link;
@@ -184,7 +184,7 @@ static void free_early(struct ucx_link *link)
 
 /* Ends everything under way with the link's error; returns how much that was. Bulk data that waits stays until the
  * engine fetches or drops it. */
-static int give_up(struct ucx_link *link)
+static int ucx_link_give_up(struct ucx_link *link)
 {
     struct ucx *ucx = link->ucx;
     int ended = 0;
@@ -215,7 +215,7 @@ int ucx_link_report(struct ucx *ucx)
             continue;
         pl_list_remove(&link->failure);
         events++;
-        if (give_up(link) == 0 && link->left)
+        if (ucx_link_give_up(link) == 0 && link->left)
             continue; /* it went in good order and owes nothing */
         ucx->host->failed(ucx->engine, link->endpoint.peer ? &link->endpoint : NULL,
                         link->origin.card ? &link->origin : NULL);
@@ -225,7 +225,7 @@ int ucx_link_report(struct ucx *ucx)
 
 /* --- who has gone ---------------------------------------------------------------------------------------------- */
 
-static long now_ms(void)
+static long ucx_link_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -233,7 +233,7 @@ static long now_ms(void)
 }
 
 /* Of those with whom it shares memory: their worker was destroyed, or their process has ended. */
-static bool has_gone(const struct ucx_link *link)
+static bool ucx_link_has_gone(const struct ucx_link *link)
 {
     return link->scratch_dir != 0 && !pl_scratch_dir_is_held(link->scratch_dir);
 }
@@ -245,12 +245,12 @@ bool ucx_link_taken(const struct ucx_link *link)
 
 void ucx_link_check(struct ucx *ucx)
 {
-    long now = now_ms();
+    long now = ucx_link_now_ms();
     if (now < ucx->look_at)
         return;
     ucx->look_at = now + LOOK_MS;
     PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
-        if (ucx_link_taken(link) || link->left || !has_gone(link))
+        if (ucx_link_taken(link) || link->left || !ucx_link_has_gone(link))
             continue;
         if (ucp_worker_progress(ucx->worker) > 0) /* what it said last may be there, unread */
             return;
@@ -286,25 +286,25 @@ bool ucx_link_settled(struct ucx *ucx)
     while (ucp_worker_progress(ucx->worker))
         continue;
     PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry) {
-        all &= close_done(link) && (!is_stuck(link) || has_gone(link));
+        all &= close_done(link) && (!is_stuck(link) || ucx_link_has_gone(link));
         stuck |= is_stuck(link);
     }
     return all && (stuck ? ucp_worker_arm(ucx->worker) == UCS_OK : nothing_pending(ucx));
 }
 
 /* Progress until it is settled; not for ever. Workers that were put aside may be what the other end waits for. */
-static bool drain(struct ucx *ucx)
+static bool ucx_link_drain(struct ucx *ucx)
 {
-    long last = now_ms();
+    long last = ucx_link_now_ms();
     ucx_sweep();
     while (!ucx_link_settled(ucx)) {
         ucx_sweep();
-        if (now_ms() - last > PATIENCE_MS)
+        if (ucx_link_now_ms() - last > PATIENCE_MS)
             return false;
         if (ucp_worker_arm(ucx->worker) == UCS_OK)
             poll(&(struct pollfd){ .fd = ucx->event_fd, .events = POLLIN }, 1, 1);
         else
-            last = now_ms();
+            last = ucx_link_now_ms();
     }
     return true;
 }
@@ -328,7 +328,7 @@ bool ucx_link_close_all(struct ucx *ucx)
     PL_LIST_EACH(link, &ucx->links, struct ucx_link, entry)
         if (link->ep)
             start_close(link, link->error || link->left);
-    return drain(ucx);
+    return ucx_link_drain(ucx);
 }
 
 void ucx_link_free_all(struct ucx *ucx)

@@ -24,7 +24,7 @@ static size_t unpack_size(void *state)
     return rndv->size;
 }
 
-static ucs_status_t unpack(void *state, size_t offset, const void *packed, size_t bytes)
+static ucs_status_t ucx_receive_unpack(void *state, size_t offset, const void *packed, size_t bytes)
 {
     struct ucx_rndv *rndv = state;
     if (!rndv->message || offset >= rndv->message->data.total)
@@ -69,7 +69,7 @@ void ucx_rndv_release(struct ucx_rndv *rndv)
 {
     struct ucx *ucx = rndv->link->ucx;
     if (rndv == ucx->arriving)
-        ucx->arriving = NULL; /* receive() returns it */
+        ucx->arriving = NULL; /* ucx_receive_do() returns it */
     else
         ucp_am_data_release(ucx->worker, rndv->descriptor);
     free_rndv(rndv);
@@ -82,7 +82,7 @@ void ucx_rndv_abandon(struct ucx_rndv *rndv)
         ucx_rndv_release(rndv);
 }
 
-static void fetched(void *request, ucs_status_t status, size_t length, void *argument)
+static void ucx_receive_fetched(void *request, ucs_status_t status, size_t length, void *argument)
 {
     (void)length;
     struct ucx_rndv *rndv = argument;
@@ -113,7 +113,7 @@ int ucx_fetch(void *self, struct pl_rndv *handle, struct pl_incoming *message)
     void *direct = message->data.total >= rndv->size ? pl_cursor_direct(&message->data) : NULL;
     ucp_request_param_t params = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE,
-        .cb.recv_am = fetched,
+        .cb.recv_am = ucx_receive_fetched,
         .user_data = rndv,
         .datatype = direct ? ucp_dt_make_contig(1) : ucx->fetch_type,
     };
@@ -146,7 +146,7 @@ void ucx_drop(void *self, struct pl_rndv *handle, bool cancelled)
 
 /* --- arrival --------------------------------------------------------------------------------------------------- */
 
-static void deliver(struct ucx_link *link, const struct ucx_wire *wire, const void *data, struct ucx_rndv *rndv)
+static void ucx_receive_deliver(struct ucx_link *link, const struct ucx_wire *wire, const void *data, struct ucx_rndv *rndv)
 {
     struct ucx *ucx = link->ucx;
     link->next_in++;
@@ -162,7 +162,7 @@ static void deliver(struct ucx_link *link, const struct ucx_wire *wire, const vo
 }
 
 /* Keeps a message until its turn. */
-static int hold(struct ucx_link *link, const struct ucx_wire *wire, const void *data, struct ucx_rndv *rndv)
+static int ucx_receive_hold(struct ucx_link *link, const struct ucx_wire *wire, const void *data, struct ucx_rndv *rndv)
 {
     size_t bytes = rndv ? 0 : wire->header.size;
     struct ucx_early *early = malloc(sizeof *early + bytes);
@@ -187,13 +187,13 @@ static void deliver_held(struct ucx_link *link)
         if (early->wire.number != link->next_in)
             return;
         pl_list_remove(&early->entry);
-        deliver(link, &early->wire, early->data, early->rndv);
+        ucx_receive_deliver(link, &early->wire, early->data, early->rndv);
         free(early);
     }
 }
 
 /* What is wrong with a message, NULL: nothing. Peers are not trusted. */
-static const char *check(const struct ucx *ucx, const struct ucx_wire *wire, size_t length, bool waiting)
+static const char *ucx_receive_check(const struct ucx *ucx, const struct ucx_wire *wire, size_t length, bool waiting)
 {
     if (wire->to != ucx->id)
         return "it is for another engine";
@@ -205,7 +205,7 @@ static const char *check(const struct ucx *ucx, const struct ucx_wire *wire, siz
 }
 
 /* UCX's callback for every message. Returning UCS_INPROGRESS keeps the descriptor of a bulk message. */
-static ucs_status_t receive(void *argument, const void *header, size_t header_length, void *data, size_t length,
+static ucs_status_t ucx_receive_do(void *argument, const void *header, size_t header_length, void *data, size_t length,
                             const ucp_am_recv_param_t *params)
 {
     struct ucx *ucx = argument;
@@ -214,7 +214,7 @@ static ucs_status_t receive(void *argument, const void *header, size_t header_le
     if (ucx->ending || header_length != sizeof wire)
         return UCS_OK;
     memcpy(&wire, header, sizeof wire);
-    const char *wrong = check(ucx, &wire, length, waiting);
+    const char *wrong = ucx_receive_check(ucx, &wire, length, waiting);
     struct ucx_link *link = wrong ? NULL : ucx_link_make(ucx, wire.from);
     if (!link || link->error || (int32_t)(wire.number - link->next_in) < 0) {
         ucx->host->log("ucx", 1, "a message was thrown away: %s",
@@ -232,10 +232,10 @@ static ucs_status_t receive(void *argument, const void *header, size_t header_le
     }
     ucx->arriving = rndv;
     if (wire.number == link->next_in) {
-        deliver(link, &wire, data, rndv);
+        ucx_receive_deliver(link, &wire, data, rndv);
         if (!pl_list_empty(&link->early))
             deliver_held(link);
-    } else if (hold(link, &wire, data, rndv) != MPI_SUCCESS) {
+    } else if (ucx_receive_hold(link, &wire, data, rndv) != MPI_SUCCESS) {
         ucx_link_fail(link, MPI_ERR_NO_MEM);
         if (rndv)
             ucx_rndv_release(rndv);
@@ -250,7 +250,7 @@ int ucx_receive_init(struct ucx *ucx)
     static const ucp_generic_dt_ops_t ops = {
         .start_unpack = unpack_start,
         .packed_size  = unpack_size,
-        .unpack       = unpack,
+        .unpack       = ucx_receive_unpack,
         .finish       = unpack_finish,
     };
     ucp_am_handler_param_t params = {
@@ -258,7 +258,7 @@ int ucx_receive_init(struct ucx *ucx)
                       UCP_AM_HANDLER_PARAM_FIELD_ARG,
         .id = 0,
         .flags = UCP_AM_FLAG_WHOLE_MSG,
-        .cb = receive,
+        .cb = ucx_receive_do,
         .arg = ucx,
     };
     ucs_status_t status = ucp_dt_create_generic(&ops, NULL, &ucx->fetch_type);

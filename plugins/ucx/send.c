@@ -18,13 +18,13 @@ static void *pack_start(void *context, const void *buffer, size_t count)
     return (void *)buffer;
 }
 
-static size_t pack_size(void *state)
+static size_t ucx_send_pack_size(void *state)
 {
     const struct ucx_send *send = state;
     return send->wire.header.size;
 }
 
-static size_t pack(void *state, size_t offset, void *packed, size_t max)
+static size_t ucx_send_pack(void *state, size_t offset, void *packed, size_t max)
 {
     struct ucx_send *send = state;
     size_t left = send->wire.header.size - offset, bytes = max < left ? max : left;
@@ -48,8 +48,8 @@ int ucx_send_init(struct ucx *ucx)
 {
     static const ucp_generic_dt_ops_t ops = {
         .start_pack  = pack_start,
-        .packed_size = pack_size,
-        .pack        = pack,
+        .packed_size = ucx_send_pack_size,
+        .pack        = ucx_send_pack,
         .finish      = pack_finish,
     };
     ucs_status_t status = ucp_dt_create_generic(&ops, NULL, &ucx->send_type);
@@ -66,7 +66,7 @@ void ucx_send_fini(struct ucx *ucx)
 
 /* --- records --------------------------------------------------------------------------------------------------- */
 
-static struct ucx_send *take(struct ucx_link *link, enum ucx_control control)
+static struct ucx_send *ucx_send_take(struct ucx_link *link, enum ucx_control control)
 {
     struct ucx *ucx = link->ucx;
     struct pl_list *node = pl_list_pop(&ucx->spare);
@@ -93,7 +93,7 @@ void ucx_send_free(struct ucx *ucx, struct ucx_send *send)
 
 /* --- sending --------------------------------------------------------------------------------------------------- */
 
-static void sent(void *request, ucs_status_t status, void *argument)
+static void ucx_send_sent(void *request, ucs_status_t status, void *argument)
 {
     struct ucx_send *send = argument;
     struct ucx_link *link = send->link;
@@ -115,14 +115,14 @@ static void sent(void *request, ucs_status_t status, void *argument)
  * Hands a record to UCX; frees it unless the answer is PL_PENDING. An error ends the link: the numbers of what follows
  * would leave a gap.
  */
-static int start(struct ucx_send *send, const void *data, size_t count, ucp_datatype_t type, bool rndv)
+static int ucx_send_start(struct ucx_send *send, const void *data, size_t count, ucp_datatype_t type, bool rndv)
 {
     struct ucx_link *link = send->link;
     struct ucx *ucx = link->ucx;
     ucp_request_param_t params = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE |
                         UCP_OP_ATTR_FIELD_FLAGS,
-        .cb.send = sent,
+        .cb.send = ucx_send_sent,
         .user_data = send,
         .datatype = type,
         .flags = rndv ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER,
@@ -155,7 +155,7 @@ static int send_copy(struct ucx_send *send, struct pl_outgoing *message)
         return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a message");
     }
     ucx->host->pack(&message->data, send->copy, size);
-    int err = start(send, send->copy, size, ucp_dt_make_contig(1), false);
+    int err = ucx_send_start(send, send->copy, size, ucp_dt_make_contig(1), false);
     return err == PL_PENDING ? MPI_SUCCESS : err;
 }
 
@@ -165,7 +165,7 @@ int ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     struct ucx *ucx = link->ucx;
     if (link->error || link->left)
         return ucx_link_open(link);
-    struct ucx_send *send = take(link, UCX_MESSAGE);
+    struct ucx_send *send = ucx_send_take(link, UCX_MESSAGE);
     if (!send)
         return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a message");
     send->wire.header = message->header;
@@ -178,16 +178,16 @@ int ucx_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     send->message = message;
     void *direct = pl_cursor_direct(&message->data);
     if (size == 0)
-        return start(send, NULL, 0, ucp_dt_make_contig(1), false);
+        return ucx_send_start(send, NULL, 0, ucp_dt_make_contig(1), false);
     if (direct)
-        return start(send, direct, size, ucp_dt_make_contig(1), message->rndv);
-    return start(send, send, 1, ucx->send_type, message->rndv);
+        return ucx_send_start(send, direct, size, ucp_dt_make_contig(1), message->rndv);
+    return ucx_send_start(send, send, 1, ucx->send_type, message->rndv);
 }
 
 int ucx_post(struct ucx_link *link, enum ucx_control control, uint64_t token, const void *data, size_t bytes)
 {
     struct ucx *ucx = link->ucx;
-    struct ucx_send *send = take(link, control);
+    struct ucx_send *send = ucx_send_take(link, control);
     void *copy = bytes ? malloc(bytes) : NULL;
     if (!send || (bytes && !copy)) {
         free(copy);
@@ -200,7 +200,7 @@ int ucx_post(struct ucx_link *link, enum ucx_control control, uint64_t token, co
         memcpy(copy, data, bytes);
     send->copy = copy;
     send->wire.header = (struct pl_header){ .size = bytes, .token = token };
-    int err = start(send, copy, bytes, ucp_dt_make_contig(1), false);
+    int err = ucx_send_start(send, copy, bytes, ucp_dt_make_contig(1), false);
     return err == PL_PENDING ? MPI_SUCCESS : err;
 }
 

@@ -34,7 +34,7 @@ int ucx_error(struct ucx *ucx, ucs_status_t status, const char *what)
 
 /* A setting of UCX, which ucp_config_modify() knows as `key`, where the user has not chosen another in UCX's own
  * environment. */
-static void set(ucp_config_t *config, const char *name, const char *key, const char *value)
+static void ucx_set(ucp_config_t *config, const char *name, const char *key, const char *value)
 {
     char variable[64] = "UCX_";
     strncat(variable, name, sizeof variable - sizeof "UCX_");
@@ -47,7 +47,7 @@ static void set_inner(ucp_config_t *config, const char *name, const char *before
 {
     unsigned major, minor, patch;
     ucp_get_version(&major, &minor, &patch);
-    set(config, name, major == 1 && minor < 17 ? before_1_17 : name, value);
+    ucx_set(config, name, major == 1 && minor < 17 ? before_1_17 : name, value);
 }
 
 /*
@@ -63,7 +63,7 @@ static void choose_transports(struct ucx *ucx, ucp_config_t *config)
     if (wanted && *wanted)
         ucp_config_modify(config, "TLS", wanted);
     else if (network_only)
-        set(config, "TLS", "TLS", "^sm");
+        ucx_set(config, "TLS", "TLS", "^sm");
     else
         wanted = getenv("UCX_TLS");
     ucx->shared_memory = wanted && *wanted ? strstr(wanted, "posix") || strstr(wanted, "sysv") ||
@@ -97,7 +97,7 @@ static void set_up_memory(struct ucx *ucx, ucp_config_t *config)
     set_inner(config, "POSIX_USE_PROC_LINK", "USE_PROC_LINK", "n");
     const char *wanted = ucx->host->config_text("ucx_tls");
     if (!wanted || !*wanted)
-        set(config, "TLS", "TLS", "^sysv");
+        ucx_set(config, "TLS", "TLS", "^sysv");
 }
 
 static int open_context(struct ucx *ucx)
@@ -189,7 +189,7 @@ static uint64_t node_of(void)
     return node;
 }
 
-static void destroy(struct ucx *ucx)
+static void ucx_destroy(struct ucx *ucx)
 {
     ucp_worker_destroy(ucx->worker);
     ucx_link_free_all(ucx);
@@ -212,7 +212,7 @@ static void destroy(struct ucx *ucx)
 static struct pl_list retired = { &retired, &retired };
 static pthread_mutex_t retired_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void retire(struct ucx *ucx)
+static void ucx_retire(struct ucx *ucx)
 {
     pthread_mutex_lock(&retired_lock);
     pl_list_append(&retired, &ucx->retired);
@@ -225,7 +225,7 @@ void ucx_sweep(void)
     PL_LIST_EACH(ucx, &retired, struct ucx, retired) {
         if (ucx_link_settled(ucx)) {
             pl_list_remove(&ucx->retired);
-            destroy(ucx);
+            ucx_destroy(ucx);
         }
     }
     pthread_mutex_unlock(&retired_lock);
@@ -235,12 +235,12 @@ static void close_transport(void *self)
 {
     struct ucx *ucx = self;
     if (ucx_link_close_all(ucx))
-        destroy(ucx);
+        ucx_destroy(ucx);
     else
-        retire(ucx);
+        ucx_retire(ucx);
 }
 
-static int open_transport(struct pl_engine *engine, const struct pl_host *host, void **self)
+static int ucx_open_transport(struct pl_engine *engine, const struct pl_host *host, void **self)
 {
     ucx_sweep();
     struct ucx *ucx = calloc(1, sizeof *ucx);
@@ -359,7 +359,7 @@ static void lose_endpoint(struct pl_endpoint *endpoint)
 
 /* --- progress and sleep ---------------------------------------------------------------------------------------- */
 
-static int progress(void *self)
+static int ucx_progress(void *self)
 {
     struct ucx *ucx = self;
     ucx->events = 0;
@@ -370,12 +370,12 @@ static int progress(void *self)
     return ucx->events;
 }
 
-static bool flushed(void *self)
+static bool ucx_flushed(void *self)
 {
     return ucx_control_flushed(self);
 }
 
-static bool arm(void *self)
+static bool ucx_arm(void *self)
 {
     struct ucx *ucx = self;
     return pl_list_empty(&ucx->failed) && ucp_worker_arm(ucx->worker) == UCS_OK;
@@ -392,7 +392,7 @@ static void sleep_until_event(void *self, long microseconds)
     ppoll(fds, 2, microseconds < 0 ? NULL : &limit, NULL);
 }
 
-static void disarm(void *self)
+static void ucx_disarm(void *self)
 {
     struct ucx *ucx = self;
     uint64_t count;
@@ -400,7 +400,7 @@ static void disarm(void *self)
         continue;
 }
 
-static void wake(void *self)
+static void ucx_wake(void *self)
 {
     struct ucx *ucx = self;
     uint64_t one = 1;
@@ -412,7 +412,7 @@ __attribute__((visibility("default")))
 const struct pl_transport_ops plenum_transport = {
     .abi        = PL_TRANSPORT_ABI,
     .name       = "ucx",
-    .open       = open_transport,
+    .open       = ucx_open_transport,
     .close      = close_transport,
     .address    = get_address,
     .connect    = connect_endpoint,
@@ -421,11 +421,11 @@ const struct pl_transport_ops plenum_transport = {
     .fetch      = ucx_fetch,
     .drop       = ucx_drop,
     .withdraw   = ucx_withdraw,
-    .progress   = progress,
-    .flushed    = flushed,
-    .arm        = arm,
+    .progress   = ucx_progress,
+    .flushed    = ucx_flushed,
+    .arm        = ucx_arm,
     .sleep      = sleep_until_event,
-    .disarm     = disarm,
-    .wake       = wake,
+    .disarm     = ucx_disarm,
+    .wake       = ucx_wake,
     .lose       = lose_endpoint,
 };

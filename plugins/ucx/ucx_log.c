@@ -19,7 +19,7 @@
 static const struct pl_host *_Atomic log_host;
 static _Atomic int log_users;
 
-static ucs_log_func_rc_t handle(const char *file, unsigned line, const char *function, ucs_log_level_t level,
+static ucs_log_func_rc_t ucx_log_handle(const char *file, unsigned line, const char *function, ucs_log_level_t level,
                                 const ucs_log_component_config_t *config, const char *format, va_list arguments)
 {
     (void)file, (void)line, (void)function, (void)config;
@@ -32,10 +32,10 @@ static ucs_log_func_rc_t handle(const char *file, unsigned line, const char *fun
     return UCS_LOG_FUNC_RC_STOP;
 }
 
-static void install(void)
+static void ucx_log_install(void)
 {
     if (!getenv("UCX_LOG_LEVEL") && !getenv("UCX_LOG_FILE"))
-        ucs_log_push_handler(handle);
+        ucs_log_push_handler(ucx_log_handle);
 }
 
 void ucx_log_open(const struct pl_host *host)
@@ -43,7 +43,7 @@ void ucx_log_open(const struct pl_host *host)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     log_host = host;
     log_users++;
-    pthread_once(&once, install);
+    pthread_once(&once, ucx_log_install);
 }
 
 void ucx_log_close(void)

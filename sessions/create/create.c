@@ -23,7 +23,7 @@ struct news {
 /* --- parts ----------------------------------------------------------------------------------------------------- */
 
 /* Doors are found by rank in this job. */
-static int check_job(const struct pl_group *group)
+static int from_group_check_job(const struct pl_group *group)
 {
     for (int i = 0; i < group->size; i++)
         if (PL_PROC_JOB(pl_group_proc(group, i)) != 0)
@@ -34,7 +34,7 @@ static int check_job(const struct pl_group *group)
     return MPI_SUCCESS;
 }
 
-static struct pl_key_group describe(const struct pl_group *group, int leader)
+static struct pl_key_group from_group_describe(const struct pl_group *group, int leader)
 {
     return (struct pl_key_group){
         .size = group->size,
@@ -61,18 +61,18 @@ static unsigned char *put_list(const struct pl_group *group, unsigned char *at)
 int pl_key_create(enum pl_key_kind kind, const char *tag, const struct pl_group *a, int a_leader,
                   const struct pl_group *b, int b_leader, void **key, uint32_t *length)
 {
-    int rc = check_job(a);
+    int rc = from_group_check_job(a);
     if (rc == MPI_SUCCESS && b)
-        rc = check_job(b);
+        rc = from_group_check_job(b);
     if (rc)
         return rc;
-    struct pl_key head = { .kind = kind, .tag_length = (uint32_t)strlen(tag), .groups = { describe(a, a_leader) } };
+    struct pl_key head = { .kind = kind, .tag_length = (uint32_t)strlen(tag), .groups = { from_group_describe(a, a_leader) } };
     size_t bytes = sizeof head + head.tag_length + list_size(a) + list_size(b);
     unsigned char *made = bytes < UINT32_MAX ? pl_malloc(bytes) : NULL;
     if (!made)
         return pl_fail_memory("the members of a group");
     if (b)
-        head.groups[1] = describe(b, b_leader);
+        head.groups[1] = from_group_describe(b, b_leader);
     memcpy(made, &head, sizeof head);
     memcpy(made + sizeof head, tag, head.tag_length);
     put_list(b, put_list(a, made + sizeof head + head.tag_length));
@@ -152,7 +152,7 @@ static int be_alone(struct pl_engine *engine, struct pl_av *av, struct pl_comm_i
 
 /* --- the meeting ----------------------------------------------------------------------------------------------- */
 
-static int tell(struct pl_exchange *exchange, struct pl_av *av, struct pl_comm_id *id)
+static int from_group_tell(struct pl_exchange *exchange, struct pl_av *av, struct pl_comm_id *id)
 {
     int rc = pl_av_collect(av, exchange);
     if (rc)
@@ -170,7 +170,7 @@ static int tell(struct pl_exchange *exchange, struct pl_av *av, struct pl_comm_i
     return rc;
 }
 
-static int hear(struct pl_exchange *exchange, struct pl_av *av, struct pl_comm_id *id)
+static int from_group_hear(struct pl_exchange *exchange, struct pl_av *av, struct pl_comm_id *id)
 {
     const void *data;
     size_t length;
@@ -191,7 +191,7 @@ static int hear(struct pl_exchange *exchange, struct pl_av *av, struct pl_comm_i
     return pl_fail(MPI_ERR_OTHER, "the answer of the group's first member is damaged");
 }
 
-static int meet(struct pl_group *group, const char *tag, long patience, struct pl_engine *engine,
+static int from_group_meet(struct pl_group *group, const char *tag, long patience, struct pl_engine *engine,
                 struct pl_av *av, struct pl_comm_id *id)
 {
     unsigned char card[PL_CARD_MAX];
@@ -214,9 +214,9 @@ static int meet(struct pl_group *group, const char *tag, long patience, struct p
     if (rc == MPI_SUCCESS && group->rank == 0) {
         rc = pl_exchange_gather(&exchange);
         if (rc == MPI_SUCCESS)
-            rc = tell(&exchange, av, id);
+            rc = from_group_tell(&exchange, av, id);
     } else if (rc == MPI_SUCCESS) {
-        rc = hear(&exchange, av, id);
+        rc = from_group_hear(&exchange, av, id);
     }
     if (rc && exchange.listener)
         pl_exchange_refuse(&exchange, rc);
@@ -243,7 +243,7 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
     if (!av)
         return MPI_ERR_NO_MEM;
     if (group->size > 1)
-        rc = meet(group, tag, patience, &instance->engine, av, &id);
+        rc = from_group_meet(group, tag, patience, &instance->engine, av, &id);
     else
         rc = be_alone(&instance->engine, av, &id);
     if (rc == MPI_SUCCESS)

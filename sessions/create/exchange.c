@@ -40,29 +40,29 @@ static bool read_participant(struct pl_participant *participant, size_t size)
            size == sizeof participant->head + (uint64_t)participant->head.key_length + participant->head.payload_length;
 }
 
-static const unsigned char *key_of(const struct pl_participant *participant)
+static const unsigned char *exchange_key_of(const struct pl_participant *participant)
 {
     return participant->data + sizeof participant->head;
 }
 
-static bool wants(const struct pl_participant *participant, const struct pl_exchange *exchange)
+static bool exchange_wants(const struct pl_participant *participant, const struct pl_exchange *exchange)
 {
     return exchange->participants && !exchange->gathered && !exchange->error && participant->head.members == exchange->members &&
            participant->head.rank != exchange->me && participant->head.key_length == exchange->key_length &&
-           memcmp(key_of(participant), exchange->key, exchange->key_length) == 0;
+           memcmp(exchange_key_of(participant), exchange->key, exchange->key_length) == 0;
 }
 
 /* Who comes from another door than before has closed that one: what it said there does not count any more. */
-static bool replaces(const struct pl_participant *participant, const struct pl_participant *before)
+static bool exchange_replaces(const struct pl_participant *participant, const struct pl_participant *before)
 {
     return participant->from->engine != before->from->engine;
 }
 
 /* True when the guest has a place now. Its connection is made at once, so that its end is noticed. */
-static bool seat(struct pl_exchange *exchange, struct pl_participant *participant)
+static bool exchange_seat(struct pl_exchange *exchange, struct pl_participant *participant)
 {
-    struct pl_participant **place = wants(participant, exchange) ? &exchange->participants[participant->head.rank] : NULL;
-    if (!place || (*place && !replaces(participant, *place)))
+    struct pl_participant **place = exchange_wants(participant, exchange) ? &exchange->participants[participant->head.rank] : NULL;
+    if (!place || (*place && !exchange_replaces(participant, *place)))
         return false;
     pl_list_remove(&participant->link);
     exchange->arrived += !*place;
@@ -78,7 +78,7 @@ static void drop_outdated(const struct pl_participant *participant)
 {
     PL_LIST_EACH (before, &early, struct pl_participant, link)
         if (before->head.rank == participant->head.rank && before->head.key_length == participant->head.key_length &&
-            replaces(participant, before) && memcmp(key_of(before), key_of(participant), participant->head.key_length) == 0) {
+            exchange_replaces(participant, before) && memcmp(exchange_key_of(before), exchange_key_of(participant), participant->head.key_length) == 0) {
             pl_list_remove(&before->link);
             free(before);
         }
@@ -96,7 +96,7 @@ static void forget_gone(struct pl_participant *left)
     gone_count--;
 }
 
-static bool has_gone(const struct pl_participant *participant)
+static bool exchange_has_gone(const struct pl_participant *participant)
 {
     PL_LIST_EACH (left, &gone, struct pl_participant, link)
         if (same_request(left, participant->from, participant->token)) {
@@ -114,12 +114,12 @@ static void join_arrived(const struct pl_origin *from, uint64_t token, const voi
     *participant = (struct pl_participant){ .from = from, .token = token };
     pl_list_init(&participant->link);
     memcpy(participant->data, data, size);
-    if (!read_participant(participant, size) || has_gone(participant)) {
+    if (!read_participant(participant, size) || exchange_has_gone(participant)) {
         free(participant);
         return;
     }
     PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link)
-        if (seat(exchange, participant))
+        if (exchange_seat(exchange, participant))
             return;
     drop_outdated(participant);
     pl_list_append(&early, &participant->link);
@@ -127,17 +127,17 @@ static void join_arrived(const struct pl_origin *from, uint64_t token, const voi
 
 /* --- who is told ----------------------------------------------------------------------------------------------- */
 
-static int say(struct pl_engine *listener, struct pl_peer *peer, int kind, uint64_t token, const void *data, size_t size)
+static int exchange_say(struct pl_engine *listener, struct pl_peer *peer, int kind, uint64_t token, const void *data, size_t size)
 {
     struct pl_header header = { .kind = PL_MSG_LISTENER, .tag = kind, .token = token };
     return pl_engine_control(listener, peer, &header, data, size);
 }
 
-static int answer(struct pl_engine *listener, struct pl_participant *participant, const void *data, size_t size)
+static int exchange_answer(struct pl_engine *listener, struct pl_participant *participant, const void *data, size_t size)
 {
     int rc = participant->peer ? MPI_SUCCESS
                          : pl_engine_peer(listener, participant->from->card, participant->from->card_length, UINT64_MAX, &participant->peer);
-    return rc ? rc : say(listener, participant->peer, PL_LISTENER_ANSWER, participant->token, data, size);
+    return rc ? rc : exchange_say(listener, participant->peer, PL_LISTENER_ANSWER, participant->token, data, size);
 }
 
 /* An answer that is an error: its class, then why. Returns its length. */
@@ -150,11 +150,11 @@ static size_t write_error(unsigned char *message, int error, const char *why)
     return sizeof class + length;
 }
 
-static void answer_error(struct pl_engine *listener, struct pl_participant *participant, int error, const char *why)
+static void exchange_answer_error(struct pl_engine *listener, struct pl_participant *participant, int error, const char *why)
 {
     unsigned char message[sizeof(int32_t) + PL_DETAIL_MAX];
     size_t size = write_error(message, error, why);
-    answer(listener, participant, message, size); /* who cannot be told has gone */
+    exchange_answer(listener, participant, message, size); /* who cannot be told has gone */
 }
 
 /* A class and a text, as write_error() put them. False: damaged. */
@@ -170,7 +170,7 @@ static bool read_error(const unsigned char *data, size_t size, int *error, char 
     return true;
 }
 
-static void wake(struct pl_engine *listener)
+static void exchange_wake(struct pl_engine *listener)
 {
     if (atomic_load(&listener->sleepers) > 0)
         pl_engine_wake(listener);
@@ -183,7 +183,7 @@ static void answer_arrived(struct pl_engine *listener, uint64_t token, const uns
         if (exchange->token != token || exchange->participants || exchange->done)
             continue;
         exchange->done = true;
-        wake(listener);
+        exchange_wake(listener);
         if (size < sizeof class || (exchange->answer = pl_malloc(size)) == NULL) {
             exchange->error = MPI_ERR_OTHER;
             snprintf(exchange->why, sizeof exchange->why, "the answer of rank %d of the job is lost",
@@ -200,13 +200,13 @@ static void answer_arrived(struct pl_engine *listener, uint64_t token, const uns
 
 /* --- who gives up ---------------------------------------------------------------------------------------------- */
 
-static void end(struct pl_exchange *exchange, int error, const char *why)
+static void exchange_end(struct pl_exchange *exchange, int error, const char *why)
 {
     if (exchange->error)
         return;
     exchange->error = error;
     snprintf(exchange->why, sizeof exchange->why, "%s", why);
-    wake(exchange->listener);
+    exchange_wake(exchange->listener);
 }
 
 /* Or what they asked for has been answered already, so that there is nothing to come: the oldest are forgotten. */
@@ -232,7 +232,7 @@ static void leave_arrived(struct pl_engine *listener, const struct pl_origin *fr
     PL_LIST_EACH (participant, &early, struct pl_participant, link)
         if (same_request(participant, from, token)) {
             pl_list_remove(&participant->link);
-            answer_error(listener, participant, error, why);
+            exchange_answer_error(listener, participant, error, why);
             free(participant);
             return;
         }
@@ -243,7 +243,7 @@ static void leave_arrived(struct pl_engine *listener, const struct pl_origin *fr
                 continue;
             if (error == MPIX_ERR_TIMEOUT) /* the host knows better who is missing */
                 pl_exchange_describe_missing(exchange, why);
-            end(exchange, error, why);
+            exchange_end(exchange, error, why);
             return;
         }
     remember_gone(from, token);
@@ -266,12 +266,12 @@ static void refusal_arrived(const unsigned char *data, size_t size)
     PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link)
         if (exchange->participants && exchange->key_length == head.key_length &&
             memcmp(exchange->key, key, head.key_length) == 0) {
-            end(exchange, error, why);
+            exchange_end(exchange, error, why);
             return;
         }
 }
 
-static void arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
+static void exchange_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
                     const void *data)
 {
     switch (header->tag) {
@@ -285,7 +285,7 @@ static void arrived(struct pl_engine *listener, const struct pl_origin *from, co
 
 int pl_exchange_listener(struct pl_engine **listener)
 {
-    return pl_listener_open(arrived, listener);
+    return pl_listener_open(exchange_arrived, listener);
 }
 
 /* --- what is said ---------------------------------------------------------------------------------------------- */
@@ -301,7 +301,7 @@ static int send_join(struct pl_exchange *exchange, struct pl_peer *peer, int kin
     memcpy(message + sizeof head, exchange->key, exchange->key_length);
     if (payload_length)
         memcpy(message + sizeof head + exchange->key_length, payload, payload_length);
-    int rc = say(exchange->listener, peer, kind, exchange->token, message, size);
+    int rc = exchange_say(exchange->listener, peer, kind, exchange->token, message, size);
     if (message != few)
         free(message);
     return rc;
@@ -316,7 +316,7 @@ void pl_exchange_send_leave(struct pl_exchange *exchange, int error)
 {
     unsigned char message[sizeof(int32_t) + PL_DETAIL_MAX];
     size_t size = write_error(message, error, exchange->why);
-    say(exchange->listener, exchange->asked, PL_LISTENER_LEAVE, exchange->token, message, size);
+    exchange_say(exchange->listener, exchange->asked, PL_LISTENER_LEAVE, exchange->token, message, size);
 }
 
 void pl_exchange_send_refusal(struct pl_exchange *exchange, struct pl_peer *peer)
@@ -330,7 +330,7 @@ void pl_exchange_send_errors(struct pl_exchange *exchange)
 {
     for (uint32_t i = 0; i < exchange->members; i++)
         if (exchange->participants[i])
-            answer_error(exchange->listener, exchange->participants[i], exchange->error, exchange->why);
+            exchange_answer_error(exchange->listener, exchange->participants[i], exchange->error, exchange->why);
 }
 
 void pl_exchange_expel(struct pl_exchange *exchange, uint32_t member)
@@ -364,7 +364,7 @@ int pl_exchange_answer(struct pl_exchange *exchange, const void *data, size_t le
     pl_engine_enter(exchange->listener);
     for (uint32_t i = 0; i < exchange->members; i++)
         if (exchange->participants[i]) {
-            int sent = answer(exchange->listener, exchange->participants[i], message, sizeof success + length);
+            int sent = exchange_answer(exchange->listener, exchange->participants[i], message, sizeof success + length);
             if (sent && pl_failure_outlived(exchange->participants[i]->from->engine, PL_PROC(0, pl_exchange_rank(exchange, i))))
                 sent = pl_fail(MPI_ERR_PROC_ABORTED, "\"%.80s\": of %s rank %d has died", exchange->tag, exchange->who,
                                (int)i);
@@ -383,7 +383,7 @@ const void *pl_exchange_payload(const struct pl_exchange *exchange, uint32_t mem
     }
     const struct pl_participant *participant = exchange->participants[member];
     *length = participant->head.payload_length;
-    return key_of(participant) + participant->head.key_length;
+    return exchange_key_of(participant) + participant->head.key_length;
 }
 
 /* --- life ------------------------------------------------------------------------------------------------------ */
@@ -405,7 +405,7 @@ int pl_exchange_open(struct pl_exchange *exchange)
     pl_list_append(&exchanges, &exchange->link);
     bool seated = false;
     PL_LIST_EACH (participant, &early, struct pl_participant, link)
-        seated |= seat(exchange, participant);
+        seated |= exchange_seat(exchange, participant);
     while (seated && pl_engine_progress(exchange->listener) > 0) /* some may have given up since */
         continue;
     pl_engine_leave(exchange->listener);

@@ -23,7 +23,7 @@ enum {
     NAMED = 8,           /* processes that a message names */
 };
 
-static long now_ms(void)
+static long exchange_wait_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -33,7 +33,7 @@ static long now_ms(void)
 /* A door that cannot be reached may be one that has just closed, whose address is still posted: true for a while. */
 static bool tolerate_for(struct pl_exchange *exchange)
 {
-    long now = now_ms();
+    long now = exchange_wait_now_ms();
     if (!exchange->failing_since)
         exchange->failing_since = now;
     return now - exchange->failing_since < UNREACHED_MS;
@@ -53,7 +53,7 @@ struct text {
     int named, more;
 };
 
-static void append(struct text *text, const char *format, int a, int b)
+static void exchange_wait_append(struct text *text, const char *format, int a, int b)
 {
     int length = snprintf(text->at, text->room, format, a, b);
     size_t used = length < 0 ? 0 : (size_t)length < text->room ? (size_t)length : text->room - 1;
@@ -61,22 +61,22 @@ static void append(struct text *text, const char *format, int a, int b)
     text->room -= used;
 }
 
-static void name(struct text *text, int in_group, int in_job)
+static void exchange_wait_name(struct text *text, int in_group, int in_job)
 {
     if (text->named++ == NAMED)
         text->more++;
     else if (text->more)
         text->more++;
     else if (in_group >= 0)
-        append(text, text->named > 1 ? ", rank %d (%d in the job)" : " rank %d (%d in the job)", in_group, in_job);
+        exchange_wait_append(text, text->named > 1 ? ", rank %d (%d in the job)" : " rank %d (%d in the job)", in_group, in_job);
     else
-        append(text, text->named > 1 ? ", rank %d in the job" : " rank %d in the job", in_job, 0);
+        exchange_wait_append(text, text->named > 1 ? ", rank %d in the job" : " rank %d in the job", in_job, 0);
 }
 
 static void close_text(struct text *text)
 {
     if (text->more)
-        append(text, " and %d more", text->more, 0);
+        exchange_wait_append(text, " and %d more", text->more, 0);
 }
 
 /* A guest only knows about the host. */
@@ -91,13 +91,13 @@ void pl_exchange_describe_missing(const struct pl_exchange *exchange, char why[P
         pl_exchange_describe_missing(exchange->inner, why);
         return;
     }
-    long waited = now_ms() - exchange->began;
+    long waited = exchange_wait_now_ms() - exchange->began;
     int length = snprintf(why, PL_DETAIL_MAX, "\"%.80s\": of %s these have not come within %ld.%ld s:", exchange->tag,
                           exchange->who, waited / 1000, waited % 1000 / 100);
     struct text text = { .at = why + length, .room = PL_DETAIL_MAX - (size_t)length };
     for (uint32_t i = 0; i < exchange->members; i++)
         if (is_missing(exchange, i))
-            name(&text, (int)i, pl_exchange_rank(exchange, i));
+            exchange_wait_name(&text, (int)i, pl_exchange_rank(exchange, i));
     close_text(&text);
 }
 
@@ -125,17 +125,17 @@ static bool describe_ended(struct pl_exchange *exchange, char why[PL_DETAIL_MAX]
     struct text text = { .at = why + length, .room = PL_DETAIL_MAX - (size_t)length };
     for (uint32_t i = 0; i < exchange->members; i++)
         if (i != exchange->me && has_ended(exchange, i))
-            name(&text, (int)i, pl_exchange_rank(exchange, i));
+            exchange_wait_name(&text, (int)i, pl_exchange_rank(exchange, i));
     for (int i = 0; exchange->others && i < exchange->others->size; i++)
         if (pl_process_alive(pl_group_proc(exchange->others, i)) == MPI_ERR_PROC_ABORTED)
-            name(&text, -1, PL_PROC_RANK(pl_group_proc(exchange->others, i)));
+            exchange_wait_name(&text, -1, PL_PROC_RANK(pl_group_proc(exchange->others, i)));
     close_text(&text);
     return text.named > 0;
 }
 
 /* --- giving up ------------------------------------------------------------------------------------------------- */
 
-static int report(const struct pl_exchange *exchange)
+static int exchange_wait_report(const struct pl_exchange *exchange)
 {
     return pl_fail(exchange->error, "%s", exchange->why);
 }
@@ -146,11 +146,11 @@ static bool host_listens(const struct pl_exchange *exchange)
 }
 
 /* The host gives up at once; a guest that has asked waits for a word of the host. */
-static int give_up(struct pl_exchange *exchange, int error, long now)
+static int exchange_wait_give_up(struct pl_exchange *exchange, int error, long now)
 {
     if (is_coordinator(exchange) || !host_listens(exchange)) {
         exchange->error = error;
-        return report(exchange);
+        return exchange_wait_report(exchange);
     }
     pl_exchange_send_leave(exchange, error);
     exchange->parting = error;
@@ -158,7 +158,7 @@ static int give_up(struct pl_exchange *exchange, int error, long now)
     return MPI_SUCCESS;
 }
 
-static bool settled(const struct pl_exchange *exchange)
+static bool exchange_wait_settled(const struct pl_exchange *exchange)
 {
     return is_coordinator(exchange) ? exchange->arrived == exchange->members : exchange->done;
 }
@@ -183,7 +183,7 @@ static void forget_ended(struct pl_exchange *exchange)
 }
 
 /* Looks who still lives, and at the clock. */
-static int look(struct pl_exchange *exchange, long now)
+static int exchange_wait_look(struct pl_exchange *exchange, long now)
 {
     char why[PL_DETAIL_MAX];
     exchange->look_at = now + LOOK_MS;
@@ -191,20 +191,20 @@ static int look(struct pl_exchange *exchange, long now)
         if (now < exchange->parting_until && host_listens(exchange))
             return MPI_SUCCESS;
         exchange->error = exchange->parting;
-        return report(exchange);
+        return exchange_wait_report(exchange);
     }
     if (describe_ended(exchange, why)) {
         catch_up(exchange);
-        if (settled(exchange) || exchange->error)
+        if (exchange_wait_settled(exchange) || exchange->error)
             return MPI_SUCCESS;
         forget_ended(exchange);
         snprintf(exchange->why, sizeof exchange->why, "%s", why);
-        return give_up(exchange, MPI_ERR_PROC_ABORTED, now);
+        return exchange_wait_give_up(exchange, MPI_ERR_PROC_ABORTED, now);
     }
     if (!exchange->patience || now - exchange->began < exchange->patience)
         return MPI_SUCCESS;
     pl_exchange_describe_missing(exchange, exchange->why);
-    return give_up(exchange, MPIX_ERR_TIMEOUT, now);
+    return exchange_wait_give_up(exchange, MPIX_ERR_TIMEOUT, now);
 }
 
 /* --- waiting --------------------------------------------------------------------------------------------------- */
@@ -215,7 +215,7 @@ static int look(struct pl_exchange *exchange, long now)
  * with a new address. So we look again while we wait, and ask again at the new one. An answer is never lost that way:
  * a door closes only when all that it sent was taken.
  */
-static int ask(struct pl_exchange *exchange)
+static int exchange_wait_ask(struct pl_exchange *exchange)
 {
     struct pl_peer *peer;
     if (exchange->parting)
@@ -235,9 +235,9 @@ static int ask(struct pl_exchange *exchange)
 
 /* Nothing wakes a guest when the host's door opens: it sleeps for a small part of the time that it has waited already,
  * so that it comes only a little late. */
-static void idle(struct pl_exchange *exchange, struct pl_wait *wait)
+static void exchange_wait_idle(struct pl_exchange *exchange, struct pl_wait *wait)
 {
-    long waited = is_coordinator(exchange) || exchange->asked || wait->rounds < LOOK_ROUNDS ? 0 : now_ms() - exchange->began;
+    long waited = is_coordinator(exchange) || exchange->asked || wait->rounds < LOOK_ROUNDS ? 0 : exchange_wait_now_ms() - exchange->began;
     if (waited == 0) {
         pl_listener_idle(exchange->listener, wait);
         return;
@@ -254,7 +254,7 @@ static void describe_wait(const void *context, struct pl_job_item *item)
 {
     const struct pl_exchange *exchange = context;
     snprintf(item->object, sizeof item->object, "%.63s", exchange->tag);
-    item->waited = (now_ms() - exchange->began) * 1000000;
+    item->waited = (exchange_wait_now_ms() - exchange->began) * 1000000;
     for (uint32_t i = 0; i < exchange->members; i++)
         if (is_missing(exchange, i))
             pl_wait_record_add_rank(item, pl_exchange_rank(exchange, i));
@@ -271,23 +271,23 @@ static int wait_for_all(struct pl_exchange *exchange)
     for (;;) {
         int events = pl_engine_progress(listener), rc = MPI_SUCCESS;
         if (exchange->error)
-            return report(exchange);
+            return exchange_wait_report(exchange);
         if (exchange->outer && exchange->outer->error)
-            return report(exchange->outer);
-        if (settled(exchange))
+            return exchange_wait_report(exchange->outer);
+        if (exchange_wait_settled(exchange))
             return MPI_SUCCESS;
         if (!is_coordinator(exchange))
-            rc = ask(exchange);
+            rc = exchange_wait_ask(exchange);
         if (rc == MPI_SUCCESS && (wait.rounds > LOOK_ROUNDS || ++rounds % LOOK_ROUNDS == 0)) {
-            long now = now_ms();
+            long now = exchange_wait_now_ms();
             if (now >= exchange->look_at)
-                rc = look(exchange, now);
+                rc = exchange_wait_look(exchange, now);
         }
         if (rc)
             return rc;
         pl_engine_leave(listener);
         wait.rounds = events ? 0 : wait.rounds;
-        idle(exchange, &wait);
+        exchange_wait_idle(exchange, &wait);
         pl_engine_enter(listener);
     }
 }
@@ -295,7 +295,7 @@ static int wait_for_all(struct pl_exchange *exchange)
 static int wait_inside(struct pl_exchange *exchange)
 {
     pl_engine_enter(exchange->listener);
-    exchange->began = now_ms();
+    exchange->began = exchange_wait_now_ms();
     if (exchange->outer)
         exchange->outer->inner = exchange;
     int rc = wait_for_all(exchange);
@@ -325,10 +325,10 @@ int pl_exchange_join(struct pl_exchange *exchange, const void **data, size_t *le
 static void refuse_at_listener(struct pl_exchange *exchange)
 {
     struct pl_wait wait = { 0 };
-    long until = now_ms() + PARTING_MS;
+    long until = exchange_wait_now_ms() + PARTING_MS;
     struct pl_peer *peer;
     int rc = PL_AGAIN;
-    while (now_ms() < until && !has_ended(exchange, exchange->coordinator) &&
+    while (exchange_wait_now_ms() < until && !has_ended(exchange, exchange->coordinator) &&
            (rc = pl_listener_peer(exchange->listener, pl_exchange_rank(exchange, exchange->coordinator), &peer)) == PL_AGAIN) {
         pl_engine_leave(exchange->listener);
         pl_listener_idle(exchange->listener, &wait);

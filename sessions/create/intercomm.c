@@ -77,7 +77,7 @@ static int read_offer(struct pl_intercomm_parts *parts, const unsigned char *dat
 }
 
 /* Brings the own group's offer, and takes the other's. */
-static int exchange(struct pl_exchange *leaders, struct pl_intercomm_parts *parts)
+static int from_groups_exchange(struct pl_exchange *leaders, struct pl_intercomm_parts *parts)
 {
     unsigned char *offer;
     const void *theirs;
@@ -102,7 +102,7 @@ static int exchange(struct pl_exchange *leaders, struct pl_intercomm_parts *part
     return rc;
 }
 
-static int gather(struct pl_exchange *side, struct pl_intercomm_parts *parts)
+static int from_groups_gather(struct pl_exchange *side, struct pl_intercomm_parts *parts)
 {
     int rc = pl_exchange_gather(side);
     return rc ? rc : pl_av_collect(parts->local_av, side);
@@ -137,11 +137,11 @@ static int exchange_with_leader(struct pl_exchange *side, struct pl_intercomm_pa
     side->others = parts->remote;
     parts->first = first;
     char why[PL_DETAIL_MAX];
-    int gathered = gather(side, parts);
+    int gathered = from_groups_gather(side, parts);
     snprintf(why, sizeof why, "%s", pl_error_detail(NULL));
     rc = pl_exchange_open(&leaders);
     if (rc == MPI_SUCCESS)
-        rc = gathered ? pl_fail(gathered, "%s", why) : exchange(&leaders, parts);
+        rc = gathered ? pl_fail(gathered, "%s", why) : from_groups_exchange(&leaders, parts);
     if (rc && leaders.listener)
         pl_exchange_refuse(&leaders, rc);
     pl_exchange_close(&leaders);
@@ -180,7 +180,7 @@ static int lead_alone(struct pl_exchange *side)
     return rc ? rc : pl_exchange_answer(side, &nobody, sizeof nobody);
 }
 
-static int lead(struct pl_exchange *side, struct pl_intercomm_parts *parts, struct pl_group *remote, int remote_leader)
+static int from_groups_lead(struct pl_exchange *side, struct pl_intercomm_parts *parts, struct pl_group *remote, int remote_leader)
 {
     if (remote->size == 0)
         return lead_alone(side);
@@ -219,7 +219,7 @@ static int read_remote(struct pl_intercomm_parts *parts, const unsigned char *ra
     return parts->remote_av ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-static int follow(struct pl_exchange *side, struct pl_intercomm_parts *parts)
+static int from_groups_follow(struct pl_exchange *side, struct pl_intercomm_parts *parts)
 {
     const void *data;
     size_t length;
@@ -256,7 +256,7 @@ damaged:
 
 /* --- the communicator ------------------------------------------------------------------------------------------ */
 
-static int meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_group *remote, int remote_leader,
+static int from_groups_meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_group *remote, int remote_leader,
                 const char *tag, long patience, struct pl_engine *engine)
 {
     unsigned char card[PL_CARD_MAX];
@@ -279,7 +279,7 @@ static int meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_gr
     side.key = key;
     rc = pl_exchange_open(&side);
     if (rc == MPI_SUCCESS)
-        rc = local->rank == local_leader ? lead(&side, parts, remote, remote_leader) : follow(&side, parts);
+        rc = local->rank == local_leader ? from_groups_lead(&side, parts, remote, remote_leader) : from_groups_follow(&side, parts);
     if (rc && side.listener)
         pl_exchange_refuse(&side, rc);
     pl_exchange_close(&side);
@@ -307,7 +307,7 @@ int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl
     parts.local_av = pl_av_create(local);
     if (!parts.local_av)
         return MPI_ERR_NO_MEM;
-    rc = meet(&parts, local_leader, remote, remote_leader, tag, patience, &instance->engine);
+    rc = from_groups_meet(&parts, local_leader, remote, remote_leader, tag, patience, &instance->engine);
     if (rc == MPI_SUCCESS && parts.remote)
         rc = pl_intercomm_assemble(instance, &parts, comm);
     if (rc == MPI_SUCCESS && *comm)

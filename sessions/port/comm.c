@@ -33,7 +33,7 @@ int pl_port_patience(struct pl_info *info, long *milliseconds)
 }
 
 /* The root's result, at all. */
-static int share(struct pl_comm *comm, int root, int error, struct pl_deal *deal, struct news *news)
+static int port_comm_share(struct pl_comm *comm, int root, int error, struct pl_deal *deal, struct news *news)
 {
     *news =
         (struct news){ .error = error, .length = deal->remote_length, .id = deal->id, .local_id = pl_comm_new_id() };
@@ -63,7 +63,7 @@ static void cma_others(struct pl_comm *comm)
     pl_engine_leave(engine);
 }
 
-static int assemble(struct pl_comm *comm, const struct pl_deal *deal, const struct news *news, bool first,
+static int port_comm_assemble(struct pl_comm *comm, const struct pl_deal *deal, const struct news *news, bool first,
                     struct pl_comm **made)
 {
     struct pl_intercomm_parts parts = {
@@ -83,7 +83,7 @@ static int assemble(struct pl_comm *comm, const struct pl_deal *deal, const stru
 typedef int work_function(void *context, struct pl_deal *deal);
 
 /* The root's part is `work`. */
-static int negotiate(int root, struct pl_comm *comm, work_function *work, void *context, struct pl_deal *deal,
+static int port_comm_negotiate(int root, struct pl_comm *comm, work_function *work, void *context, struct pl_deal *deal,
                      struct news *news)
 {
     unsigned char *wire = NULL;
@@ -93,12 +93,12 @@ static int negotiate(int root, struct pl_comm *comm, work_function *work, void *
         deal->networked = pl_group_wire_is_networked(wire, deal->length);
         rc = work(context, deal);
     }
-    rc = share(comm, root, rc, deal, news);
+    rc = port_comm_share(comm, root, rc, deal, news);
     free(wire);
     return rc;
 }
 
-static int meet(int root, struct pl_comm *comm, bool accepts, work_function *work, void *context,
+static int port_comm_meet(int root, struct pl_comm *comm, bool accepts, work_function *work, void *context,
                 struct pl_comm **made)
 {
     struct pl_deal deal = { .comm = comm, .final = strcmp(pl_config_text("transport"), "auto") != 0 };
@@ -106,15 +106,15 @@ static int meet(int root, struct pl_comm *comm, bool accepts, work_function *wor
     int rc = pl_engine_widen(&comm->instance->engine);
     if (rc) /* only who is alone in its job can fail here */
         return rc;
-    rc = negotiate(root, comm, work, context, &deal, &news);
+    rc = port_comm_negotiate(root, comm, work, context, &deal, &news);
     if (rc == PL_UNREACHABLE) {
         deal.final = true;
         if (pl_engine_add_network(&comm->instance->engine)) /* the root sees it by the card */
             snprintf(deal.why, sizeof deal.why, "%s", pl_error_detail(NULL));
-        rc = negotiate(root, comm, work, context, &deal, &news);
+        rc = port_comm_negotiate(root, comm, work, context, &deal, &news);
     }
     if (rc == MPI_SUCCESS)
-        rc = assemble(comm, &deal, &news, accepts, made);
+        rc = port_comm_assemble(comm, &deal, &news, accepts, made);
     free(deal.remote);
     return rc;
 }
@@ -140,16 +140,16 @@ static int connect_to(void *context, struct pl_deal *deal)
 
 int pl_port_accept(const char *name, struct pl_info *info, int root, struct pl_comm *comm, struct pl_comm **made)
 {
-    return meet(root, comm, true, accept_at, &(struct call){ name, info }, made);
+    return port_comm_meet(root, comm, true, accept_at, &(struct call){ name, info }, made);
 }
 
 int pl_port_connect(const char *name, struct pl_info *info, int root, struct pl_comm *comm, struct pl_comm **made)
 {
-    return meet(root, comm, false, connect_to, &(struct call){ name, info }, made);
+    return port_comm_meet(root, comm, false, connect_to, &(struct call){ name, info }, made);
 }
 
 /* Opens a port, has somebody started who will connect to it, and accepts. */
-static int host(void *context, struct pl_deal *deal)
+static int port_comm_host(void *context, struct pl_deal *deal)
 {
     const struct pl_port_participants *participants = context;
     char name[MPI_MAX_PORT_NAME];
@@ -170,5 +170,5 @@ static int host(void *context, struct pl_deal *deal)
 
 int pl_port_host(struct pl_port_participants *participants, int root, struct pl_comm *comm, struct pl_comm **made)
 {
-    return meet(root, comm, true, host, participants, made);
+    return port_comm_meet(root, comm, true, port_comm_host, participants, made);
 }

@@ -24,7 +24,7 @@ struct greeting {
 static const char magic[8] = "PlJoin1";
 
 /* Until the socket can be read or written; what other processes want meanwhile goes on. */
-static int wait_for(int fd, short events)
+static int port_join_wait_for(int fd, short events)
 {
     struct pollfd wanted = { .fd = fd, .events = events };
     int ready = 0;
@@ -33,7 +33,7 @@ static int wait_for(int fd, short events)
     return ready < 0 ? pl_fail_errno(MPI_ERR_OTHER, "cannot wait for descriptor %d", fd) : MPI_SUCCESS;
 }
 
-static int failed(int fd, ssize_t moved, const char *what)
+static int port_join_failed(int fd, ssize_t moved, const char *what)
 {
     return moved == 0 ? pl_fail(MPI_ERR_OTHER, "the other end of descriptor %d was closed", fd)
                       : pl_fail_errno(MPI_ERR_OTHER, "cannot %s descriptor %d", what, fd);
@@ -44,31 +44,31 @@ static bool is_transient(ssize_t moved)
     return moved < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-static int say(int fd, const struct greeting *greeting)
+static int port_join_say(int fd, const struct greeting *greeting)
 {
     const char *at = (const char *)greeting, *end = at + sizeof *greeting;
     while (at < end) {
-        int rc = wait_for(fd, POLLOUT);
+        int rc = port_join_wait_for(fd, POLLOUT);
         if (rc)
             return rc;
         ssize_t sent = send(fd, at, (size_t)(end - at), MSG_NOSIGNAL);
         if (sent <= 0 && !is_transient(sent))
-            return failed(fd, sent, "write to");
+            return port_join_failed(fd, sent, "write to");
         at += sent > 0 ? sent : 0;
     }
     return MPI_SUCCESS;
 }
 
-static int hear(int fd, struct greeting *greeting)
+static int port_join_hear(int fd, struct greeting *greeting)
 {
     char *at = (char *)greeting, *end = at + sizeof *greeting;
     while (at < end) {
-        int rc = wait_for(fd, POLLIN);
+        int rc = port_join_wait_for(fd, POLLIN);
         if (rc)
             return rc;
         ssize_t got = recv(fd, at, (size_t)(end - at), 0);
         if (got <= 0 && !is_transient(got))
-            return failed(fd, got, "read from");
+            return port_join_failed(fd, got, "read from");
         at += got > 0 ? got : 0;
     }
     if (memcmp(greeting->magic, magic, sizeof magic) != 0 || !memchr(greeting->port, '\0', sizeof greeting->port))
@@ -92,9 +92,9 @@ int pl_port_join(int fd, struct pl_comm *self, struct pl_comm **made)
     int rc = pl_port_open(may_lead_away(fd), mine.port);
     if (rc)
         return rc;
-    rc = say(fd, &mine);
+    rc = port_join_say(fd, &mine);
     if (rc == MPI_SUCCESS)
-        rc = hear(fd, &theirs);
+        rc = port_join_hear(fd, &theirs);
     int order = rc ? 0 : strcmp(mine.port, theirs.port);
     if (order > 0)
         rc = pl_port_accept(mine.port, NULL, 0, self, made);

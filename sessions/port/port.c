@@ -63,7 +63,7 @@ static uint32_t check_of(const unsigned char *data, size_t length)
     return (uint32_t)(sum ^ sum >> 32);
 }
 
-static void write_name(uint64_t number, const struct pl_engine *listener, char name[MPI_MAX_PORT_NAME])
+static void port_write_name(uint64_t number, const struct pl_engine *listener, char name[MPI_MAX_PORT_NAME])
 {
     unsigned char data[BYTES_MAX];
     struct fixed fixed = fixed_of(number);
@@ -81,7 +81,7 @@ static int bad_name(const char *text, const char *why)
 }
 
 /* `digits` hexadecimal digits; false: they are not. */
-static bool read_number(const char *text, int digits, uint32_t *number)
+static bool port_read_number(const char *text, int digits, uint32_t *number)
 {
     *number = 0;
     for (int i = 0; i < digits; i++) {
@@ -103,10 +103,10 @@ int pl_port_parse(const char *text, struct pl_port_name *name)
     if (strncmp(text, PREFIX, sizeof PREFIX - 1) != 0)
         return bad_name(text, "is not the name of a port: those that MPI_Open_port gives begin with \"" PREFIX "\"");
     if (bytes < sizeof fixed || bytes > BYTES_MAX || length != HEAD + 2 * bytes || text[HEAD - 1] != ':' ||
-        !read_number(text + CHECK_AT, 8, &check))
+        !port_read_number(text + CHECK_AT, 8, &check))
         return bad_name(text, "is damaged or cut");
     for (size_t i = 0; i < bytes; i++) {
-        if (!read_number(text + HEAD + 2 * i, 2, &byte))
+        if (!port_read_number(text + HEAD + 2 * i, 2, &byte))
             return bad_name(text, "is damaged");
         data[i] = (unsigned char)byte;
     }
@@ -128,7 +128,7 @@ int pl_port_check(const char *text)
 
 /* --- open and close --------------------------------------------------------------------------------------------- */
 
-static struct port *find(uint64_t number)
+static struct port *port_find(uint64_t number)
 {
     PL_LIST_EACH (port, &ports, struct port, link)
         if (port->number == number)
@@ -154,7 +154,7 @@ int pl_port_open(bool far, char name[MPI_MAX_PORT_NAME])
     pl_list_init(&port->callers);
     pl_engine_enter(listener);
     pl_list_append(&ports, &port->link);
-    write_name(port->number, listener, name);
+    port_write_name(port->number, listener, name);
     pl_engine_leave(listener);
     return MPI_SUCCESS;
 }
@@ -177,7 +177,7 @@ int pl_port_close(const char *text)
     if (rc)
         return rc;
     pl_engine_enter(listener);
-    struct port *port = find(name.port);
+    struct port *port = port_find(name.port);
     if (port)
         close_port(listener, port);
     pl_engine_leave(listener);
@@ -202,7 +202,7 @@ void pl_ports_forget(void)
 
 /* --- what is said ----------------------------------------------------------------------------------------------- */
 
-static int say(struct pl_engine *listener, struct pl_peer *peer, int kind, uint64_t token, const void *data, size_t size)
+static int port_say(struct pl_engine *listener, struct pl_peer *peer, int kind, uint64_t token, const void *data, size_t size)
 {
     struct pl_header header = { .kind = PL_MSG_LISTENER, .tag = kind, .token = token };
     return pl_engine_control(listener, peer, &header, data, size);
@@ -217,22 +217,22 @@ static int say_with(struct pl_engine *listener, struct pl_peer *peer, int kind, 
         return pl_fail_memory("a message to another job");
     memcpy(message, head, head_size);
     memcpy(message + head_size, data, size);
-    int rc = say(listener, peer, kind, token, message, head_size + size);
+    int rc = port_say(listener, peer, kind, token, message, head_size + size);
     free(message);
     return rc;
 }
 
-static int cma(struct pl_engine *listener, const struct pl_origin *from, struct pl_peer **peer)
+static int port_cma(struct pl_engine *listener, const struct pl_origin *from, struct pl_peer **peer)
 {
     return pl_engine_peer(listener, from->card, from->card_length, UINT64_MAX, peer);
 }
 
-static void answer_error(struct pl_engine *listener, const struct pl_origin *from, uint64_t token, int error,
+static void port_answer_error(struct pl_engine *listener, const struct pl_origin *from, uint64_t token, int error,
                          const char *why)
 {
     struct pl_peer *peer;
     struct pl_port_proposal proposal = { .error = error };
-    if (cma(listener, from, &peer) == MPI_SUCCESS) /* who cannot be told has gone */
+    if (port_cma(listener, from, &peer) == MPI_SUCCESS) /* who cannot be told has gone */
         say_with(listener, peer, PL_LISTENER_PROPOSE, token, &proposal, sizeof proposal, why, strlen(why));
 }
 
@@ -244,19 +244,19 @@ void pl_port_drop(struct pl_caller *caller)
 
 void pl_port_refuse(struct pl_engine *listener, struct pl_caller *caller, int error, const char *why)
 {
-    answer_error(listener, caller->from, caller->token, error, why);
+    port_answer_error(listener, caller->from, caller->token, error, why);
     pl_port_drop(caller);
 }
 
 void pl_port_put_back(uint64_t number, struct pl_caller *caller)
 {
-    struct port *port = find(number);
+    struct port *port = port_find(number);
     pl_list_push(&port->callers, &caller->link);
 }
 
 bool pl_port_next(uint64_t number, struct pl_caller **caller)
 {
-    struct port *port = find(number);
+    struct port *port = port_find(number);
     struct pl_list *node = port ? pl_list_pop(&port->callers) : NULL;
     *caller = node ? PL_CONTAINER(node, struct pl_caller, link) : NULL;
     return port != NULL;
@@ -265,7 +265,7 @@ bool pl_port_next(uint64_t number, struct pl_caller **caller)
 int pl_port_propose(struct pl_engine *listener, struct pl_caller *caller, const struct pl_port_proposal *proposal,
                   const unsigned char *wire, size_t length)
 {
-    int rc = cma(listener, caller->from, &caller->peer);
+    int rc = port_cma(listener, caller->from, &caller->peer);
     if (rc == MPI_SUCCESS)
         rc = say_with(listener, caller->peer, PL_LISTENER_PROPOSE, caller->token, proposal, sizeof *proposal, wire, length);
     if (rc) {
@@ -295,14 +295,14 @@ void pl_port_end_call(struct pl_engine *listener, struct pl_outcall *call, bool 
 {
     pl_list_remove(&call->link);
     if (taken || !call->done)
-        say(listener, call->peer, taken ? PL_LISTENER_TAKE : PL_LISTENER_HANG_UP, call->token, NULL, 0);
+        port_say(listener, call->peer, taken ? PL_LISTENER_TAKE : PL_LISTENER_HANG_UP, call->token, NULL, 0);
     free(call->answer);
     call->answer = NULL;
 }
 
 /* --- what arrives ----------------------------------------------------------------------------------------------- */
 
-static void wake(struct pl_engine *listener)
+static void port_wake(struct pl_engine *listener)
 {
     if (atomic_load(&listener->sleepers) > 0)
         pl_engine_wake(listener);
@@ -315,14 +315,14 @@ static void call_arrived(struct pl_engine *listener, const struct pl_origin *fro
     if (size < sizeof head)
         return;
     memcpy(&head, data, sizeof head);
-    struct port *port = find(head.fixed.port);
+    struct port *port = port_find(head.fixed.port);
     if (!port) {
-        answer_error(listener, from, token, MPI_ERR_PORT, "its process has no such port open, or not any more");
+        port_answer_error(listener, from, token, MPI_ERR_PORT, "its process has no such port open, or not any more");
         return;
     }
     struct pl_caller *caller = pl_malloc(sizeof *caller + size - sizeof head);
     if (!caller) {
-        answer_error(listener, from, token, MPI_ERR_NO_MEM, "the accepting process is out of memory");
+        port_answer_error(listener, from, token, MPI_ERR_NO_MEM, "the accepting process is out of memory");
         return;
     }
     *caller = (struct pl_caller){
@@ -334,7 +334,7 @@ static void call_arrived(struct pl_engine *listener, const struct pl_origin *fro
     };
     memcpy(caller->wire, data + sizeof head, caller->length);
     pl_list_append(&port->callers, &caller->link);
-    wake(listener);
+    port_wake(listener);
 }
 
 /* An offer that nobody waits for any more is declined. */
@@ -347,7 +347,7 @@ static void propose_arrived(struct pl_engine *listener, const struct pl_origin *
         if (call->token != token || call->done || call->peer->engine != from->engine)
             continue;
         call->done = true;
-        wake(listener);
+        port_wake(listener);
         if (size < sizeof proposal || !(call->answer = pl_malloc(size))) {
             call->error = MPI_ERR_OTHER;
             snprintf(call->why, sizeof call->why, "the answer is lost");
@@ -364,8 +364,8 @@ static void propose_arrived(struct pl_engine *listener, const struct pl_origin *
         return;
     }
     if (size >= sizeof proposal && memcmp(data, &(int32_t){ MPI_SUCCESS }, sizeof(int32_t)) == 0 &&
-        cma(listener, from, &peer) == MPI_SUCCESS)
-        say(listener, peer, PL_LISTENER_HANG_UP, token, NULL, 0);
+        port_cma(listener, from, &peer) == MPI_SUCCESS)
+        port_say(listener, peer, PL_LISTENER_HANG_UP, token, NULL, 0);
 }
 
 static bool is_caller(const struct pl_caller *caller, const struct pl_origin *from, uint64_t token)
@@ -373,12 +373,12 @@ static bool is_caller(const struct pl_caller *caller, const struct pl_origin *fr
     return caller->from->engine == from->engine && caller->token == token;
 }
 
-static void decided(struct pl_engine *listener, const struct pl_origin *from, uint64_t token, bool taken)
+static void port_decided(struct pl_engine *listener, const struct pl_origin *from, uint64_t token, bool taken)
 {
     PL_LIST_EACH (caller, &offered, struct pl_caller, link)
         if (is_caller(caller, from, token) && caller->state == PL_CALLER_PROPOSED) {
             caller->state = taken ? PL_CALLER_TAKEN : PL_CALLER_GONE;
-            wake(listener);
+            port_wake(listener);
             return;
         }
     PL_LIST_EACH (port, &ports, struct port, link)
@@ -395,8 +395,8 @@ void pl_port_arrived(struct pl_engine *listener, const struct pl_origin *from, c
     switch (header->tag) {
     case PL_LISTENER_CALL: call_arrived(listener, from, header->token, data, header->size); break;
     case PL_LISTENER_PROPOSE: propose_arrived(listener, from, header->token, data, header->size); break;
-    case PL_LISTENER_TAKE: decided(listener, from, header->token, true); break;
-    case PL_LISTENER_HANG_UP: decided(listener, from, header->token, false); break;
+    case PL_LISTENER_TAKE: port_decided(listener, from, header->token, true); break;
+    case PL_LISTENER_HANG_UP: port_decided(listener, from, header->token, false); break;
     default: break;
     }
 }

@@ -33,25 +33,25 @@ struct vigil {
     long began, patience, look_at; /* milliseconds */
 };
 
-static long now_ms(void)
+static long port_wait_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void describe(const void *context, struct pl_job_item *item)
+static void port_wait_describe(const void *context, struct pl_job_item *item)
 {
     const struct vigil *vigil = context;
-    item->waited = (now_ms() - vigil->began) * 1000000;
+    item->waited = (port_wait_now_ms() - vigil->began) * 1000000;
 }
 
 /* Takes the door's lock, where the port's name is one. */
-static int begin(struct vigil *vigil, const char *text, struct pl_deal *deal, enum pl_item_what what,
+static int port_wait_begin(struct vigil *vigil, const char *text, struct pl_deal *deal, enum pl_item_what what,
                  struct pl_port_name *name)
 {
     *vigil = (struct vigil){
-        .node = pl_locator_self().node, .began = deal->began ? deal->began : now_ms(), .patience = deal->patience
+        .node = pl_locator_self().node, .began = deal->began ? deal->began : port_wait_now_ms(), .patience = deal->patience
     };
     deal->began = vigil->began;
     int rc = pl_port_parse(text, name);
@@ -62,7 +62,7 @@ static int begin(struct vigil *vigil, const char *text, struct pl_deal *deal, en
     if (name->process.node != vigil->node)
         pl_engine_add_network(vigil->listener); /* what that fails of, the call does */
     vigil->what = (struct pl_waiting){
-        .what = what, .comm = deal->comm, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe, .context = vigil
+        .what = what, .comm = deal->comm, .peer = PL_NOBODY, .tag = PL_ANY, .describe = port_wait_describe, .context = vigil
     };
     vigil->wait.what = &vigil->what;
     pl_engine_enter(vigil->listener);
@@ -71,11 +71,11 @@ static int begin(struct vigil *vigil, const char *text, struct pl_deal *deal, en
 
 static bool is_late(const struct vigil *vigil)
 {
-    return vigil->patience && now_ms() - vigil->began >= vigil->patience;
+    return vigil->patience && port_wait_now_ms() - vigil->began >= vigil->patience;
 }
 
 /* Lets others come, and moves on. */
-static void rest(struct vigil *vigil)
+static void port_wait_rest(struct vigil *vigil)
 {
     pl_engine_leave(vigil->listener);
     pl_listener_idle(vigil->listener, &vigil->wait);
@@ -89,7 +89,7 @@ static bool is_gone(struct vigil *vigil, const struct pl_peer *peer, const struc
 {
     if (peer->error || peer->closed)
         return true;
-    long now = now_ms();
+    long now = port_wait_now_ms();
     if (now < vigil->look_at)
         return false;
     vigil->look_at = now + LOOK_MS;
@@ -98,7 +98,7 @@ static bool is_gone(struct vigil *vigil, const struct pl_peer *peer, const struc
 
 /* --- accepting ---------------------------------------------------------------------------------------------------- */
 
-static bool is_networked(const struct pl_caller *caller)
+static bool port_wait_is_networked(const struct pl_caller *caller)
 {
     return pl_group_wire_is_networked(caller->wire, caller->length);
 }
@@ -109,12 +109,12 @@ static bool is_far(const struct vigil *vigil, const struct pl_caller *caller)
 }
 
 /* NULL: it may connect. Else why not. */
-static const char *refusal(const struct vigil *vigil, const struct pl_deal *deal, const struct pl_caller *caller)
+static const char *port_wait_refusal(const struct vigil *vigil, const struct pl_deal *deal, const struct pl_caller *caller)
 {
     const char *why = NULL;
     struct pl_comm *comm = deal->comm;
     struct pl_group *group;
-    if (is_far(vigil, caller) && !(deal->networked && is_networked(caller)))
+    if (is_far(vigil, caller) && !(deal->networked && port_wait_is_networked(caller)))
         return deal->networked ? "a member of the connecting group has no network"
                                : "a member of the accepting group has no network";
     if (pl_group_wire_read(comm->instance, caller->wire, caller->length, &group, NULL))
@@ -131,14 +131,14 @@ static bool propose_to(struct vigil *vigil, struct pl_caller *caller, struct pl_
 {
     struct pl_comm_id id = pl_comm_new_id();
     struct pl_port_proposal proposal = { .serial = id.serial, .home = id.home };
-    bool come_again = deal->networked && !is_networked(caller) && !caller->final;
-    const char *why = come_again ? "" : refusal(vigil, deal, caller);
+    bool come_again = deal->networked && !port_wait_is_networked(caller) && !caller->final;
+    const char *why = come_again ? "" : port_wait_refusal(vigil, deal, caller);
     if (why)
         pl_port_refuse(vigil->listener, caller, come_again ? PL_UNREACHABLE : MPI_ERR_COMM, why);
     if (why || pl_port_propose(vigil->listener, caller, &proposal, deal->wire, deal->length))
         return false;
     while (caller->state == PL_CALLER_PROPOSED && !is_gone(vigil, caller->peer, &caller->process))
-        rest(vigil);
+        port_wait_rest(vigil);
     bool taken = caller->state == PL_CALLER_TAKEN && (deal->remote = pl_malloc(caller->length)) != NULL;
     if (taken) {
         memcpy(deal->remote, caller->wire, deal->remote_length = caller->length);
@@ -155,7 +155,7 @@ static int accept_one(struct vigil *vigil, uint64_t port, struct pl_deal *deal)
     for (;;) {
         if (!pl_port_next(port, &caller))
             return pl_fail(MPI_ERR_PORT, "port_name is no open port of this process");
-        if (caller && !deal->final && !deal->networked && (is_far(vigil, caller) || is_networked(caller))) {
+        if (caller && !deal->final && !deal->networked && (is_far(vigil, caller) || port_wait_is_networked(caller))) {
             pl_port_put_back(port, caller);
             return PL_UNREACHABLE;
         }
@@ -168,7 +168,7 @@ static int accept_one(struct vigil *vigil, uint64_t port, struct pl_deal *deal)
             return pl_fail(MPIX_ERR_TIMEOUT, "nobody has connected within %ld.%03ld s", vigil->patience / 1000,
                            vigil->patience % 1000);
         if (!caller)
-            rest(vigil);
+            port_wait_rest(vigil);
     }
 }
 
@@ -176,7 +176,7 @@ int pl_port_wait_accept(const char *text, struct pl_deal *deal)
 {
     struct pl_port_name name;
     struct vigil vigil;
-    int rc = begin(&vigil, text, deal, PL_WHAT_ACCEPT, &name);
+    int rc = port_wait_begin(&vigil, text, deal, PL_WHAT_ACCEPT, &name);
     if (rc)
         return rc;
     rc = accept_one(&vigil, name.port, deal);
@@ -200,7 +200,7 @@ static int no_port_from_here(const char *why)
                    "(PLENUM_TRANSPORT=%s)%s%s", pl_config_text("transport"), *why ? ": " : "", why);
 }
 
-static int read_answer(const struct pl_outcall *call, struct pl_deal *deal)
+static int port_wait_read_answer(const struct pl_outcall *call, struct pl_deal *deal)
 {
     struct pl_port_proposal proposal;
     if (call->error == PL_UNREACHABLE)
@@ -249,10 +249,10 @@ static int call_and_wait(struct vigil *vigil, const struct pl_port_name *name, s
             rc = pl_fail(MPI_ERR_PORT, "nobody has accepted within %ld.%03ld s", vigil->patience / 1000,
                          vigil->patience % 1000);
         else
-            rest(vigil);
+            port_wait_rest(vigil);
     }
     if (call.done)
-        rc = read_answer(&call, deal);
+        rc = port_wait_read_answer(&call, deal);
     pl_port_end_call(vigil->listener, &call, rc == MPI_SUCCESS);
     return rc;
 }
@@ -261,7 +261,7 @@ int pl_port_wait_connect(const char *text, struct pl_deal *deal)
 {
     struct pl_port_name name;
     struct vigil vigil;
-    int rc = begin(&vigil, text, deal, PL_WHAT_CONNECT, &name);
+    int rc = port_wait_begin(&vigil, text, deal, PL_WHAT_CONNECT, &name);
     if (rc)
         return rc;
     rc = call_and_wait(&vigil, &name, deal);

@@ -30,7 +30,7 @@ static int host_same(const char *a, const char *b)
     return pl_pset_name_same(a, b);
 }
 
-static void host_log(int level, const char *format, ...)
+static void psets_host_log(int level, const char *format, ...)
 {
     char text[512];
     va_list arguments;
@@ -50,7 +50,7 @@ static void add_slot(struct pl_psets *psets, const struct plenum_pset_provider *
             .size = pl_process.place.size,
             .job = pl_process.place.nspace,
             .fail = pl_fail,
-            .log = host_log,
+            .log = psets_host_log,
             .same = host_same,
             .members = host_members,
             .holder = host_holder,
@@ -130,7 +130,7 @@ int pl_psets_complete_locked(struct pl_psets *psets)
 
 /* --- life ------------------------------------------------------------------------------------------------------- */
 
-static struct pl_psets *create(struct pl_instance *instance)
+static struct pl_psets *psets_create(struct pl_instance *instance)
 {
     struct pl_psets *psets = pl_calloc(1, sizeof *psets);
     if (!psets) {
@@ -155,7 +155,7 @@ struct pl_psets *pl_psets_of(struct pl_instance *instance)
     struct pl_psets *psets = atomic_load(&instance->psets), *nobody = NULL;
     if (psets)
         return psets;
-    psets = create(instance);
+    psets = psets_create(instance);
     if (psets && !atomic_compare_exchange_strong(&instance->psets, &nobody, psets)) {
         pl_psets_release(psets);
         psets = nobody;
@@ -200,7 +200,7 @@ struct gathered {
     unsigned char *is_in; /* [size]; made with the first member */
 };
 
-static int gather(void *to, int first, int last)
+static int psets_gather(void *to, int first, int last)
 {
     struct gathered *g = to;
     char shown[SHOWN];
@@ -231,7 +231,7 @@ static void gathered_fini(struct gathered *g)
 
 /* Asks the providers that may have the name, up to the slot `end`, and gathers the members with the first that has it.
  * PLENUM_PSET_NONE: nobody has. */
-static int find_locked(struct pl_psets *psets, const char *name, int end, struct gathered *g, uint64_t *version)
+static int psets_find_locked(struct pl_psets *psets, const char *name, int end, struct gathered *g, uint64_t *version)
 {
     int only = -1, rc = PLENUM_PSET_NONE;
     for (int i = 0; i < psets->slots; i++)
@@ -249,7 +249,7 @@ static int find_locked(struct pl_psets *psets, const char *name, int end, struct
         *version = 0;
         rc = pl_pset_slot_open(slot);
         if (rc == MPI_SUCCESS)
-            rc = slot->ops->members(slot->self, name, version, gather, g);
+            rc = slot->ops->members(slot->self, name, version, psets_gather, g);
         if (rc)
             gathered_fini(g);
     }
@@ -268,7 +268,7 @@ static int fail_none(const char *name)
 
 static int find_checked_locked(struct pl_psets *psets, const char *name, struct gathered *g, uint64_t *version)
 {
-    int rc = pl_pset_name_check(name) ? PLENUM_PSET_NONE : find_locked(psets, name, PL_PSET_SLOTS, g, version);
+    int rc = pl_pset_name_check(name) ? PLENUM_PSET_NONE : psets_find_locked(psets, name, PL_PSET_SLOTS, g, version);
     return rc == PLENUM_PSET_NONE ? fail_none(name) : rc;
 }
 
@@ -300,7 +300,7 @@ static const char *host_holder(const struct plenum_pset_host *host, const char *
     for (int i = 0; i < psets->slots; i++)
         if (psets->slot[i].ops->scheme && pl_pset_name_has_scheme(name, psets->slot[i].ops->scheme))
             return psets->slot[i].ops->name;
-    if (find_locked(psets, name, (int)(slot - psets->slot), &g, &version) != MPI_SUCCESS)
+    if (psets_find_locked(psets, name, (int)(slot - psets->slot), &g, &version) != MPI_SUCCESS)
         return NULL;
     const char *holder = g.slot->ops->name;
     gathered_fini(&g);

@@ -24,7 +24,7 @@ static void seens_fini(struct pl_pset_seens *seens)
     *seens = (struct pl_pset_seens){ .count = 0 };
 }
 
-static int see(void *to, const char *name, uint64_t version)
+static int psets_watch_see(void *to, const char *name, uint64_t version)
 {
     struct pl_pset_seens *seens = to;
     if (pl_pset_name_check(name))
@@ -46,13 +46,13 @@ static int see_all_locked(struct pl_psets *psets, struct pl_pset_seens *seens)
     *seens = (struct pl_pset_seens){ .count = 0 };
     for (int i = 0; rc == MPI_SUCCESS && i < psets->slots; i++)
         if (psets->slot[i].open && psets->slot[i].ops->version)
-            rc = psets->slot[i].ops->list(psets->slot[i].self, see, seens);
+            rc = psets->slot[i].ops->list(psets->slot[i].self, psets_watch_see, seens);
     if (rc)
         seens_fini(seens);
     return rc;
 }
 
-static const struct pl_pset_seen *find(const struct pl_pset_seens *seens, const char *name)
+static const struct pl_pset_seen *psets_watch_find(const struct pl_pset_seens *seens, const char *name)
 {
     for (int i = 0; i < seens->count; i++)
         if (pl_pset_name_same(seens->set[i].name, name))
@@ -61,14 +61,14 @@ static const struct pl_pset_seen *find(const struct pl_pset_seens *seens, const 
 }
 
 /* What is in one and not, or of another version, in the other; `gone`: told as gone. */
-static int compare(const struct pl_pset_seens *these, const struct pl_pset_seens *those, bool gone,
+static int psets_watch_compare(const struct pl_pset_seens *these, const struct pl_pset_seens *those, bool gone,
                    struct pl_pset_seens *changes)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; rc == MPI_SUCCESS && i < these->count; i++) {
-        const struct pl_pset_seen *other = find(those, these->set[i].name);
+        const struct pl_pset_seen *other = psets_watch_find(those, these->set[i].name);
         if (!other || (!gone && other->version != these->set[i].version))
-            rc = see(changes, these->set[i].name, gone ? 0 : these->set[i].version);
+            rc = psets_watch_see(changes, these->set[i].name, gone ? 0 : these->set[i].version);
     }
     return rc;
 }
@@ -80,7 +80,7 @@ static void take_changes_locked(struct pl_psets *psets, struct pl_pset_seens *ch
     *changes = (struct pl_pset_seens){ .count = 0 };
     if (see_all_locked(psets, &now))
         return;
-    if (compare(&psets->seen, &now, true, changes) || compare(&now, &psets->seen, false, changes)) {
+    if (psets_watch_compare(&psets->seen, &now, true, changes) || psets_watch_compare(&now, &psets->seen, false, changes)) {
         seens_fini(changes);
         seens_fini(&now);
         return;
@@ -129,7 +129,7 @@ void pl_psets_tell(struct pl_psets *psets)
 /* --- progress --------------------------------------------------------------------------------------------------- */
 
 /* The chore may be queued again while it runs. */
-static void run_deferred(struct pl_deferred *deferred)
+static void psets_watch_run_deferred(struct pl_deferred *deferred)
 {
     struct pl_psets *psets = PL_CONTAINER(deferred, struct pl_psets, deferred);
     atomic_store(&psets->queued, false);
@@ -137,7 +137,7 @@ static void run_deferred(struct pl_deferred *deferred)
     pl_psets_release(psets);
 }
 
-static uint64_t versions(const struct pl_psets *psets)
+static uint64_t psets_watch_versions(const struct pl_psets *psets)
 {
     uint64_t all = 0;
     for (int i = 0; i < psets->slots; i++)
@@ -147,15 +147,15 @@ static uint64_t versions(const struct pl_psets *psets)
 }
 
 /* All providers were opened before it was hooked in, and are closed after it was taken out. */
-static int look(struct pl_hook *hook)
+static int psets_watch_look(struct pl_hook *hook)
 {
     struct pl_psets *psets = PL_CONTAINER(hook, struct pl_psets, hook);
-    uint64_t now = versions(psets);
+    uint64_t now = psets_watch_versions(psets);
     if (now == psets->noticed || atomic_exchange(&psets->queued, true))
         return 0;
     psets->noticed = now;
     atomic_fetch_add(&psets->refs, 1);
-    psets->deferred.run = run_deferred;
+    psets->deferred.run = psets_watch_run_deferred;
     pl_list_append(&psets->instance->engine.deferred, &psets->deferred.link);
     return 1;
 }
@@ -165,8 +165,8 @@ static void hook_in(struct pl_psets *psets, bool in)
     struct pl_engine *engine = &psets->instance->engine;
     pl_engine_enter(engine);
     if (in && !psets->hooked) {
-        psets->hook.run = look;
-        psets->noticed = versions(psets);
+        psets->hook.run = psets_watch_look;
+        psets->noticed = psets_watch_versions(psets);
         pl_list_append(&engine->hooks, &psets->hook.link);
     } else if (!in && psets->hooked) {
         pl_list_remove(&psets->hook.link);
@@ -196,7 +196,7 @@ static int begin_locked(struct pl_psets *psets, MPIX_Session_pset_function *chan
 }
 
 /* No call is under way any more, but for one of this very thread. */
-static void settle(struct pl_psets *psets)
+static void psets_watch_settle(struct pl_psets *psets)
 {
     struct pl_wait wait = { 0 };
     for (;;) {
@@ -217,7 +217,7 @@ void pl_psets_watch_end(struct pl_psets *psets)
     psets->watchers++;
     seens_fini(&psets->seen);
     pl_lock_drop(&psets->lock);
-    settle(psets);
+    psets_watch_settle(psets);
 }
 
 int pl_psets_watch(struct pl_instance *instance, MPIX_Session_pset_function *changed, void *context)

@@ -100,7 +100,7 @@ static pl_area_chunk *way_of(const struct pl_area_call *call)
 }
 
 /* How long pieces of long data are, the last one aside: as equal as may be. */
-static size_t piece_of(const struct pl_area_call *call)
+static size_t area_coll_piece_of(const struct pl_area_call *call)
 {
     size_t each = is_reduction(call->coll->kind) ? (size_t)call->coll->recvtype->size : PAGE;
     size_t size = (size_t)call->size, parts = 1, piece = 1; /* a cell has such a number of parts, a piece is so many */
@@ -179,7 +179,7 @@ static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
 
 static int __attribute__((noinline)) do_pieces(struct pl_area_call *call)
 {
-    size_t most = call->bytes <= PL_AREA_SHORT ? call->bytes : piece_of(call), at = 0;
+    size_t most = call->bytes <= PL_AREA_SHORT ? call->bytes : area_coll_piece_of(call), at = 0;
     int rc;
     pl_area_chunk *piece = way_of(call);
     call->much = is_much(call);

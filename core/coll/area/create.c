@@ -19,7 +19,7 @@ static size_t slots_bytes(int size)
     return (bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
 }
 
-static size_t all_bytes(int size)
+static size_t area_all_bytes(int size)
 {
     return slots_bytes(size) + (size_t)size * (PL_AREA_SHORT_RING + PL_AREA_LONG_RING);
 }
@@ -46,7 +46,7 @@ static const struct pl_transport_ops *common_transport(struct pl_comm *comm)
     return ops;
 }
 
-static void *transport_self(struct pl_engine *engine, const struct pl_transport_ops *ops)
+static void *area_transport_self(struct pl_engine *engine, const struct pl_transport_ops *ops)
 {
     int i = 0;
     while (engine->transport[i].ops != ops)
@@ -55,23 +55,23 @@ static void *transport_self(struct pl_engine *engine, const struct pl_transport_
 }
 
 /* Boards that all others have left by now: their memory may be used again. Engine lock held. */
-static void sweep(struct pl_engine *engine, bool all)
+static void area_sweep(struct pl_engine *engine, bool all)
 {
     PL_LIST_EACH(area, &engine->areas, struct pl_area, link) {
         bool unused = (int)atomic_load_explicit(&area->memory->left.word, memory_order_acquire) == area->size - 1;
         if (!unused && !all)
             continue;
         pl_list_remove(&area->link);
-        area->ops->unshare(transport_self(engine, area->ops), &area->shared, unused);
+        area->ops->unshare(area_transport_self(engine, area->ops), &area->shared, unused);
         free(area);
     }
 }
 
-static void share(struct pl_area *area, struct notice *notice)
+static void area_share(struct pl_area *area, struct notice *notice)
 {
     pl_engine_enter(area->engine);
-    sweep(area->engine, false);
-    int rc = area->ops->share(transport_self(area->engine, area->ops), all_bytes(area->size), &area->shared);
+    area_sweep(area->engine, false);
+    int rc = area->ops->share(area_transport_self(area->engine, area->ops), area_all_bytes(area->size), &area->shared);
     pl_engine_leave(area->engine);
     if (rc)
         return;
@@ -79,39 +79,39 @@ static void share(struct pl_area *area, struct notice *notice)
     *notice = (struct notice){ area->shared.place, area->shared.bytes };
 }
 
-static void attach(struct pl_area *area, const struct notice *notice)
+static void area_attach(struct pl_area *area, const struct notice *notice)
 {
     struct pl_peer *owner = pl_comm_peer(area->comm, 0);
     void *memory;
-    if (notice->bytes < all_bytes(area->size))
+    if (notice->bytes < area_all_bytes(area->size))
         return;
     pl_engine_enter(area->engine);
     int rc = owner->error ? owner->error
-                          : area->ops->attach(owner->endpoint, notice->place, all_bytes(area->size), &memory);
+                          : area->ops->attach(owner->endpoint, notice->place, area_all_bytes(area->size), &memory);
     pl_engine_leave(area->engine);
     if (rc == MPI_SUCCESS)
         area->memory = memory;
 }
 
-static void let_go(struct pl_area *area)
+static void area_let_go(struct pl_area *area)
 {
     if (area->shared.memory) {
         struct pl_engine *engine = area->engine;
         pl_engine_enter(engine);
         pl_list_append(&engine->areas, &area->link);
-        sweep(engine, false);
+        area_sweep(engine, false);
         pl_engine_leave(engine);
         return;
     }
     if (area->memory) {
         atomic_fetch_add_explicit(&area->memory->left.word, 1, memory_order_release);
-        area->ops->detach(area->memory, all_bytes(area->size));
+        area->ops->detach(area->memory, area_all_bytes(area->size));
     }
     free(area);
 }
 
 /* All members have come here. A failure that all hear of only means that there is no board, for anybody. */
-static int make(struct pl_comm *comm, struct pl_area **made)
+static int area_make(struct pl_comm *comm, struct pl_area **made)
 {
     struct notice notice = { 0 };
     const struct pl_transport_ops *ops = common_transport(comm);
@@ -124,12 +124,12 @@ static int make(struct pl_comm *comm, struct pl_area **made)
         for (int i = 0; i < PL_AREA_SETS; i++)
             area->published[i] = (struct pl_area_published){ UINT32_MAX, comm->rank };
         if (comm->rank == 0)
-            share(area, &notice);
+            area_share(area, &notice);
     }
     int good = 0, all = 0, rc = pl_bcast(comm, &notice, sizeof notice, PL_TYPE_BYTE, 0);
     if (rc == MPI_SUCCESS && notice.bytes > 0) {
         if (area && comm->rank != 0)
-            attach(area, &notice);
+            area_attach(area, &notice);
         good = area && area->memory;
         rc = pl_allreduce(comm, &good, &all, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MIN));
@@ -141,7 +141,7 @@ static int make(struct pl_comm *comm, struct pl_area **made)
         area->ring[1] = area->ring[0] + (size_t)area->size * PL_AREA_SHORT_RING;
         *made = area;
     } else if (area) {
-        let_go(area);
+        area_let_go(area);
     }
     return rc;
 }
@@ -158,7 +158,7 @@ int pl_area_get(struct pl_comm *comm, bool reduction, struct pl_area **area)
     comm->no_area = true; /* the collectives that make it go by messages */
     if (!pl_config_bool("coll_shm"))
         return MPI_SUCCESS;
-    int rc = make(comm, &comm->area);
+    int rc = area_make(comm, &comm->area);
     *area = comm->area;
     return rc;
 }
@@ -170,10 +170,10 @@ void pl_area_release(struct pl_comm *comm)
     comm->area_kinds = 0;
     comm->no_area = true;
     if (area)
-        let_go(area);
+        area_let_go(area);
 }
 
 void pl_area_forget(struct pl_engine *engine)
 {
-    sweep(engine, true);
+    area_sweep(engine, true);
 }

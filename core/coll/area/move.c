@@ -27,7 +27,7 @@ static inline struct pl_block received_from(const struct pl_coll *coll, int rank
 }
 
 /* Where in a rank's cell the block for another is: the own one has no place there. */
-static inline size_t place_of(int owner, int rank, size_t bytes)
+static inline size_t area_move_place_of(int owner, int rank, size_t bytes)
 {
     return (size_t)(rank - (rank > owner)) * bytes;
 }
@@ -60,7 +60,7 @@ int pl_area_scatter(struct pl_area_call *call, size_t at, size_t bytes)
     int rc;
     if (call->rank != call->root) {
         if ((rc = pl_area_wait(call->area, call->root, &written, &theirs)) == MPI_SUCCESS && written == all)
-            pl_chunk_unpack(call, (const char *)theirs + place_of(call->root, call->rank, bytes), bytes,
+            pl_chunk_unpack(call, (const char *)theirs + area_move_place_of(call->root, call->rank, bytes), bytes,
                             pl_coll_received(coll), at);
         return rc;
     }
@@ -68,7 +68,7 @@ int pl_area_scatter(struct pl_area_call *call, size_t at, size_t bytes)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
-            pl_chunk_pack(sent_to(coll, i), at, (char *)cell + place_of(call->rank, i, bytes), bytes);
+            pl_chunk_pack(sent_to(coll, i), at, (char *)cell + area_move_place_of(call->rank, i, bytes), bytes);
     pl_area_publish(call->area, -1);
     if (coll->recvbuf != MPI_IN_PLACE)
         pl_chunk_keep(call, sent_to(coll, call->rank), pl_coll_received(coll), at, bytes);
@@ -144,7 +144,7 @@ int pl_area_alltoall(struct pl_area_call *call, size_t at, size_t bytes)
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
             pl_chunk_pack(in_place ? received_from(coll, i) : sent_to(coll, i), at,
-                          (char *)cell + place_of(call->rank, i, bytes), bytes);
+                          (char *)cell + area_move_place_of(call->rank, i, bytes), bytes);
     pl_area_publish(call->area, -1);
     if (!in_place)
         pl_chunk_keep(call, sent_to(coll, call->rank), received_from(coll, call->rank), at, bytes);
@@ -152,7 +152,7 @@ int pl_area_alltoall(struct pl_area_call *call, size_t at, size_t bytes)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
-            pl_chunk_unpack(call, (const char *)pl_area_read(call->area, i, all) + place_of(i, call->rank, bytes),
+            pl_chunk_unpack(call, (const char *)pl_area_read(call->area, i, all) + area_move_place_of(i, call->rank, bytes),
                             bytes, received_from(coll, i), at);
     return rc;
 }

@@ -7,12 +7,12 @@ enum { TILE = 8 << 10 }; /* bytes that are combined at once: they stay in the ne
 /* --- data --------------------------------------------------------------------------------------------------------- */
 
 /* The vector that this rank brings to a reduction, from a byte on, and where its result goes. */
-static inline const char *input(const struct pl_area_call *call, size_t at)
+static inline const char *area_reduce_input(const struct pl_area_call *call, size_t at)
 {
     return pl_address(pl_coll_input(call->coll, 0).buf, (MPI_Aint)at);
 }
 
-static inline char *output(const struct pl_area_call *call, size_t at)
+static inline char *area_reduce_output(const struct pl_area_call *call, size_t at)
 {
     return pl_address(call->coll->recvbuf, (MPI_Aint)at);
 }
@@ -25,7 +25,7 @@ static inline size_t tile_of(const struct pl_area_call *call, size_t bytes)
 }
 
 /* to = operand op with; `to` may be `with`. */
-static inline void apply(const struct pl_area_call *call, const char *operand, const char *with, char *to,
+static inline void area_reduce_apply(const struct pl_area_call *call, const char *operand, const char *with, char *to,
                          size_t bytes)
 {
     const struct pl_type *type = call->coll->recvtype;
@@ -41,14 +41,14 @@ static inline void apply(const struct pl_area_call *call, const char *operand, c
 }
 
 /* to = next op own, where `next` may be NULL, and `own` be `to`; and a copy of it into `also` unless that is NULL. */
-static inline void combine(const struct pl_area_call *call, const char *own, const char *next, char *to, char *also,
+static inline void area_reduce_combine(const struct pl_area_call *call, const char *own, const char *next, char *to, char *also,
                            size_t bytes)
 {
     size_t tile = also ? tile_of(call, bytes) : bytes;
     for (size_t at = 0; at < bytes; at += tile) {
         size_t some = pl_least(tile, bytes - at);
         if (next)
-            apply(call, next + at, own + at, to + at, some);
+            area_reduce_apply(call, next + at, own + at, to + at, some);
         else if (to != own)
             pl_copy_bytes(to + at, own + at, some);
         if (also)
@@ -73,7 +73,7 @@ static inline void combine_all(const struct pl_area_call *call, size_t cell_byte
     for (size_t at = 0; at < bytes; at += tile) {
         const char *with = operand_of(call, 0, cell_bytes, from + at, own + at);
         for (int i = 1; i < call->size; i++, with = to + at)
-            apply(call, operand_of(call, i, cell_bytes, from + at, own + at), with, to + at,
+            area_reduce_apply(call, operand_of(call, i, cell_bytes, from + at, own + at), with, to + at,
                   pl_least(tile, bytes - at));
     }
 }
@@ -87,7 +87,7 @@ static int say_input(struct pl_area_call *call, size_t at, size_t bytes)
     int rc = pl_area_reserve(call->area, bytes, &cell);
     if (rc)
         return rc;
-    pl_copy_bytes(cell, input(call, at), bytes);
+    pl_copy_bytes(cell, area_reduce_input(call, at), bytes);
     pl_area_publish(call->area, -1);
     return pl_area_wait_all(call->area, bytes);
 }
@@ -96,12 +96,12 @@ int pl_area_allreduce(struct pl_area_call *call, size_t at, size_t bytes)
 {
     int rc = say_input(call, at, bytes);
     if (rc == MPI_SUCCESS)
-        combine_all(call, bytes, 0, input(call, at), output(call, at), bytes);
+        combine_all(call, bytes, 0, area_reduce_input(call, at), area_reduce_output(call, at), bytes);
     return rc;
 }
 
 /* Which part of a piece a rank combines: from where, and how much. */
-static size_t part_of(const struct pl_area_call *call, int rank, size_t bytes, size_t *from)
+static size_t area_reduce_part_of(const struct pl_area_call *call, int rank, size_t bytes, size_t *from)
 {
     size_t each = (size_t)call->coll->recvtype->size,
            share = (bytes / each + (size_t)call->size - 1) / (size_t)call->size * each;
@@ -112,26 +112,26 @@ static size_t part_of(const struct pl_area_call *call, int rank, size_t bytes, s
 /* Each combines a part of the piece, and says that together with the next piece; `bytes` is 0 after the last. */
 int pl_area_allreduce_in_parts(struct pl_area_call *call, size_t at, size_t bytes)
 {
-    size_t last = call->last, from, own = part_of(call, call->rank, last, &from),
-           longest = part_of(call, 0, last, &(size_t){ 0 });
+    size_t last = call->last, from, own = area_reduce_part_of(call, call->rank, last, &from),
+           longest = area_reduce_part_of(call, 0, last, &(size_t){ 0 });
     size_t all = bytes + longest;
-    char *result = output(call, at - last);
+    char *result = area_reduce_output(call, at - last);
     void *cell;
     int rc = pl_area_reserve(call->area, all, &cell);
     if (rc)
         return rc;
-    pl_copy_bytes(cell, input(call, at), bytes);
+    pl_copy_bytes(cell, area_reduce_input(call, at), bytes);
     pl_copy_bytes((char *)cell + bytes, result + from, own);
     pl_area_publish(call->area, -1);
     if ((rc = pl_area_wait_all(call->area, all)) != MPI_SUCCESS)
         return rc;
     for (int i = 0; last > 0 && i < call->size; i++) {
-        own = part_of(call, i, last, &from);
+        own = area_reduce_part_of(call, i, last, &from);
         if (i != call->rank)
             pl_copy_bytes(result + from, (const char *)pl_area_read(call->area, i, all) + bytes, own);
     }
-    own = part_of(call, call->rank, bytes, &from);
-    combine_all(call, all, from, input(call, at + from), output(call, at + from), own);
+    own = area_reduce_part_of(call, call->rank, bytes, &from);
+    combine_all(call, all, from, area_reduce_input(call, at + from), area_reduce_output(call, at + from), own);
     call->last = bytes;
     return rc;
 }
@@ -155,13 +155,13 @@ int pl_area_reduce_scatter(struct pl_area_call *call, size_t at, size_t bytes)
             own_bytes = some;
         }
         if (i != call->rank || in_place)
-            pl_copy_bytes((char *)cell + (size_t)i * bytes, input(call, begin + at), some);
+            pl_copy_bytes((char *)cell + (size_t)i * bytes, area_reduce_input(call, begin + at), some);
         begin += length;
     }
     pl_area_publish(call->area, -1);
     rc = pl_area_wait_all(call->area, all);
     if (rc == MPI_SUCCESS)
-        combine_all(call, all, bytes * (size_t)call->rank, input(call, own + at), output(call, at), own_bytes);
+        combine_all(call, all, bytes * (size_t)call->rank, area_reduce_input(call, own + at), area_reduce_output(call, at), own_bytes);
     return rc;
 }
 
@@ -175,7 +175,7 @@ int pl_area_reduce(struct pl_area_call *call, size_t at, size_t bytes)
     if (gives || pl_coll_in_place(call->coll)) {
         if ((rc = pl_area_reserve(call->area, bytes, &cell)) != MPI_SUCCESS)
             return rc;
-        pl_copy_bytes(cell, input(call, at), bytes);
+        pl_copy_bytes(cell, area_reduce_input(call, at), bytes);
     }
     if (gives) {
         pl_area_publish(call->area, call->root);
@@ -187,7 +187,7 @@ int pl_area_reduce(struct pl_area_call *call, size_t at, size_t bytes)
             rc = pl_area_wait(call->area, i, &written, &theirs);
     }
     if (rc == MPI_SUCCESS)
-        combine_all(call, bytes, 0, input(call, at), output(call, at), bytes);
+        combine_all(call, bytes, 0, area_reduce_input(call, at), area_reduce_output(call, at), bytes);
     return rc;
 }
 
@@ -199,7 +199,7 @@ int pl_area_chain(struct pl_area_call *call, size_t at, size_t bytes)
         from_rank = (rank > 0 ? rank : call->size) - 1, end = kind == PL_COLL_REDUCE ? call->root : call->size - 1;
     bool first = from_rank == end, last = rank == end;
     const void *before = NULL;
-    char *to = output(call, at);
+    char *to = area_reduce_output(call, at);
     size_t written = bytes;
     void *cell = NULL;
     int rc = last ? MPI_SUCCESS : pl_area_reserve(call->area, bytes, &cell);
@@ -208,9 +208,9 @@ int pl_area_chain(struct pl_area_call *call, size_t at, size_t bytes)
     if (rc)
         return rc;
     if (kind == PL_COLL_SCAN || (kind == PL_COLL_REDUCE && last))
-        combine(call, input(call, at), before, to, cell, written);
+        area_reduce_combine(call, area_reduce_input(call, at), before, to, cell, written);
     else if (!last)
-        combine(call, input(call, at), before, cell, NULL, written);
+        area_reduce_combine(call, area_reduce_input(call, at), before, cell, NULL, written);
     if (!last)
         pl_area_publish(call->area, to_rank);
     if (kind == PL_COLL_EXSCAN && !first)

@@ -14,7 +14,7 @@ static inline uint64_t bit_of(int rank)
 }
 
 /* Room for what this rank says; NULL if that is too much, which is noted. */
-static inline int put(struct pl_area_call *call, size_t bytes, void **cell)
+static inline int area_vary_put(struct pl_area_call *call, size_t bytes, void **cell)
 {
     bool fits = bytes <= PL_AREA_MAX;
     int rc = pl_area_reserve(call->area, fits ? bytes : 0, cell);
@@ -29,7 +29,7 @@ static inline int put(struct pl_area_call *call, size_t bytes, void **cell)
 /* --- one block ---------------------------------------------------------------------------------------------------- */
 
 /* What one rank says, into a block. */
-static inline int take(struct pl_area_call *call, int from, const void *data, size_t bytes, struct pl_block block)
+static inline int area_vary_take(struct pl_area_call *call, int from, const void *data, size_t bytes, struct pl_block block)
 {
     size_t room = pl_block_size(block);
     if (__builtin_expect(bytes > room, 0))
@@ -49,7 +49,7 @@ int pl_area_gatherv(struct pl_area_call *call, size_t at, size_t bytes)
     (void)at, (void)bytes;
     if (call->rank != call->root) {
         size_t all = pl_block_size(own);
-        if ((rc = put(call, all, &cell)) != MPI_SUCCESS)
+        if ((rc = area_vary_put(call, all, &cell)) != MPI_SUCCESS)
             return rc;
         if (cell)
             pl_chunk_pack(own, 0, cell, all);
@@ -65,7 +65,7 @@ int pl_area_gatherv(struct pl_area_call *call, size_t at, size_t bytes)
         if (written == PL_AREA_ELSEWHERE)
             call->elsewhere |= bit_of(i);
         else
-            rc = take(call, i, theirs, written, pl_recv_block(coll, i));
+            rc = area_vary_take(call, i, theirs, written, pl_recv_block(coll, i));
     }
     return rc;
 }
@@ -91,7 +91,7 @@ static inline size_t length_of(const struct pl_area_call *call, blocks_of *block
 static inline int put_each(struct pl_area_call *call, blocks_of *block)
 {
     void *cell = NULL;
-    int rc = put(call, length_of(call, block), &cell);
+    int rc = area_vary_put(call, length_of(call, block), &cell);
     if (rc || !cell)
         return rc;
     char *data = (char *)cell + head_of(call);
@@ -121,7 +121,7 @@ static inline int take_own(struct pl_area_call *call, int from, const void *cell
         return pl_area_fail_amount(from, written, head + end);
     struct pl_block block =
         call->coll->kind == PL_COLL_SCATTERV ? pl_coll_received(call->coll) : pl_recv_block(call->coll, from);
-    return take(call, from, (const char *)cell + head + begin, end - begin, block);
+    return area_vary_take(call, from, (const char *)cell + head + begin, end - begin, block);
 }
 
 int pl_area_scatterv(struct pl_area_call *call, size_t at, size_t bytes)
@@ -192,7 +192,7 @@ int __attribute__((cold)) pl_area_by_messages(const struct pl_area_call *call)
 /* --- all to all, in pieces ---------------------------------------------------------------------------------------- */
 
 /* How much of a block belongs to the piece of `bytes` bytes from `at` on. */
-static inline size_t part_of(struct pl_block block, size_t at, size_t bytes)
+static inline size_t area_vary_part_of(struct pl_block block, size_t at, size_t bytes)
 {
     size_t all = pl_block_size(block);
     return at < all ? pl_least(bytes, all - at) : 0;
@@ -203,7 +203,7 @@ int pl_area_allgatherv(struct pl_area_call *call, size_t at, size_t bytes)
     const struct pl_coll *coll = call->coll;
     bool in_place = pl_coll_in_place(coll);
     struct pl_block place = pl_recv_block(coll, call->rank), own = in_place ? place : pl_coll_sent(coll);
-    size_t mine = part_of(own, at, bytes);
+    size_t mine = area_vary_part_of(own, at, bytes);
     void *cell;
     int rc = pl_area_reserve(call->area, mine, &cell);
     if (rc)
@@ -216,7 +216,7 @@ int pl_area_allgatherv(struct pl_area_call *call, size_t at, size_t bytes)
     rc = pl_area_wait_all(call->area, PL_AREA_ANY);
     for (int i = 0; rc == MPI_SUCCESS && i < call->size; i++) {
         struct pl_block block = pl_recv_block(coll, i);
-        size_t written = call->area->slots[i].bytes, room = part_of(block, at, bytes);
+        size_t written = call->area->slots[i].bytes, room = area_vary_part_of(block, at, bytes);
         if (i == call->rank || written == 0)
             continue;
         if (written > room)

@@ -31,7 +31,7 @@ _Static_assert(2 * BEHIND < PL_AREA_RENEWAL, "renewed before it is as old as tha
 /* --- waiting ----------------------------------------------------------------------------------------------------- */
 
 /* Nobody can finish when one has gone; nor when `awaited` has left. Engine lock held. */
-static int failed(const struct pl_area *area, int awaited, int *rank)
+static int area_failed(const struct pl_area *area, int awaited, int *rank)
 {
     *rank = awaited;
     if (atomic_load(&area->comm->failed))
@@ -67,7 +67,7 @@ static int wait_longer(struct pl_area *area, int rank, const struct pl_awaited *
         }
         pl_engine_enter(engine);
         int events = pl_engine_progress(engine);
-        rc = failed(area, rank, &gone);
+        rc = area_failed(area, rank, &gone);
         pl_engine_leave(engine);
         if (rc && !pl_awaited_is_there(awaited)) {
             rc = atomic_load(&area->comm->failed)
@@ -86,7 +86,7 @@ static int wait_longer(struct pl_area *area, int rank, const struct pl_awaited *
     return rc;
 }
 
-static bool glance(const struct pl_awaited *awaited, int times, bool relaxed)
+static bool area_glance(const struct pl_awaited *awaited, int times, bool relaxed)
 {
     for (; times > 0; times--) {
         if (pl_awaited_is_there(awaited))
@@ -112,7 +112,7 @@ static bool is_missing_here(const struct pl_area *area, int rank, int end)
 static bool let_others_run(struct pl_area *area, const struct pl_awaited *awaited, int rank, int end)
 {
     for (int turn = 0; turn < TURNS; turn++) {
-        if (!is_missing_here(area, rank, end) && glance(awaited, GLANCES_ACROSS, true))
+        if (!is_missing_here(area, rank, end) && area_glance(awaited, GLANCES_ACROSS, true))
             return true;
         bool quick = pl_engine_yield(area->engine);
         if (pl_awaited_is_there(awaited))
@@ -124,10 +124,10 @@ static bool let_others_run(struct pl_area *area, const struct pl_awaited *awaite
 }
 
 /* For a rank's word, while those up to `end` may be missing as well. */
-static int await(struct pl_area *area, int rank, int end, const struct pl_awaited *awaited)
+static int area_await(struct pl_area *area, int rank, int end, const struct pl_awaited *awaited)
 {
     bool oversubscribed = area->engine->oversubscribed,
-         there = oversubscribed ? let_others_run(area, awaited, rank, end) : glance(awaited, GLANCES, false);
+         there = oversubscribed ? let_others_run(area, awaited, rank, end) : area_glance(awaited, GLANCES, false);
     int rc = there ? MPI_SUCCESS : wait_longer(area, rank, awaited);
     if (oversubscribed)
         atomic_store_explicit(&area->own->core, (uint32_t)sched_getcpu() + 1, memory_order_relaxed);
@@ -136,7 +136,7 @@ static int await(struct pl_area *area, int rank, int end, const struct pl_awaite
 
 int pl_area_await(struct pl_area *area, int rank, int end)
 {
-    return await(area, rank, end, &(struct pl_awaited){ &area->slots[rank].word, area->next + 1 });
+    return area_await(area, rank, end, &(struct pl_awaited){ &area->slots[rank].word, area->next + 1 });
 }
 
 /* --- waking ------------------------------------------------------------------------------------------------------- */
@@ -151,14 +151,14 @@ void __attribute__((cold)) pl_area_wake(struct pl_area *area, uint64_t asleep)
 }
 
 /* That a rank has completed so many operations. */
-static uint64_t wish_of(int rank, uint32_t operations)
+static uint64_t area_wish_of(int rank, uint32_t operations)
 {
     return (uint64_t)rank << 32 | operations;
 }
 
 static void wake_wanting(struct pl_area *area, uint64_t wanting)
 {
-    uint64_t wish = wish_of(area->rank, area->next), asleep = 0;
+    uint64_t wish = area_wish_of(area->rank, area->next), asleep = 0;
     for (int i = 0; i < area->size; i++)
         if (wanting >> i & 1 && atomic_load_explicit(&area->memory->wanted[i], memory_order_relaxed) == wish)
             asleep |= (uint64_t)1 << i;
@@ -175,9 +175,9 @@ static int wait_for_reader(struct pl_area *area, int rank, uint32_t number)
     int rc = MPI_SUCCESS;
     if (!pl_awaited_is_there(&awaited)) {
         uint64_t bit = (uint64_t)1 << area->rank;
-        atomic_store_explicit(&area->memory->wanted[area->rank], wish_of(rank, number + 1), memory_order_relaxed);
+        atomic_store_explicit(&area->memory->wanted[area->rank], area_wish_of(rank, number + 1), memory_order_relaxed);
         atomic_fetch_or_explicit(&area->memory->wanting, bit, memory_order_seq_cst);
-        rc = await(area, rank, rank + 1, &awaited);
+        rc = area_await(area, rank, rank + 1, &awaited);
         atomic_fetch_and_explicit(&area->memory->wanting, ~bit, memory_order_relaxed);
     }
     area->completed[rank] = atomic_load_explicit(awaited.word, memory_order_acquire);
@@ -218,7 +218,7 @@ static void forget_read(struct pl_area *area)
 }
 
 /* Would the bytes until `head` leave alone what is still read? */
-static bool is_free(const struct pl_area *area, int ring, uint64_t head)
+static bool area_is_free(const struct pl_area *area, int ring, uint64_t head)
 {
     size_t whole = ring ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING;
     return area->oldest == area->newest ||
@@ -237,12 +237,12 @@ int pl_area_take_space(struct pl_area *area, size_t bytes, uint32_t *place)
     struct pl_area_written now = { area->next, { area->head[0], area->head[1] } };
     forget_read(area);
     bool together = within > 0 && area->newest - area->oldest <= 1;
-    if (within + room > whole || (together && is_free(area, ring, area->head[ring] + whole - within + room))) {
+    if (within + room > whole || (together && area_is_free(area, ring, area->head[ring] + whole - within + room))) {
         area->head[ring] += whole - within;
         within = 0;
     }
     area->head[ring] += room;
-    for (; !is_free(area, ring, area->head[ring]); area->oldest++) {
+    for (; !area_is_free(area, ring, area->head[ring]); area->oldest++) {
         uint32_t number = area->written[area->oldest % PL_AREA_SETS].number;
         int rc = pl_area_await_reader(area, number, number);
         if (rc)
@@ -254,7 +254,7 @@ int pl_area_take_space(struct pl_area *area, size_t bytes, uint32_t *place)
 }
 
 /* Whoever has said nothing for two thousand million operations must not seem to have said it just now. */
-static void renew(struct pl_area *area)
+static void area_renew(struct pl_area *area)
 {
     uint32_t old = area->next - BEHIND;
     if ((int32_t)(area->seen - old) < 0)
@@ -277,7 +277,7 @@ void __attribute__((cold)) pl_area_end_slow(struct pl_area *area, uint64_t wanti
     if (wanting)
         wake_wanting(area, wanting);
     if (area->next % PL_AREA_RENEWAL == 0)
-        renew(area);
+        area_renew(area);
 }
 
 /* Others' memory is not believed: no more than a cell is read. */

@@ -18,7 +18,7 @@ struct load {
     MPI_Aint *places;       /* [nodes] and where */
 };
 
-static bool make(struct pl_hierarchy_call *call, struct load *load)
+static bool hierarchy_alltoall_make(struct pl_hierarchy_call *call, struct load *load)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     size_t bytes = load->here * load->all * load->each, count = (size_t)hierarchy->run_count;
@@ -58,7 +58,7 @@ static void sort_by_ranks(const struct load *load)
             pl_copy_bytes(load->sorted + (k * load->all + i) * load->each, from, load->each);
 }
 
-static void exchange(struct pl_hierarchy_call *call, const struct load *load)
+static void hierarchy_alltoall_exchange(struct pl_hierarchy_call *call, const struct load *load)
 {
     const struct pl_type *byte = PL_TYPE_BYTE;
     sort_by_nodes(call->hierarchy, load);
@@ -87,7 +87,7 @@ void pl_hierarchy_alltoall(struct pl_hierarchy_call *call)
         here ? (size_t)here->size : 1, (size_t)all, pl_block_size(pl_coll_received(coll)), NULL, NULL, NULL, NULL
     };
     MPI_Count bytes = all * (MPI_Count)load.each;
-    if (leads && !make(call, &load))
+    if (leads && !hierarchy_alltoall_make(call, &load))
         return;
     if (!here)
         pl_type_copy(in.buf, in.count, in.type, load.blocks, bytes, PL_TYPE_BYTE);
@@ -100,7 +100,7 @@ void pl_hierarchy_alltoall(struct pl_hierarchy_call *call)
                                     .recvcount = bytes,
                                     .recvtype = PL_TYPE_BYTE });
     if (leads)
-        exchange(call, &load);
+        hierarchy_alltoall_exchange(call, &load);
     pl_hierarchy_step(call, here,
                   (struct pl_coll){ .kind = PL_COLL_SCATTER,
                                     .sendbuf = load.sorted,

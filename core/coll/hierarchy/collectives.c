@@ -36,7 +36,7 @@ int pl_hierarchy_rank_here(const struct pl_hierarchy_call *call, int rank)
     return pl_group_find(here->group, pl_group_proc(comm->group, rank));
 }
 
-static void barrier(struct pl_hierarchy_call *call)
+static void hierarchy_coll_barrier(struct pl_hierarchy_call *call)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     struct pl_block nothing = pl_block_bytes(NULL, 0);
@@ -46,7 +46,7 @@ static void barrier(struct pl_hierarchy_call *call)
     pl_hierarchy_distribute(call, nothing, 0);
 }
 
-static void bcast(struct pl_hierarchy_call *call)
+static void hierarchy_coll_bcast(struct pl_hierarchy_call *call)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     struct pl_coll among = *call->coll;
@@ -86,7 +86,7 @@ static void share_blocks(struct pl_hierarchy_call *call)
     free(counts);
 }
 
-static void allgather(struct pl_hierarchy_call *call)
+static void hierarchy_coll_allgather(struct pl_hierarchy_call *call)
 {
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     const struct pl_coll *coll = call->coll;
@@ -120,9 +120,9 @@ static const struct way {
     size_t bytes;
     bool in_rows; /* only where the ranks of each node follow each other */
 } ways[PL_COLL_KINDS] = {
-    [PL_COLL_BARRIER] = { barrier, 0, false },
-    [PL_COLL_BCAST] = { bcast, 2 * M, false },
-    [PL_COLL_ALLGATHER] = { allgather, 16 * M, true },
+    [PL_COLL_BARRIER] = { hierarchy_coll_barrier, 0, false },
+    [PL_COLL_BCAST] = { hierarchy_coll_bcast, 2 * M, false },
+    [PL_COLL_ALLGATHER] = { hierarchy_coll_allgather, 16 * M, true },
     [PL_COLL_ALLTOALL] = { pl_hierarchy_alltoall, M / 8, true },
     [PL_COLL_REDUCE] = { pl_hierarchy_reduce, 4 * M, false },
     [PL_COLL_ALLREDUCE] = { pl_hierarchy_allreduce, 4 * M, false },

@@ -123,7 +123,7 @@ static int make_leaders(struct pl_comm *comm, const struct map *map, struct pl_h
     return rc;
 }
 
-static void let_go(struct pl_hierarchy *hierarchy)
+static void hierarchy_let_go(struct pl_hierarchy *hierarchy)
 {
     if (!hierarchy)
         return;
@@ -157,11 +157,11 @@ static struct pl_hierarchy *make_hierarchy(struct pl_comm *comm, const struct ma
             hierarchy->runs[kept++] = (struct pl_hierarchy_run){ i, i == map->size ? map->count : map->node[i] };
     if (make_here(comm, map, hierarchy) == MPI_SUCCESS && make_leaders(comm, map, hierarchy) == MPI_SUCCESS)
         return hierarchy;
-    let_go(hierarchy);
+    hierarchy_let_go(hierarchy);
     return NULL;
 }
 
-static int make(struct pl_comm *comm, struct pl_hierarchy **made)
+static int hierarchy_make(struct pl_comm *comm, struct pl_hierarchy **made)
 {
     size_t size = (size_t)comm->size;
     struct word *words = pl_malloc(size * (sizeof *words + 2 * sizeof(int)));
@@ -184,7 +184,7 @@ static int make(struct pl_comm *comm, struct pl_hierarchy **made)
     if (rc == MPI_SUCCESS && all)
         *made = hierarchy;
     else
-        let_go(hierarchy);
+        hierarchy_let_go(hierarchy);
     if (*made && comm->rank == 0)
         pl_log("coll", 2, "%s: %d ranks on %d nodes", pl_comm_label(comm), comm->size, map.count);
     free(words);
@@ -204,7 +204,7 @@ int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy *
     if (early)
         return MPI_SUCCESS;
     comm->no_hierarchy = true; /* the collectives that find them go by messages */
-    int rc = make(comm, &comm->hierarchy);
+    int rc = hierarchy_make(comm, &comm->hierarchy);
     *hierarchy = comm->hierarchy;
     return rc;
 }
@@ -224,7 +224,7 @@ int pl_hierarchy_node_of(const struct pl_hierarchy *hierarchy, int rank)
 
 void pl_hierarchy_release(struct pl_comm *comm)
 {
-    let_go(comm->hierarchy);
+    hierarchy_let_go(comm->hierarchy);
     comm->hierarchy = NULL;
     comm->no_hierarchy = true;
 }

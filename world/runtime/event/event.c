@@ -45,7 +45,7 @@ void pl_event_forget(struct plenum_runtime *rt, const struct plenum_job *job)
 }
 
 /* A text from outside on one line: ends inside `size`, and nothing in it moves the cursor. */
-static void tidy(char *text, size_t size)
+static void event_tidy(char *text, size_t size)
 {
     size_t i = 0;
     for (; i + 1 < size && text[i]; i++)
@@ -64,8 +64,8 @@ struct pl_event *pl_event_of_object(struct plenum_job *job, enum plenum_event_ki
     char *text = (char *)event->public.text;
     memcpy(text, message, length + 1);
     memcpy(text + length + 1, object, more);
-    tidy(text, length + 1);
-    tidy(text + length + 1, more);
+    event_tidy(text, length + 1);
+    event_tidy(text + length + 1, more);
     event->public.code = code;
     event->public.length = length;
     event->public.text = length > 0 ? text : NULL;

@@ -7,7 +7,7 @@
 #include "api/plenum.h"
 
 /* Bytes of the UTF-8 sequence that the text begins with; 0: it is none. */
-static size_t sequence(const unsigned char *text, size_t length)
+static size_t event_json_sequence(const unsigned char *text, size_t length)
 {
     unsigned lead = text[0], low = 0x80, high = 0xbf;
     size_t bytes = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
@@ -22,11 +22,11 @@ static size_t sequence(const unsigned char *text, size_t length)
 }
 
 /* JSON holds Unicode only: each byte that is not part of UTF-8 becomes the replacement character, U+FFFD. */
-static json_t *replaced(const char *text, size_t length)
+static json_t *event_json_replaced(const char *text, size_t length)
 {
     char *valid = malloc(length * 3 + 1), *to = valid;
     for (size_t at = 0, bytes; valid && at < length; at += bytes ? bytes : 1) {
-        bytes = sequence((const unsigned char *)text + at, length - at);
+        bytes = event_json_sequence((const unsigned char *)text + at, length - at);
         to = bytes ? mempcpy(to, text + at, bytes) : mempcpy(to, "\xef\xbf\xbd", 3);
     }
     json_t *value = valid ? json_stringn(valid, (size_t)(to - valid)) : NULL;
@@ -37,7 +37,7 @@ static json_t *replaced(const char *text, size_t length)
 static json_t *text_value(const char *text, size_t length)
 {
     json_t *value = json_stringn(text, length);
-    return value ? value : replaced(text, length);
+    return value ? value : event_json_replaced(text, length);
 }
 
 static const char *kind_name(enum plenum_event_kind kind)

@@ -5,7 +5,7 @@
 
 #include "world/runtime/event/lines.h"
 
-static bool hold(struct pl_lines *lines, const char *fresh, size_t length)
+static bool lines_hold(struct pl_lines *lines, const char *fresh, size_t length)
 {
     size_t need = lines->length + length;
     if (need > PL_LINE_MAX)
@@ -31,7 +31,7 @@ void pl_lines_feed(struct pl_lines *lines, const char *fresh, size_t length, pl_
         emit(arg, lines->held, lines->length, fresh, whole, false);
         lines->length = 0;
     }
-    if (length > whole && !hold(lines, fresh + whole, length - whole)) {
+    if (length > whole && !lines_hold(lines, fresh + whole, length - whole)) {
         emit(arg, lines->held, lines->length, fresh + whole, length - whole, true);
         lines->length = 0;
     }

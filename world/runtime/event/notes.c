@@ -22,7 +22,7 @@ static void tell_error(struct plenum_job *job, struct pl_job_note *note)
                                                         note->message));
 }
 
-static void take(struct plenum_runtime *rt, struct pl_job_note *note)
+static void notes_take(struct plenum_runtime *rt, struct pl_job_note *note)
 {
     PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive) {
         if (job->cookie != note->cookie)
@@ -46,7 +46,7 @@ static void notes_ready(struct pl_source *source)
     struct pl_job_note note[NOTES];
     ssize_t bytes = read(rt->notes[0], note, sizeof(note));
     for (size_t i = 0; bytes > 0 && (i + 1) * sizeof(*note) <= (size_t)bytes && note[i].magic == PL_NOTE_MAGIC; i++)
-        take(rt, &note[i]);
+        notes_take(rt, &note[i]);
 }
 
 static void open_pipe(struct plenum_runtime *rt)

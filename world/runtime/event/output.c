@@ -12,7 +12,7 @@
 /* More than any pipe holds: after so many reads, what comes is from a writer that goes on. */
 enum { DRAIN_MAX = 64 };
 
-static void emit(void *arg, const char *held, size_t held_length, const char *fresh, size_t length, bool partial)
+static void output_emit(void *arg, const char *held, size_t held_length, const char *fresh, size_t length, bool partial)
 {
     struct pl_output *stream = arg;
     struct pl_event *event = pl_event_new(stream->job, PLENUM_EVENT_OUTPUT, stream->rank, held_length + length);
@@ -34,7 +34,7 @@ static bool stream_read(struct pl_output *stream)
     struct plenum_runtime *rt = stream->job->runtime;
     ssize_t got = read(stream->fd, rt->scratch, PL_SCRATCH);
     if (got > 0) {
-        pl_lines_feed(&stream->lines, rt->scratch, (size_t)got, emit, stream);
+        pl_lines_feed(&stream->lines, rt->scratch, (size_t)got, output_emit, stream);
         return true;
     }
     if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -61,7 +61,7 @@ void pl_output_close(struct pl_output *stream)
     pl_runtime_unwatch(stream->job->runtime, stream->fd);
     close(stream->fd);
     stream->fd = -1;
-    pl_lines_end(&stream->lines, emit, stream);
+    pl_lines_end(&stream->lines, output_emit, stream);
 }
 
 int pl_output_open(struct pl_output *stream, struct plenum_job *job, int rank, int number, int *write_end)

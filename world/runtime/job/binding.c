@@ -35,7 +35,7 @@ static bool read_topology(const char *sys, int cpu, const char *name, cpu_set_t 
     return read_list(file, cpus) && CPU_ISSET((size_t)cpu, cpus);
 }
 
-static bool read_node(const char *sys, int cpu, cpu_set_t *cpus)
+static bool binding_read_node(const char *sys, int cpu, cpu_set_t *cpus)
 {
     char file[256];
     for (int node = 0; node < NODES_MAX; node++) {
@@ -47,13 +47,13 @@ static bool read_node(const char *sys, int cpu, cpu_set_t *cpus)
 }
 
 /* The processors, allowed or not, that form one place with `cpu`. */
-static void place_of(const char *sys, int cpu, enum plenum_bind bind, cpu_set_t *place)
+static void binding_place_of(const char *sys, int cpu, enum plenum_bind bind, cpu_set_t *place)
 {
     bool known = false, all = false;
     switch (bind) {
     case PLENUM_BIND_CORE: known = read_topology(sys, cpu, "thread_siblings_list", place); break;
     case PLENUM_BIND_SOCKET: known = read_topology(sys, cpu, "core_siblings_list", place), all = true; break;
-    case PLENUM_BIND_NUMA: known = read_node(sys, cpu, place), all = true; break;
+    case PLENUM_BIND_NUMA: known = binding_read_node(sys, cpu, place), all = true; break;
     default: break;
     }
     if (known)
@@ -64,7 +64,7 @@ static void place_of(const char *sys, int cpu, enum plenum_bind bind, cpu_set_t 
     CPU_SET((size_t)cpu, place);
 }
 
-static bool collect(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, struct pl_places *places)
+static bool binding_collect(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, struct pl_places *places)
 {
     cpu_set_t left = *allowed;
     *places = (struct pl_places){ calloc((size_t)CPU_COUNT(allowed) + 1, sizeof(cpu_set_t)), 0 };
@@ -74,14 +74,14 @@ static bool collect(const char *sys, const cpu_set_t *allowed, enum plenum_bind 
         if (!CPU_ISSET((size_t)cpu, &left))
             continue;
         cpu_set_t *place = &places->cpus[places->count++];
-        place_of(sys, cpu, bind, place);
+        binding_place_of(sys, cpu, bind, place);
         CPU_AND(place, place, &left);
         CPU_XOR(&left, &left, place);
     }
     return true;
 }
 
-static bool overlap(const cpu_set_t *a, const cpu_set_t *b)
+static bool binding_overlap(const cpu_set_t *a, const cpu_set_t *b)
 {
     cpu_set_t both;
     CPU_AND(&both, a, b);
@@ -97,7 +97,7 @@ static void take_turns(const struct pl_places *groups, struct pl_places *places,
         int before = taken;
         for (int g = 0; g < groups->count; g++)
             for (int i = 0; i < total; i++)
-                if (overlap(&from[i], &groups->cpus[g])) {
+                if (binding_overlap(&from[i], &groups->cpus[g])) {
                     places->cpus[taken++] = from[i];
                     CPU_ZERO(&from[i]);
                     break;
@@ -111,12 +111,12 @@ bool pl_places_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind 
                     struct pl_places *places)
 {
     struct pl_places groups;
-    if (!collect(sys, allowed, bind, places))
+    if (!binding_collect(sys, allowed, bind, places))
         return false;
     if (map == PLENUM_MAP_SLOT)
         return true;
     cpu_set_t *from = calloc((size_t)places->count + 1, sizeof(*from));
-    bool good = from && collect(sys, allowed, map == PLENUM_MAP_NUMA ? PLENUM_BIND_NUMA : PLENUM_BIND_SOCKET, &groups);
+    bool good = from && binding_collect(sys, allowed, map == PLENUM_MAP_NUMA ? PLENUM_BIND_NUMA : PLENUM_BIND_SOCKET, &groups);
     if (good) {
         take_turns(&groups, places, from);
         pl_places_fini(&groups);

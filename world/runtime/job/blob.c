@@ -11,7 +11,7 @@
 #include "world/runtime/job/blob.h"
 #include "world/runtime/error.h"
 
-static bool reserve(struct pl_blob *b, size_t bytes)
+static bool blob_reserve(struct pl_blob *b, size_t bytes)
 {
     if (b->failed || bytes > UINT32_MAX - b->used) {
         b->failed = true;
@@ -30,10 +30,10 @@ static bool reserve(struct pl_blob *b, size_t bytes)
     return true;
 }
 
-static uint32_t add(struct pl_blob *b, const void *from, size_t bytes, size_t align)
+static uint32_t blob_add(struct pl_blob *b, const void *from, size_t bytes, size_t align)
 {
     size_t gap = (align - b->used % align) % align;
-    if (!reserve(b, gap + bytes))
+    if (!blob_reserve(b, gap + bytes))
         return 0;
     memset(b->data + b->used, 0, gap);
     unsigned char *at = b->data + b->used + gap;
@@ -47,12 +47,12 @@ static uint32_t add(struct pl_blob *b, const void *from, size_t bytes, size_t al
 
 uint32_t pl_blob_add(struct pl_blob *b, const void *from, size_t bytes)
 {
-    return add(b, from, bytes, bytes >= 64 ? 64 : 8);
+    return blob_add(b, from, bytes, bytes >= 64 ? 64 : 8);
 }
 
 uint32_t pl_blob_text(struct pl_blob *b, const char *text)
 {
-    return add(b, text, strlen(text) + 1, 1);
+    return blob_add(b, text, strlen(text) + 1, 1);
 }
 
 void *pl_blob_at(struct pl_blob *b, uint32_t offset)
@@ -75,7 +75,7 @@ static bool write_all(int fd, const unsigned char *data, size_t bytes)
 }
 
 /* A write beyond the limit would bring SIGXFSZ, which ends a host. */
-static bool too_large(size_t bytes)
+static bool blob_too_large(size_t bytes)
 {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
@@ -87,7 +87,7 @@ int pl_blob_file(const struct pl_blob *b, const char *name, int *error)
         *error = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
         return -1;
     }
-    if (too_large(b->used + b->tail)) {
+    if (blob_too_large(b->used + b->tail)) {
         *error = pl_rt_fail(PLENUM_ERR_LIMIT,
                             "the job needs a memory file of %zu bytes, more than the limit allows (ulimit -f)",
                             b->used + b->tail);

@@ -17,7 +17,7 @@
 
 enum { JOB_FD = 99 }; /* out of the way of scripts that use 3 to 9 */
 
-static int no_memory(void)
+static int compose_no_memory(void)
 {
     return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the environment of the job");
 }
@@ -48,19 +48,19 @@ static void drop_identity(struct pl_vars *vars)
 static int program_environment(const struct plenum_job *job, const struct pl_program *program, struct pl_vars *vars)
 {
     if (!job->env_clear && !pl_vars_import(vars, environ))
-        return no_memory();
+        return compose_no_memory();
     drop_identity(vars);
     /* UCX would otherwise catch SIGSEGV and its like, and a crash would look like an exit */
     if (!pl_vars_has(vars, "UCX_ERROR_SIGNALS") && !pl_vars_set(vars, "UCX_ERROR_SIGNALS", ""))
-        return no_memory();
+        return compose_no_memory();
     /* It would replace mmap() to see memory go that is registered with a network adapter, and try that out with a
      * segment of System V, which stays when a process is killed just then */
     if (access("/sys/class/infiniband", F_OK) != 0 && !pl_vars_has(vars, "UCX_MEM_MMAP_HOOK_MODE") &&
         !pl_vars_set(vars, "UCX_MEM_MMAP_HOOK_MODE", "none"))
-        return no_memory();
+        return compose_no_memory();
     if (!pl_vars_apply(vars, &job->env) || !pl_vars_apply(vars, &program->env) ||
         !pl_vars_format(vars, "PLENUM_SIZE", "%d", job->size))
-        return no_memory();
+        return compose_no_memory();
     return PLENUM_OK;
 }
 
@@ -68,7 +68,7 @@ static int rank_environment(const struct plenum_job *job, int rank, uint32_t job
 {
     if (!pl_vars_format(vars, PL_JOB_ENV, "%" PRIu32 ":%016" PRIx64 ":%d", job_fd, job->cookie, rank) ||
         !pl_vars_format(vars, "PLENUM_RANK", "%d", rank))
-        return no_memory();
+        return compose_no_memory();
     return job->registered ? pl_pmix_environment(job, rank, vars) : PLENUM_OK;
 }
 
@@ -119,11 +119,11 @@ static int find_places(const struct plenum_job *job, struct pl_places *places)
     if (bind == PLENUM_BIND_NONE || sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
         return PLENUM_OK;
     if (!pl_places_find("/sys", &allowed, bind, (enum plenum_map)job->option[PLENUM_JOB_MAP], places))
-        return no_memory();
+        return compose_no_memory();
     return PLENUM_OK;
 }
 
-static const cpu_set_t *place_of(const struct plenum_job *job, const struct pl_places *places, int rank)
+static const cpu_set_t *compose_place_of(const struct plenum_job *job, const struct pl_places *places, int rank)
 {
     int first = job->phase == PL_JOB_DESCRIBED ? job->runtime->bound : job->first_place;
     return &places->cpus[(first % places->count + rank) % places->count];
@@ -161,7 +161,7 @@ static int add_rank(struct pl_blob *b, const struct plenum_job *job, const struc
 
 /* What a program becomes where it is found: its environment, its directory and its file, which the caller frees also
  * after an error. */
-static int resolve(const struct plenum_job *job, const struct pl_program *program, struct pl_vars *env, char **wdir,
+static int compose_resolve(const struct plenum_job *job, const struct pl_program *program, struct pl_vars *env, char **wdir,
                    char **file)
 {
     int err = program_environment(job, program, env);
@@ -172,17 +172,17 @@ static int resolve(const struct plenum_job *job, const struct pl_program *progra
     return err;
 }
 
-static int add_program(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
+static int compose_add_program(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
                        const struct pl_program *program)
 {
     struct pl_vars env = { 0 };
     struct pl_plan_rank like = { 0 };
     char *wdir = NULL, *file = NULL;
-    int err = resolve(job, program, &env, &wdir, &file);
+    int err = compose_resolve(job, program, &env, &wdir, &file);
     if (err)
         goto free_all;
     if (program->wdir && !pl_vars_set(&env, "PWD", wdir))
-        err = no_memory();
+        err = compose_no_memory();
     like.path = pl_blob_text(b, file);
     like.wdir = pl_blob_text(b, wdir);
     like.argv = add_argv(b, program->argv, &like.argc);
@@ -200,7 +200,7 @@ static bool program_is_native(const struct plenum_job *job, const struct pl_prog
 {
     struct pl_vars env = { 0 };
     char *wdir = NULL, *file = NULL;
-    bool native = resolve(job, program, &env, &wdir, &file) == PLENUM_OK && !pl_vars_get(&env, "LD_PRELOAD") &&
+    bool native = compose_resolve(job, program, &env, &wdir, &file) == PLENUM_OK && !pl_vars_get(&env, "LD_PRELOAD") &&
                   pl_native_program(file, pl_vars_get(&env, "LD_LIBRARY_PATH"));
     free(file);
     free(wdir);
@@ -231,7 +231,7 @@ static int bind_ranks(struct pl_blob *b, const struct plenum_job *job, const str
     uint32_t all = err ? 0 : add_places(b, &places);
     struct pl_plan_rank *rank = pl_blob_at(b, head->ranks);
     for (int r = 0; rank && all && r < job->size; r++)
-        rank[r].cpus = all + (uint32_t)((place_of(job, &places, r) - places.cpus) * (ptrdiff_t)sizeof(cpu_set_t));
+        rank[r].cpus = all + (uint32_t)((compose_place_of(job, &places, r) - places.cpus) * (ptrdiff_t)sizeof(cpu_set_t));
     pl_places_fini(&places);
     return err;
 }
@@ -246,11 +246,11 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
     pl_blob_add(b, NULL, sizeof(head));
     head.ranks = pl_blob_add(b, NULL, (size_t)job->size * sizeof(struct pl_plan_rank));
     for (int i = 0; !err && i < job->program_count; i++)
-        err = add_program(b, job, &head, &job->programs[i]);
+        err = compose_add_program(b, job, &head, &job->programs[i]);
     if (!err)
         err = bind_ranks(b, job, &head);
     if (!err && b->failed)
-        err = no_memory();
+        err = compose_no_memory();
     if (!err)
         memcpy(b->data, &head, sizeof(head));
     return err;
@@ -264,7 +264,7 @@ int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t s
         text[0] = '\0';
     pthread_mutex_lock(&job->runtime->lock);
     if (rank >= 0 && rank < job->size && find_places(job, &places) == PLENUM_OK && places.count > 0) {
-        length = pl_places_text(place_of(job, &places, rank), text, size);
+        length = pl_places_text(compose_place_of(job, &places, rank), text, size);
         pl_places_fini(&places);
     }
     pthread_mutex_unlock(&job->runtime->lock);

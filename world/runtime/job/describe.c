@@ -17,13 +17,13 @@ enum { RANKS_MAX = 65536, GRACE_DEFAULT = 2000 };
 
 static _Atomic uint64_t last_id;
 
-static int no_memory(void)
+static int describe_no_memory(void)
 {
     return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
 }
 
 /* Takes the lock if the job may still be described. */
-static int begin(struct plenum_job *job)
+static int describe_begin(struct plenum_job *job)
 {
     if (!job)
         return pl_rt_fail_null("job");
@@ -34,14 +34,14 @@ static int begin(struct plenum_job *job)
     return pl_rt_fail(PLENUM_ERR_STATE, "the job was launched already and cannot be changed");
 }
 
-static int end(struct plenum_job *job, int err)
+static int describe_end(struct plenum_job *job, int err)
 {
     pthread_mutex_unlock(&job->runtime->lock);
     return err;
 }
 
 /* Makes room for one more element and clears it. */
-static void *grow(void *array, int count, size_t each)
+static void *describe_grow(void *array, int count, size_t each)
 {
     char *grown = realloc(array, ((size_t)count + 1) * each);
     if (grown)
@@ -57,7 +57,7 @@ int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
         return pl_rt_fail_null(rt ? "place for a job" : "runtime");
     struct plenum_job *job = calloc(1, sizeof(*job));
     if (!job)
-        return no_memory();
+        return describe_no_memory();
     job->runtime = rt;
     job->id = atomic_fetch_add(&last_id, 1) + 1;
     job->handle = true;
@@ -189,7 +189,7 @@ static bool copy_argv(struct pl_program *program, const char *const argv[])
     return true;
 }
 
-static int add_program(struct plenum_job *job, int ranks, const char *const argv[], int *number)
+static int describe_add_program(struct plenum_job *job, int ranks, const char *const argv[], int *number)
 {
     if (ranks < 1 || ranks > RANKS_MAX - job->size)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT,
@@ -197,14 +197,14 @@ static int add_program(struct plenum_job *job, int ranks, const char *const argv
                           job->size);
     if (!argv || !argv[0] || !argv[0][0])
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "there is no program to run");
-    struct pl_program *grown = grow(job->programs, job->program_count, sizeof(*grown));
+    struct pl_program *grown = describe_grow(job->programs, job->program_count, sizeof(*grown));
     if (!grown)
-        return no_memory();
+        return describe_no_memory();
     job->programs = grown;
     struct pl_program *program = &grown[job->program_count];
     if (!copy_argv(program, argv)) {
         program_fini(program);
-        return no_memory();
+        return describe_no_memory();
     }
     program->first = job->size;
     program->ranks = ranks;
@@ -217,8 +217,8 @@ static int add_program(struct plenum_job *job, int ranks, const char *const argv
 
 int plenum_job_add_program(struct plenum_job *job, int ranks, const char *const argv[], int *program)
 {
-    int err = begin(job);
-    return err ? err : end(job, add_program(job, ranks, argv, program));
+    int err = describe_begin(job);
+    return err ? err : describe_end(job, describe_add_program(job, ranks, argv, program));
 }
 
 static int check_program(const struct plenum_job *job, int program)
@@ -232,30 +232,30 @@ int plenum_job_env(struct plenum_job *job, int program, const char *name, const 
 {
     if (!name || !name[0] || strchr(name, '='))
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\" cannot be the name of a variable", name ? name : "");
-    int err = begin(job);
+    int err = describe_begin(job);
     if (err)
         return err;
     if (program != PLENUM_ALL)
         err = check_program(job, program);
     if (!err && !pl_vars_set(program == PLENUM_ALL ? &job->env : &job->programs[program].env, name, value))
-        err = no_memory();
-    return end(job, err);
+        err = describe_no_memory();
+    return describe_end(job, err);
 }
 
 int plenum_job_env_clear(struct plenum_job *job)
 {
-    int err = begin(job);
+    int err = describe_begin(job);
     if (err)
         return err;
     job->env_clear = true;
-    return end(job, PLENUM_OK);
+    return describe_end(job, PLENUM_OK);
 }
 
 /* Sets the text at `offset` in struct pl_program, for one or all. */
 static int set_text(struct plenum_job *job, int program, size_t offset, const char *text)
 {
     int first = program, last = program;
-    int err = text ? begin(job) : pl_rt_fail_null("directory");
+    int err = text ? describe_begin(job) : pl_rt_fail_null("directory");
     if (err)
         return err;
     if (program == PLENUM_ALL)
@@ -269,10 +269,10 @@ static int set_text(struct plenum_job *job, int program, size_t offset, const ch
             free(*at);
             *at = own;
         } else {
-            err = no_memory();
+            err = describe_no_memory();
         }
     }
-    return end(job, err);
+    return describe_end(job, err);
 }
 
 int plenum_job_wdir(struct plenum_job *job, int program, const char *directory)
@@ -289,9 +289,9 @@ int plenum_job_path(struct plenum_job *job, int program, const char *path)
 
 static int add_pset(struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
 {
-    struct pl_pset *grown = grow(job->psets, job->pset_count, sizeof(*grown));
+    struct pl_pset *grown = describe_grow(job->psets, job->pset_count, sizeof(*grown));
     if (!grown)
-        return no_memory();
+        return describe_no_memory();
     job->psets = grown;
     struct pl_pset *pset = &grown[job->pset_count];
     pset->name = strdup(name);
@@ -299,7 +299,7 @@ static int add_pset(struct plenum_job *job, const char *name, const int (*ranges
     if (!pset->name || !pset->ranges) {
         free(pset->name);
         free(pset->ranges);
-        return no_memory();
+        return describe_no_memory();
     }
     for (int i = 0; i < count; i++) {
         pset->ranges[2 * i] = (uint32_t)ranges[i][0];
@@ -321,24 +321,24 @@ int plenum_job_pset(struct plenum_job *job, const char *name, const int (*ranges
         if (ranges[i][0] < 0 || ranges[i][1] < ranges[i][0])
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\": %d-%d is no range of ranks", name, ranges[i][0],
                               ranges[i][1]);
-    err = begin(job);
+    err = describe_begin(job);
     if (err)
         return err;
     for (int i = 0; !err && i < job->pset_count; i++)
         if (pl_pset_name_same(job->psets[i].name, name))
             err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "process set \"%s\" is there twice", name);
-    return end(job, err ? err : add_pset(job, name, ranges, count));
+    return describe_end(job, err ? err : add_pset(job, name, ranges, count));
 }
 
 /* Takes descriptor and file, also when it fails. */
 static int add_redirect(struct plenum_job *job, struct pl_redirect redirect)
 {
-    struct pl_redirect *grown = grow(job->redirects, job->redirect_count, sizeof(*grown));
+    struct pl_redirect *grown = describe_grow(job->redirects, job->redirect_count, sizeof(*grown));
     if (!grown) {
         if (redirect.fd >= 0)
             close(redirect.fd);
         free(redirect.file);
-        return no_memory();
+        return describe_no_memory();
     }
     job->redirects = grown;
     grown[job->redirect_count++] = redirect;
@@ -356,13 +356,13 @@ int plenum_job_redirect(struct plenum_job *job, int rank, int stream, int fd)
 {
     int err = check_stream(rank, stream);
     if (!err)
-        err = begin(job);
+        err = describe_begin(job);
     if (err)
         return err;
     int own = fd < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (own < 0)
-        return end(job, pl_rt_fail_errno("cannot duplicate descriptor %d", fd));
-    return end(job, add_redirect(job, (struct pl_redirect){ rank, stream, own, NULL }));
+        return describe_end(job, pl_rt_fail_errno("cannot duplicate descriptor %d", fd));
+    return describe_end(job, add_redirect(job, (struct pl_redirect){ rank, stream, own, NULL }));
 }
 
 /* The current directory is a part of the name, so its percent signs are doubled. */
@@ -396,17 +396,17 @@ int plenum_job_redirect_file(struct plenum_job *job, int rank, int stream, const
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\": after %% only r (the rank) and %% are known", file);
     char *whole = absolute_pattern(file);
     if (!whole)
-        return no_memory();
-    err = begin(job);
+        return describe_no_memory();
+    err = describe_begin(job);
     if (err) {
         free(whole);
         return err;
     }
-    return end(job, add_redirect(job, (struct pl_redirect){ rank, stream, -1, whole }));
+    return describe_end(job, add_redirect(job, (struct pl_redirect){ rank, stream, -1, whole }));
 }
 
 /* The largest value of an option. */
-static long most(enum plenum_job_option option)
+static long describe_most(enum plenum_job_option option)
 {
     switch (option) {
     case PLENUM_JOB_BIND: return PLENUM_BIND_THREAD;
@@ -420,12 +420,12 @@ int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long v
 {
     if (option < PLENUM_JOB_TIME_LIMIT || option >= (enum plenum_job_option)PL_JOB_OPTIONS)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%d is no option of a job", (int)option);
-    if (value < 0 || value > most(option))
+    if (value < 0 || value > describe_most(option))
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%ld is out of the range of option %d of a job (0 to %ld)", value,
-                          (int)option, most(option));
-    int err = begin(job);
+                          (int)option, describe_most(option));
+    int err = describe_begin(job);
     if (err)
         return err;
     job->option[option] = value;
-    return end(job, PLENUM_OK);
+    return describe_end(job, PLENUM_OK);
 }

@@ -37,7 +37,7 @@ static struct plenum_job *find_kept(struct plenum_runtime *rt, uint32_t kept_as)
 }
 
 /* The first failure decides. */
-static void decide(struct plenum_job *job, int code)
+static void follow_decide(struct plenum_job *job, int code)
 {
     if (pl_spawn_tree_is_new(job))
         return;
@@ -151,7 +151,7 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now)
         if (event)
             event->public.code = (int)job->option[PLENUM_JOB_TIME_LIMIT];
         pl_event_queue(job->runtime, event);
-        decide(job, CODE_TIMEOUT);
+        follow_decide(job, CODE_TIMEOUT);
         job->limit_at = 0;
         if (!pl_report_before_end(job))
             pl_job_end(job);
@@ -164,7 +164,7 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now)
 
 /* --- aborts ------------------------------------------------------------------------------------------------ */
 
-static int exit_code_of(int code)
+static int follow_exit_code_of(int code)
 {
     return code != 0 && (code & 255) == 0 ? 1 : code & 255;
 }
@@ -172,7 +172,7 @@ static int exit_code_of(int code)
 static void report_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
 {
     pl_event_queue(job->runtime, pl_event_of_object(job, PLENUM_EVENT_ABORTED, rank, code, object, message));
-    decide(job, exit_code_of(code));
+    follow_decide(job, follow_exit_code_of(code));
 }
 
 void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object, const char *message)
@@ -246,10 +246,10 @@ static void judge_exit(struct plenum_job *job, int rank, int status, uint32_t st
     bool unfinalized = !lost && state == PL_PROC_INITIALIZED;
     int code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
     if (job->cancelled && code != 0)
-        decide(job, code);
+        follow_decide(job, code);
     if (job->phase != PL_JOB_RUNNING || (code == 0 && !unfinalized))
         return;
-    decide(job, code ? code : 1);
+    follow_decide(job, code ? code : 1);
     if (job->option[PLENUM_JOB_KEEP_GOING])
         pl_pmix_process_lost(job, rank);
     else if (lost || state != PL_PROC_FINALIZED)
@@ -336,7 +336,7 @@ void pl_job_unstarted(struct plenum_job *job, int rank, int number, const char *
         event->public.code = number;
     }
     pl_event_queue(job->runtime, event);
-    decide(job, 1);
+    follow_decide(job, 1);
     pl_job_end(job);
 }
 
@@ -357,7 +357,7 @@ static void process_failed(struct plenum_job *job, int rank, enum pl_keeper_stag
     snprintf(reason, sizeof(reason), "%s: %s%s", what[stage], strerrordesc_np(number),
              stage == PL_STAGE_EXEC && number == ENOENT ? " (its interpreter?)" : "");
     if (stage == PL_STAGE_EXEC)
-        decide(job, number == ENOENT ? CODE_NOT_FOUND : CODE_NOT_EXECUTABLE);
+        follow_decide(job, number == ENOENT ? CODE_NOT_FOUND : CODE_NOT_EXECUTABLE);
     pl_job_unstarted(job, rank, number, reason);
 }
 

@@ -10,7 +10,7 @@
 
 /* --- mistakes ---------------------------------------------------------------------------------------------- */
 
-static int refuse(const struct pl_job_place *at, const json_t *value, const char *wanted)
+static int job_json_refuse(const struct pl_job_place *at, const json_t *value, const char *wanted)
 {
     char *shown = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
     int err = pl_rt_fail(PLENUM_ERR_ARGUMENT, "job description: \"%s\"%s%.60s%s: wanted is %s", at->path,
@@ -52,7 +52,7 @@ static int apply_key(struct pl_job_place *at, const struct pl_job_key *key, json
     struct pl_job_place here = *at;
     pl_job_place_enter(&here, "%s%s", at->path[0] ? "." : "", key->name);
     int err = key->apply(&here, value);
-    return err == PL_JOB_REFUSED ? refuse(&here, value, key->wanted) : err ? refuse_call(&here, err) : PLENUM_OK;
+    return err == PL_JOB_REFUSED ? job_json_refuse(&here, value, key->wanted) : err ? refuse_call(&here, err) : PLENUM_OK;
 }
 
 /* Every key of the object that has a function. */
@@ -74,11 +74,11 @@ static int refuse_in(const struct pl_job_place *at, const char *key, json_t *val
 {
     struct pl_job_place here = *at;
     pl_job_place_enter(&here, "%s%s", at->path[0] ? "." : "", key);
-    return refuse(&here, value, pl_job_key_find(pl_program_keys, key)->wanted);
+    return job_json_refuse(&here, value, pl_job_key_find(pl_program_keys, key)->wanted);
 }
 
 /* argv and ranks: what makes a program. */
-static int add_program(struct pl_job_place *at, json_t *object)
+static int job_json_add_program(struct pl_job_place *at, json_t *object)
 {
     json_t *list = json_object_get(object, "argv"), *ranks = json_object_get(object, "ranks"), *word;
     json_int_t count = ranks ? json_integer_value(ranks) : 1;
@@ -116,23 +116,23 @@ static int apply_common(struct pl_job_place *at, json_t *root)
     return PLENUM_OK;
 }
 
-static int add_programs(struct pl_job_place *at, json_t *root)
+static int job_json_add_programs(struct pl_job_place *at, json_t *root)
 {
     json_t *list = json_object_get(root, "programs"), *object;
     size_t i;
     if (!list)
-        return add_program(at, root);
+        return job_json_add_program(at, root);
     strcpy(at->path, "programs");
     if (json_array_size(list) == 0)
-        return refuse(at, list, pl_job_key_find(pl_job_keys, "programs")->wanted);
+        return job_json_refuse(at, list, pl_job_key_find(pl_job_keys, "programs")->wanted);
     for (const char *const *own = (const char *const[]){ "argv", "ranks", NULL }; *own; own++)
         if (json_object_get(root, *own))
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "job description: \"%s\" belongs into \"programs\"", *own);
     for (i = 0; i < json_array_size(list); i++) {
         snprintf(at->path, sizeof(at->path), "programs[%zu]", i);
         object = json_array_get(list, i);
-        int err = json_is_object(object) ? add_program(at, object)
-                                         : refuse(at, object, "an object with argv, ranks, env, wdir, path");
+        int err = json_is_object(object) ? job_json_add_program(at, object)
+                                         : job_json_refuse(at, object, "an object with argv, ranks, env, wdir, path");
         if (err)
             return err;
     }
@@ -142,7 +142,7 @@ static int add_programs(struct pl_job_place *at, json_t *root)
 static int read_job(struct plenum_job *job, json_t *root)
 {
     struct pl_job_place at = { .job = job, .program = PLENUM_ALL }, top = at;
-    int err = add_programs(&at, root);
+    int err = job_json_add_programs(&at, root);
     if (!err)
         err = apply_common(&top, root);
     json_t *list = json_object_get(root, "programs");

@@ -66,7 +66,7 @@ static const struct pl_redirect *find_redirect(const struct plenum_job *job, int
 }
 
 /* The file of a rank, by the name with %r in it; -1: errno says why. */
-static int open_file(const struct pl_redirect *redirect, int rank)
+static int launch_open_file(const struct pl_redirect *redirect, int rank)
 {
     char name[4096];
     size_t used = 0;
@@ -92,7 +92,7 @@ static int open_stream(struct plenum_job *job, struct launch *l, int rank, int s
     const struct pl_redirect *redirect = find_redirect(job, rank, stream);
     int *fd = &l->fd[rank][stream], err = PLENUM_OK;
     if (redirect && redirect->file) {
-        *fd = open_file(redirect, rank);
+        *fd = launch_open_file(redirect, rank);
         if (*fd < 0) {
             err = pl_rt_fail_errno("cannot %s \"%s\" for rank %d", stream ? "write" : "read", redirect->file, rank);
             return err == PLENUM_ERR_LIMIT ? err : PLENUM_ERR_SYSTEM; /* not the program is missing */
@@ -150,7 +150,7 @@ static void launch_fini(const struct plenum_job *job, struct launch *l)
 /* --- the launch -------------------------------------------------------------------------------------------- */
 
 /* What can be done whether the job starts now or later. */
-static int prepare(struct plenum_job *job)
+static int launch_prepare(struct plenum_job *job)
 {
     static _Atomic uint32_t last;
     int err = name_job(job);
@@ -241,7 +241,7 @@ static int launch_locked(struct plenum_job *job)
     int err = check_description(job);
     if (err)
         return err;
-    err = prepare(job);
+    err = launch_prepare(job);
     if (!err && !pl_queue_must_wait(job))
         err = pl_job_start(job);
     if (err) { /* back to a description, so that the host may mend it and try again */

@@ -14,13 +14,13 @@
 
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
-static int no_memory(void)
+static int locate_no_memory(void)
 {
     return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a path");
 }
 
 /* directory/name, relative to `wdir` unless the directory is absolute; NULL: out of memory. */
-static char *join(const char *wdir, const char *directory, size_t length, const char *name)
+static char *locate_join(const char *wdir, const char *directory, size_t length, const char *name)
 {
     char *file;
     int n = length > 0 && directory[0] == '/' ? asprintf(&file, "%.*s/%s", (int)length, directory, name)
@@ -37,10 +37,10 @@ int pl_locate_wdir(const char *directory, char **absolute)
         pl_rt_fail_errno("the current directory has no name");
         return PLENUM_ERR_WDIR;
     }
-    char *path = !directory ? strdup(here) : directory[0] == '/' ? strdup(directory) : join(here, "", 0, directory);
+    char *path = !directory ? strdup(here) : directory[0] == '/' ? strdup(directory) : locate_join(here, "", 0, directory);
     free(here);
     if (!path)
-        return no_memory();
+        return locate_no_memory();
     if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
         errno = ENOTDIR;
     else if (access(path, X_OK) == 0) {
@@ -61,10 +61,10 @@ static int try_file(const char *file)
     return S_ISDIR(st.st_mode) ? EISDIR : access(file, X_OK) == 0 ? 0 : errno;
 }
 
-static int refuse(const char *name, int why, const char *wdir, bool searched)
+static int locate_refuse(const char *name, int why, const char *wdir, bool searched)
 {
     if (searched && why == ENOENT) {
-        char *here = join(wdir, "", 0, name);
+        char *here = locate_join(wdir, "", 0, name);
         bool meant = here && try_file(here) == 0;
         free(here);
         return pl_rt_fail(PLENUM_ERR_NOT_FOUND, "cannot find the program \"%s\" in the PATH%s%s%s", name,
@@ -78,11 +78,11 @@ static int refuse(const char *name, int why, const char *wdir, bool searched)
 }
 
 /* Looks through a list of directories. *why: the errno of a file that is there but cannot be used, else unchanged. */
-static char *search(const char *name, const char *wdir, const char *path, int *why)
+static char *locate_search(const char *name, const char *wdir, const char *path, int *why)
 {
     for (const char *at = path; at;) {
         size_t length = strcspn(at, ":");
-        char *file = join(wdir, at, length, name);
+        char *file = locate_join(wdir, at, length, name);
         int failure = file ? try_file(file) : ENOMEM;
         if (failure == 0)
             return file;
@@ -98,18 +98,18 @@ int pl_locate_program(const char *name, const char *wdir, const char *first, con
 {
     int why = ENOENT;
     if (!strchr(name, '/')) {
-        *file = search(name, wdir, first, &why);
+        *file = locate_search(name, wdir, first, &why);
         if (!*file)
-            *file = search(name, wdir, path ? path : DEFAULT_PATH, &why);
-        return *file ? PLENUM_OK : refuse(name, why, wdir, true);
+            *file = locate_search(name, wdir, path ? path : DEFAULT_PATH, &why);
+        return *file ? PLENUM_OK : locate_refuse(name, why, wdir, true);
     }
-    char *found = name[0] == '/' ? strdup(name) : join(wdir, "", 0, name);
+    char *found = name[0] == '/' ? strdup(name) : locate_join(wdir, "", 0, name);
     if (!found)
-        return no_memory();
+        return locate_no_memory();
     why = try_file(found);
     if (why) {
         free(found);
-        return refuse(name, why, wdir, false);
+        return locate_refuse(name, why, wdir, false);
     }
     *file = found;
     return PLENUM_OK;

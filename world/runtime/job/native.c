@@ -66,7 +66,7 @@ static bool read_elf(struct elf *elf)
 }
 
 /* The text of an entry, cut off where it is too long. */
-static void read_text(const struct elf *elf, const ElfW(Dyn) * entry, char text[TEXT_MAX])
+static void native_read_text(const struct elf *elf, const ElfW(Dyn) * entry, char text[TEXT_MAX])
 {
     ssize_t got = pread(elf->fd, text, TEXT_MAX - 1, (off_t)(elf->texts + entry->d_un.d_val));
     text[got > 0 ? got : 0] = '\0';
@@ -117,7 +117,7 @@ static bool is_native(struct elf *elf, const char *library_path)
         bool path = entry->d_tag == DT_RUNPATH || entry->d_tag == DT_RPATH;
         if (!path && entry->d_tag != DT_NEEDED)
             continue;
-        read_text(elf, entry, text);
+        native_read_text(elf, entry, text);
         if (path && !only_own(text, &own, &found))
             return false;
         needed = needed || (!path && strcmp(text, LIBRARY) == 0);

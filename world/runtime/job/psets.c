@@ -27,7 +27,7 @@ static void write_set(FILE *out, const struct pl_job_set *set)
 }
 
 /* One line for each set; NULL: no memory. */
-static char *describe(const struct pl_job_sets *sets)
+static char *job_psets_describe(const struct pl_job_sets *sets)
 {
     char *text = NULL;
     size_t length;
@@ -48,7 +48,7 @@ void pl_job_psets_check(struct plenum_job *job)
     if (!job->segment || pl_job_sets_version(table_of(job)) == job->psets_told ||
         pl_job_sets_open(table_of(job), &sets))
         return;
-    char *text = describe(&sets);
+    char *text = job_psets_describe(&sets);
     struct pl_event *event = text ? pl_event_new(job, PLENUM_EVENT_PSETS, PLENUM_ALL, strlen(text)) : NULL;
     if (event) {
         memcpy((char *)(event + 1), text, strlen(text));
@@ -88,7 +88,7 @@ int pl_pset_name_refuse(const char *name)
     return PLENUM_OK;
 }
 
-static int check_name(const struct plenum_job *job, const char *name)
+static int job_psets_check_name(const struct plenum_job *job, const char *name)
 {
     int err = pl_pset_name_refuse(name);
     for (int i = 0; !err && i < job->pset_count; i++)
@@ -98,7 +98,7 @@ static int check_name(const struct plenum_job *job, const char *name)
     return err;
 }
 
-static int change(struct plenum_job *job, const char *name, const uint32_t *ranges, uint32_t count)
+static int job_psets_change(struct plenum_job *job, const char *name, const uint32_t *ranges, uint32_t count)
 {
     uint64_t version;
     const char *wrong = pl_job_sets_change(table_of(job), name, ranges, count, &version);
@@ -111,13 +111,13 @@ static int change_checked(struct plenum_job *job, const char *name, const int (*
                           const uint32_t *table)
 {
     pthread_mutex_lock(&job->runtime->lock);
-    int err = check_name(job, name);
+    int err = job_psets_check_name(job, name);
     if (!err && !(pl_job_alive(job) && job->segment))
         err = pl_rt_fail(PLENUM_ERR_STATE, "process set \"%s\": the job does not run", name);
     if (!err)
         err = check_ranges(job, name, ranges, count);
     if (!err)
-        err = change(job, name, table, (uint32_t)count);
+        err = job_psets_change(job, name, table, (uint32_t)count);
     pthread_mutex_unlock(&job->runtime->lock);
     return err;
 }

@@ -9,7 +9,7 @@
 #include "world/runtime/error.h"
 #include "world/runtime/runtime.h"
 
-static bool fits(const struct plenum_runtime *rt, const struct plenum_job *job)
+static bool queue_fits(const struct plenum_runtime *rt, const struct plenum_job *job)
 {
     return rt->slots == 0 || rt->used == 0 || rt->used + job->takes <= rt->slots;
 }
@@ -18,7 +18,7 @@ bool pl_queue_must_wait(const struct plenum_job *job)
 {
     if (job->tree_head)
         return false; /* those who wait for it hold slots themselves */
-    return !pl_list_empty(&job->runtime->queue) || !fits(job->runtime, job);
+    return !pl_list_empty(&job->runtime->queue) || !queue_fits(job->runtime, job);
 }
 
 void pl_queue_append(struct plenum_job *job)
@@ -38,7 +38,7 @@ void pl_queue_advance(struct plenum_runtime *rt)
 {
     while (!pl_list_empty(&rt->queue)) {
         struct plenum_job *job = PL_CONTAINER(rt->queue.next, struct plenum_job, waiting);
-        if (!fits(rt, job))
+        if (!queue_fits(rt, job))
             return;
         pl_list_remove(&job->waiting);
         errno = 0;

@@ -48,7 +48,7 @@ static uint32_t add_arguments(struct pl_blob *b, char *const *argv)
     return first;
 }
 
-static void add_programs(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+static void segment_add_programs(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     head->app_count = (uint32_t)job->program_count;
     head->apps = pl_blob_add(b, NULL, (size_t)job->program_count * sizeof(struct pl_job_app));
@@ -136,7 +136,7 @@ int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
     snprintf(head.nspace, sizeof(head.nspace), "%s", job->nspace);
     pl_blob_add(&b, NULL, sizeof(head) + (size_t)job->size * sizeof(struct pl_job_rank));
     add_psets(&b, job, &head);
-    add_programs(&b, job, &head);
+    segment_add_programs(&b, job, &head);
     add_cpus(&b, job, &head);
     if (job->spawn)
         add_parent(&b, job, &head);

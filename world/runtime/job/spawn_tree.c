@@ -27,7 +27,7 @@ bool pl_spawn_tree_lives(const struct plenum_job *head)
 
 /* --- what the parents are told ------------------------------------------------------------------------------- */
 
-static void answer(struct pl_job_spawn *spawn, enum pl_spawn_state state, const char *reason)
+static void spawn_tree_answer(struct pl_job_spawn *spawn, enum pl_spawn_state state, const char *reason)
 {
     if (reason)
         snprintf(spawn->message, sizeof(spawn->message), "%s", reason);
@@ -44,27 +44,27 @@ void pl_spawn_tree_started(struct plenum_job *job)
     if (!job->spawn)
         return;
     job->spawned = true;
-    answer(job->spawn, PL_SPAWN_STARTED, NULL);
+    spawn_tree_answer(job->spawn, PL_SPAWN_STARTED, NULL);
 }
 
 void pl_spawn_tree_failed(struct plenum_job *job, const char *reason)
 {
     if (pl_spawn_tree_is_new(job))
-        answer(job->spawn, PL_SPAWN_FAILED, reason);
+        spawn_tree_answer(job->spawn, PL_SPAWN_FAILED, reason);
 }
 
 void pl_spawn_tree_ended(struct plenum_job *job)
 {
     if (job->spawn && job->spawned)
-        answer(job->spawn, PL_SPAWN_ENDED, NULL);
+        spawn_tree_answer(job->spawn, PL_SPAWN_ENDED, NULL);
     else if (job->spawn && atomic_load(&job->spawn->state) == PL_SPAWN_ASKED)
-        answer(job->spawn, PL_SPAWN_FAILED, "the processes ended before all were started");
+        spawn_tree_answer(job->spawn, PL_SPAWN_FAILED, "the processes ended before all were started");
 }
 
 /* --- spawning ------------------------------------------------------------------------------------------------ */
 
 /* The file of a process, mapped; NULL: it is not what it should be. */
-static struct pl_job_spawn *map(const struct plenum_job *job, const struct pl_job_note *note, size_t *bytes)
+static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const struct pl_job_note *note, size_t *bytes)
 {
     char path[48], link[sizeof(LINK) + 1];
     struct stat st;
@@ -95,7 +95,7 @@ static struct pl_job_spawn *map(const struct plenum_job *job, const struct pl_jo
 }
 
 /* The description, in memory that nobody else writes. */
-static char *copy_text(const struct pl_job_spawn *spawn, size_t bytes)
+static char *spawn_tree_copy_text(const struct pl_job_spawn *spawn, size_t bytes)
 {
     uint32_t length = spawn->length;
     char *text = length < bytes - sizeof(*spawn) ? malloc((size_t)length + 1) : NULL;
@@ -107,7 +107,7 @@ static char *copy_text(const struct pl_job_spawn *spawn, size_t bytes)
 }
 
 /* What a spawned job has of the one whose process asked, where its own description says nothing. */
-static int adopt(struct plenum_job *head, const struct plenum_job *parent, struct plenum_job *child)
+static int spawn_tree_adopt(struct plenum_job *head, const struct plenum_job *parent, struct plenum_job *child)
 {
     struct pl_vars env = { NULL, 0 };
     child->option[PLENUM_JOB_GRACE] = head->option[PLENUM_JOB_GRACE];
@@ -125,7 +125,7 @@ static int adopt(struct plenum_job *head, const struct plenum_job *parent, struc
 }
 
 /* Makes it one of the family, if that still lives. The lock is not held. */
-static int join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job *child, struct pl_job_spawn *spawn,
+static int spawn_tree_join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job *child, struct pl_job_spawn *spawn,
                 size_t bytes)
 {
     pthread_mutex_lock(&rt->lock);
@@ -133,7 +133,7 @@ static int join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job
     bool lives = parent && parent->phase == PL_JOB_RUNNING && pl_spawn_tree_head(parent)->phase == PL_JOB_RUNNING;
     int err = PLENUM_OK;
     if (lives)
-        err = adopt(pl_spawn_tree_head(parent), parent, child);
+        err = spawn_tree_adopt(pl_spawn_tree_head(parent), parent, child);
     else
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job is being ended");
     if (!err) {
@@ -151,7 +151,7 @@ static int join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job
 
 /* It is launched, or will not be. Meanwhile the family may have been ended, or may have come to its end. The lock is
  * not held. */
-static void born(struct plenum_job *child)
+static void spawn_tree_born(struct plenum_job *child)
 {
     struct plenum_runtime *rt = child->runtime;
     struct plenum_job *head = child->tree_head;
@@ -165,20 +165,20 @@ static void born(struct plenum_job *child)
 }
 
 /* The lock is not held. True: the mapping is the child's. */
-static bool start(struct plenum_runtime *rt, uint64_t parent_id, const char *text, struct pl_job_spawn *spawn,
+static bool spawn_tree_start(struct plenum_runtime *rt, uint64_t parent_id, const char *text, struct pl_job_spawn *spawn,
                   size_t bytes)
 {
     struct plenum_job *child = NULL;
     int err = plenum_job_create_json(rt, text, &child);
     if (!err)
-        err = join(rt, parent_id, child, spawn, bytes);
+        err = spawn_tree_join(rt, parent_id, child, spawn, bytes);
     bool joined = child && child->spawn;
     if (!err)
         err = plenum_job_launch(child);
     if (err)
-        answer(spawn, PL_SPAWN_FAILED, plenum_error());
+        spawn_tree_answer(spawn, PL_SPAWN_FAILED, plenum_error());
     if (joined)
-        born(child);
+        spawn_tree_born(child);
     plenum_job_close(child);
     return joined;
 }
@@ -188,16 +188,16 @@ void pl_spawn_tree_spawn(struct plenum_job *job, const struct pl_job_note *note)
     struct plenum_runtime *rt = job->runtime;
     uint64_t id = job->id;
     size_t bytes;
-    struct pl_job_spawn *spawn = map(job, note, &bytes);
+    struct pl_job_spawn *spawn = spawn_tree_map(job, note, &bytes);
     if (!spawn)
         return;
-    char *text = copy_text(spawn, bytes);
+    char *text = spawn_tree_copy_text(spawn, bytes);
     pthread_mutex_unlock(&rt->lock);
     bool kept = false;
     if (text)
-        kept = start(rt, id, text, spawn, bytes);
+        kept = spawn_tree_start(rt, id, text, spawn, bytes);
     else
-        answer(spawn, PL_SPAWN_FAILED, "what is to be spawned is not described");
+        spawn_tree_answer(spawn, PL_SPAWN_FAILED, "what is to be spawned is not described");
     if (!kept)
         munmap(spawn, bytes);
     free(text);

@@ -7,7 +7,7 @@
 
 #include "world/runtime/job/vars.h"
 
-static struct pl_var *find(const struct pl_vars *vars, const char *name, size_t length)
+static struct pl_var *vars_find(const struct pl_vars *vars, const char *name, size_t length)
 {
     for (size_t i = 0; i < vars->count; i++)
         if (strncmp(vars->var[i].name, name, length) == 0 && !vars->var[i].name[length])
@@ -16,9 +16,9 @@ static struct pl_var *find(const struct pl_vars *vars, const char *name, size_t 
 }
 
 /* Takes `value`, which may be NULL, also when it fails. */
-static bool put(struct pl_vars *vars, const char *name, size_t length, char *value)
+static bool vars_put(struct pl_vars *vars, const char *name, size_t length, char *value)
 {
-    struct pl_var *var = find(vars, name, length);
+    struct pl_var *var = vars_find(vars, name, length);
     if (var) {
         free(var->value);
         var->value = value;
@@ -39,7 +39,7 @@ static bool put(struct pl_vars *vars, const char *name, size_t length, char *val
 bool pl_vars_set(struct pl_vars *vars, const char *name, const char *value)
 {
     char *own = value ? strdup(value) : NULL;
-    return (own || !value) && put(vars, name, strlen(name), own);
+    return (own || !value) && vars_put(vars, name, strlen(name), own);
 }
 
 bool pl_vars_format(struct pl_vars *vars, const char *name, const char *format, ...)
@@ -49,7 +49,7 @@ bool pl_vars_format(struct pl_vars *vars, const char *name, const char *format, 
     va_start(args, format);
     int length = vasprintf(&value, format, args);
     va_end(args);
-    return length >= 0 && put(vars, name, strlen(name), value);
+    return length >= 0 && vars_put(vars, name, strlen(name), value);
 }
 
 bool pl_vars_apply(struct pl_vars *vars, const struct pl_vars *changes)
@@ -67,7 +67,7 @@ bool pl_vars_import(struct pl_vars *vars, char *const *environment)
         if (!equal)
             continue;
         char *value = strdup(equal + 1);
-        if (!value || !put(vars, *environment, (size_t)(equal - *environment), value))
+        if (!value || !vars_put(vars, *environment, (size_t)(equal - *environment), value))
             return false;
     }
     return true;
@@ -75,13 +75,13 @@ bool pl_vars_import(struct pl_vars *vars, char *const *environment)
 
 const char *pl_vars_get(const struct pl_vars *vars, const char *name)
 {
-    const struct pl_var *var = find(vars, name, strlen(name));
+    const struct pl_var *var = vars_find(vars, name, strlen(name));
     return var ? var->value : NULL;
 }
 
 bool pl_vars_has(const struct pl_vars *vars, const char *name)
 {
-    return find(vars, name, strlen(name)) != NULL;
+    return vars_find(vars, name, strlen(name)) != NULL;
 }
 
 void pl_vars_fini(struct pl_vars *vars)

@@ -32,7 +32,7 @@ struct keeper {
     int *shared;
 };
 
-static struct pl_kept_job *find_job(struct keeper *k, uint32_t id)
+static struct pl_kept_job *keeper_find_job(struct keeper *k, uint32_t id)
 {
     struct pl_kept_job *job = k->jobs;
     while (job && job->id != id)
@@ -158,7 +158,7 @@ static void signal_ranks(struct pl_kept_job *job, int32_t only, int signo)
 
 static void handle_request(struct keeper *k, const struct pl_keeper_request *request, const int *fd, int fds)
 {
-    struct pl_kept_job *job = find_job(k, request->job);
+    struct pl_kept_job *job = keeper_find_job(k, request->job);
     switch (request->op) {
     case PL_KEEPER_JOB:
         errno = EMFILE;
@@ -213,7 +213,7 @@ static bool take_request(struct keeper *k, bool *closed)
 
 /* Buries everybody who has died. A rank takes its process group along: that is done before it is buried, while its
  * number cannot belong to anybody else. */
-static void bury(struct keeper *k)
+static void keeper_bury(struct keeper *k)
 {
     siginfo_t dead = { 0 };
     while (waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT) == 0 && dead.si_pid > 0) {
@@ -235,7 +235,7 @@ static void bury(struct keeper *k)
 
 /* Jobs without ranks are gone once nothing that they left behind lives. What is killed here dies with a SIGCHLD of
  * its own, which brings us back. */
-static void sweep(struct keeper *k)
+static void keeper_sweep(struct keeper *k)
 {
     for (struct pl_kept_job *job = k->jobs; job; job = job->next) {
         if (job->waiting > 0 || job->running > 0 || job->gone)
@@ -262,7 +262,7 @@ static bool report_rank(const struct pl_kept_job *job, uint32_t number, struct p
 }
 
 /* Sends what is to be sent, in the order started, ended, gone for each job. False: the socket is full. */
-static bool report(struct keeper *k)
+static bool keeper_report(struct keeper *k)
 {
     struct pl_kept_job *next;
     for (struct pl_kept_job *job = k->jobs; job; job = next) {
@@ -288,7 +288,7 @@ static _Noreturn void end_everything(struct keeper *k)
     for (struct pl_kept_job *job = k->jobs; job; job = job->next)
         signal_ranks(job, -1, SIGKILL);
     do {
-        bury(k);
+        keeper_bury(k);
         struct pollfd p = { .fd = k->children, .events = POLLIN };
         if (pl_keeper_sweep(k->jobs, 0, true) == 0)
             break;
@@ -358,9 +358,9 @@ _Noreturn void pl_keeper_run(int socket, pid_t host)
             ;
         while (take_request(&k, &closed))
             ;
-        bury(&k);
-        sweep(&k);
-        room = report(&k);
+        keeper_bury(&k);
+        keeper_sweep(&k);
+        room = keeper_report(&k);
     }
     end_everything(&k);
 }

@@ -20,7 +20,7 @@ enum {
 /* --- the server -------------------------------------------------------------------------------------------- */
 
 /* Is it about another server, whose client this process is? */
-static bool is_foreign(const char *variable)
+static bool pmix_server_is_foreign(const char *variable)
 {
     return strncmp(variable, "PMIX_", 5) == 0 &&
            (strncmp(variable, "PMIX_MCA_", 9) != 0 || strncmp(variable, "PMIX_MCA_gds=", 13) == 0);
@@ -46,7 +46,7 @@ static bool set_environment(char ***before, char ***mine)
     if (!getenv("HWLOC_COMPONENTS"))
         list[used++] = look;
     for (size_t i = 0; i < count; i++)
-        if (!is_foreign(environ[i]))
+        if (!pmix_server_is_foreign(environ[i]))
             list[used++] = environ[i];
     *before = environ;
     *mine = environ = list;
@@ -135,7 +135,7 @@ int plenum_runtime_want_pmix(struct plenum_runtime *rt)
 
 /* --- jobs -------------------------------------------------------------------------------------------------- */
 
-static bool add_entry(struct plenum_job *job)
+static bool pmix_server_add_entry(struct plenum_job *job)
 {
     struct pl_pmix_entry *entry = calloc(1, sizeof(*entry));
     if (!entry)
@@ -147,7 +147,7 @@ static bool add_entry(struct plenum_job *job)
     return true;
 }
 
-static void drop_entry(const struct plenum_job *job)
+static void pmix_server_drop_entry(const struct plenum_job *job)
 {
     pthread_mutex_lock(&pl_pmix_registry);
     struct pl_pmix_entry *entry = pl_pmix_find(job->nspace);
@@ -234,7 +234,7 @@ int pl_pmix_register(struct plenum_job *job)
     pmix_info_t *info;
     pmix_status_t status = PMIX_ERR_NOMEM;
     PMIX_INFO_CREATE(info, count);
-    if (info && add_entry(job)) {
+    if (info && pmix_server_add_entry(job)) {
         job->registered = true;
         status = describe_job(job, info);
         if (status == PMIX_SUCCESS)
@@ -250,14 +250,14 @@ int pl_pmix_register(struct plenum_job *job)
     return pl_rt_fail(PLENUM_ERR_SYSTEM, "the PMIx server does not take the job: %s", PMIx_Error_string(status));
 }
 
-static void notified(pmix_status_t status, void *arg)
+static void pmix_server_notified(pmix_status_t status, void *arg)
 {
     pmix_info_t *info = arg;
     (void)status;
     PMIX_INFO_FREE(info, 1);
 }
 
-static void deregistered(pmix_status_t status, void *arg)
+static void pmix_server_deregistered(pmix_status_t status, void *arg)
 {
     (void)status, (void)arg;
 }
@@ -268,8 +268,8 @@ void pl_pmix_deregister(struct plenum_job *job)
     if (!job->registered)
         return;
     job->registered = false;
-    drop_entry(job);
-    PMIx_server_deregister_nspace(job->nspace, deregistered, NULL);
+    pmix_server_drop_entry(job);
+    PMIx_server_deregister_nspace(job->nspace, pmix_server_deregistered, NULL);
 }
 
 void pl_pmix_process_lost(const struct plenum_job *job, int rank)
@@ -283,8 +283,8 @@ void pl_pmix_process_lost(const struct plenum_job *job, int rank)
     if (!info)
         return;
     PMIX_INFO_LOAD(&info[0], PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
-    if (PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &proc, PMIX_RANGE_NAMESPACE, info, 1, notified, info) != PMIX_SUCCESS)
-        notified(PMIX_ERROR, info);
+    if (PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &proc, PMIX_RANGE_NAMESPACE, info, 1, pmix_server_notified, info) != PMIX_SUCCESS)
+        pmix_server_notified(PMIX_ERROR, info);
 }
 
 int pl_pmix_environment(const struct plenum_job *job, int rank, struct pl_vars *vars)

@@ -5,7 +5,7 @@
 
 #include "world/runtime/pmix/published.h"
 
-static bool visible(const struct pl_name *name, const char *nspace, uint32_t rank)
+static bool published_visible(const struct pl_name *name, const char *nspace, uint32_t rank)
 {
     if (name->scope == PL_NAME_EVERYBODY)
         return true;
@@ -17,7 +17,7 @@ static bool visible(const struct pl_name *name, const char *nspace, uint32_t ran
 struct pl_name *pl_names_find(struct pl_names *names, const char *key, const char *nspace, uint32_t rank)
 {
     PL_LIST_EACH (name, &names->all, struct pl_name, node)
-        if (strcmp(name->key, key) == 0 && visible(name, nspace, rank))
+        if (strcmp(name->key, key) == 0 && published_visible(name, nspace, rank))
             return name;
     return NULL;
 }

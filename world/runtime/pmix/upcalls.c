@@ -233,7 +233,7 @@ static void free_answers(void *arg)
     free(a);
 }
 
-static const char *qualifier(const pmix_query_t *query, const char *key)
+static const char *upcall_qualifier(const pmix_query_t *query, const char *key)
 {
     for (size_t i = 0; i < query->nqual; i++)
         if (PMIX_CHECK_KEY(&query->qualifiers[i], key) && query->qualifiers[i].value.type == PMIX_STRING)
@@ -257,9 +257,9 @@ static void answer_members(struct answers *a, const struct plenum_job *job, cons
 }
 
 /* About the sets of the job that the query names, or of all: the server does not tell whose question it is. */
-static void answer(struct answers *a, const pmix_query_t *query, const char *key)
+static void upcall_answer(struct answers *a, const pmix_query_t *query, const char *key)
 {
-    const char *nspace = qualifier(query, PMIX_NSPACE), *wanted = qualifier(query, PMIX_PSET_NAME);
+    const char *nspace = upcall_qualifier(query, PMIX_NSPACE), *wanted = upcall_qualifier(query, PMIX_PSET_NAME);
     char *list = NULL;
     size_t count = 0, length;
     FILE *out = open_memstream(&list, &length);
@@ -297,7 +297,7 @@ static pmix_status_t up_query(pmix_proc_t *proc, pmix_query_t *queries, size_t c
     pthread_mutex_lock(&pl_pmix_registry);
     for (size_t q = 0; a->info && q < count; q++)
         for (char **key = queries[q].keys; key && *key; key++)
-            answer(a, &queries[q], *key);
+            upcall_answer(a, &queries[q], *key);
     pthread_mutex_unlock(&pl_pmix_registry);
     if (a->count == 0) {
         free_answers(a);

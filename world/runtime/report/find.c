@@ -26,13 +26,13 @@ struct search {
 
 /* --- sentences --------------------------------------------------------------------------------------------- */
 
-static FILE *begin(struct search *s)
+static FILE *report_find_begin(struct search *s)
 {
     s->text = NULL;
     return open_memstream(&s->text, &s->size);
 }
 
-static void end(struct search *s, FILE *out)
+static void report_find_end(struct search *s, FILE *out)
 {
     struct pl_report *report = s->report;
     fclose(out);
@@ -51,7 +51,7 @@ static void end(struct search *s, FILE *out)
 
 /* --- chains ------------------------------------------------------------------------------------------------ */
 
-static bool lasts(const struct pl_report_wait *wait)
+static bool report_find_lasts(const struct pl_report_wait *wait)
 {
     return wait->item->waited >= LASTING;
 }
@@ -62,7 +62,7 @@ static const struct pl_report_wait *only_wait(const struct pl_report *report, in
     const struct pl_report_wait *wait = report->first[rank];
     int waits = report->rank[rank].waits;
     for (int i = 0; i < waits; i++)
-        if (!lasts(&wait[i]) ||
+        if (!report_find_lasts(&wait[i]) ||
             (waits > 1 && (wait[i].item->awaited_count == 0 || wait[i].item->awaited[0] != wait->item->awaited[0])))
             return NULL;
     return waits > 0 ? wait : NULL;
@@ -72,7 +72,7 @@ static void tell_circle(struct search *s, int first)
 {
     struct pl_report *report = s->report;
     int named = 0;
-    FILE *out = begin(s);
+    FILE *out = report_find_begin(s);
     if (!out)
         return;
     memset(s->marked, 0, (size_t)report->size * sizeof(*s->marked));
@@ -91,11 +91,11 @@ static void tell_circle(struct search *s, int first)
     } while (++named < CIRCLE_TOLD && r != first);
     if (r != first)
         fputs(", and so on", out);
-    end(s, out);
+    report_find_end(s, out);
 }
 
 /* Follows the chain from a wait. The rank at its end; -1: a circle, which is told. */
-static int follow(struct search *s, int walk)
+static int report_find_follow(struct search *s, int walk)
 {
     struct pl_report *report = s->report;
     const struct pl_report_wait *wait = &report->wait[walk];
@@ -137,7 +137,7 @@ static void mark_missing(struct search *s, const struct pl_report_wait *wait, in
     s->marked[last] = true;
 }
 
-static bool same_outside(const struct pl_report_rank *a, const struct pl_report_rank *b)
+static bool report_find_same_outside(const struct pl_report_rank *a, const struct pl_report_rank *b)
 {
     return strcmp(pl_report_outside(a, false), pl_report_outside(b, false)) == 0;
 }
@@ -150,7 +150,7 @@ static void write_missing(struct search *s, const struct pl_report_wait *wait, i
         bool *same = s->marked[r] ? calloc((size_t)report->size, sizeof(*same)) : NULL;
         int count = 0;
         for (int i = r; same && i < report->size; i++)
-            if (s->marked[i] && same_outside(&report->rank[i], &report->rank[r])) {
+            if (s->marked[i] && report_find_same_outside(&report->rank[i], &report->rank[r])) {
                 same[i] = true;
                 s->marked[i] = false;
                 count++;
@@ -170,7 +170,7 @@ static void tell_missing(struct search *s, int first)
     struct pl_report *report = s->report;
     const struct pl_report_wait *wait = &report->wait[first];
     int last = s->end[first], count = 0;
-    FILE *out = begin(s);
+    FILE *out = report_find_begin(s);
     if (!out)
         return;
     memset(s->marked, 0, (size_t)report->size * sizeof(*s->marked));
@@ -192,12 +192,12 @@ static void tell_missing(struct search *s, int first)
         fprintf(out, "; rank %d is in ", last);
         pl_report_write_wait(report->first[last], out);
     }
-    end(s, out);
+    report_find_end(s, out);
 }
 
 /* --- messages that do not fit ------------------------------------------------------------------------------ */
 
-static bool fits(int wanted, int has)
+static bool report_find_fits(int wanted, int has)
 {
     return wanted == PL_ANY || wanted == has;
 }
@@ -209,10 +209,10 @@ static void tell_mismatch(struct search *s, const struct pl_report_wait *wait, c
     bool peer = item->peer == PL_ANY
                     ? message->awaited_count > 0
                     : item->awaited_count > 0 && message->awaited_count > 0 && item->awaited[0] == message->awaited[0];
-    bool tag = fits(item->tag, message->tag);
+    bool tag = report_find_fits(item->tag, message->tag);
     if (comm + peer + tag != 2) /* exactly one of the three is wrong */
         return;
-    FILE *out = begin(s);
+    FILE *out = report_find_begin(s);
     if (!out)
         return;
     fprintf(out, "rank %d is in ", wait->rank);
@@ -220,7 +220,7 @@ static void tell_mismatch(struct search *s, const struct pl_report_wait *wait, c
     fprintf(out, "; what has come is ");
     pl_report_write_item(message, out);
     fprintf(out, ": another %s", !comm ? "communicator" : !tag ? "tag" : "rank");
-    end(s, out);
+    report_find_end(s, out);
 }
 
 static void find_mismatches(struct search *s)
@@ -228,7 +228,7 @@ static void find_mismatches(struct search *s)
     for (int i = 0; i < s->report->waits && s->report->likelies < MISMATCHES; i++) {
         const struct pl_report_wait *wait = &s->report->wait[i];
         const struct pl_job_page *page = s->report->rank[wait->rank].page;
-        int before = lasts(wait) ? s->report->likelies : -1;
+        int before = report_find_lasts(wait) ? s->report->likelies : -1;
         for (uint32_t k = 0; k < page->items && s->report->likelies == before; k++)
             if (page->item[k].kind == PL_ITEM_MESSAGE &&
                 (wait->item->what == PL_WHAT_RECV || wait->item->what == PL_WHAT_PROBE))
@@ -243,14 +243,14 @@ static bool same_number(const struct pl_report_wait *a, const struct pl_report_w
 {
     return a->item->what == PL_WHAT_COLLECTIVE && b->item->what == PL_WHAT_COLLECTIVE && a->item->tag >= 0 &&
            a->item->tag == b->item->tag && a->item->home == b->item->home && a->item->serial == b->item->serial &&
-           lasts(a) && lasts(b);
+           report_find_lasts(a) && report_find_lasts(b);
 }
 
 static void tell_different(struct search *s, int first)
 {
     struct pl_report *report = s->report;
     const struct pl_report_wait *wait = report->wait;
-    FILE *out = begin(s);
+    FILE *out = report_find_begin(s);
     if (!out)
         return;
     fprintf(out, "different collectives at the same time on %s: ", wait[first].item->object);
@@ -265,7 +265,7 @@ static void tell_different(struct search *s, int first)
         pl_report_write_ranks(s->marked, report->size, out);
         fprintf(out, " in %s", wait[i].function);
     }
-    end(s, out);
+    report_find_end(s, out);
 }
 
 /* Those that are told of here are in no circle that would be worth telling. */
@@ -284,17 +284,17 @@ static void find_different(struct search *s)
 static void tell_silence(struct search *s)
 {
     for (int i = 0; i < s->report->waits; i++)
-        if (!lasts(&s->report->wait[i]))
+        if (!report_find_lasts(&s->report->wait[i]))
             return;
     for (int r = 0; r < s->report->size; r++)
         if (s->report->rank[r].waits == 0 && s->report->rank[r].life != PL_LIFE_ENDED &&
             s->report->rank[r].life != PL_LIFE_FINALIZED)
             return;
-    FILE *out = s->report->waits && s->report->likelies == 0 ? begin(s) : NULL;
+    FILE *out = s->report->waits && s->report->likelies == 0 ? report_find_begin(s) : NULL;
     if (!out)
         return;
     fputs("all processes wait, and none of them sends what another one would take", out);
-    end(s, out);
+    report_find_end(s, out);
 }
 
 void pl_report_find(struct pl_report *report)
@@ -311,7 +311,7 @@ void pl_report_find(struct pl_report *report)
         find_mismatches(&s);
         find_different(&s);
         for (int i = 0; i < report->waits; i++)
-            s.end[i] = lasts(&report->wait[i]) ? follow(&s, i) : -1;
+            s.end[i] = report_find_lasts(&report->wait[i]) ? report_find_follow(&s, i) : -1;
         for (int i = 0; i < report->waits; i++)
             if (s.end[i] >= 0 && s.end[i] != report->wait[i].rank &&
                 (report->rank[s.end[i]].waits == 0 || only_wait(report, s.end[i])))

@@ -12,7 +12,7 @@ static void put_text(json_t *object, const char *key, const char *text)
         json_object_set_new(object, key, json_string(text));
 }
 
-static void put_number(json_t *object, const char *key, long long number)
+static void report_json_put_number(json_t *object, const char *key, long long number)
 {
     json_object_set_new(object, key, json_integer(number));
 }
@@ -23,7 +23,7 @@ static void put_envelope(json_t *object, const char *key, int value)
     if (value == PL_ANY)
         json_object_set_new(object, key, json_string("any"));
     else if (value != PL_NOBODY)
-        put_number(object, key, value);
+        report_json_put_number(object, key, value);
 }
 
 static json_t *item_value(const struct pl_job_item *item)
@@ -38,14 +38,14 @@ static json_t *item_value(const struct pl_job_item *item)
     put_text(object, "session", item->session);
     put_envelope(object, "peer", item->peer);
     if (item->far >= 0) {
-        put_number(object, "peer_rank", item->far);
+        report_json_put_number(object, "peer_rank", item->far);
         put_text(object, "peer_job", item->far_job);
     }
     if (item->what == PL_WHAT_RECV || item->what == PL_WHAT_SEND || item->what == PL_WHAT_PROBE ||
         item->kind == PL_ITEM_MESSAGE)
         put_envelope(object, "tag", item->tag);
     if (item->bytes >= 0)
-        put_number(object, "bytes", item->bytes);
+        report_json_put_number(object, "bytes", item->bytes);
     return object;
 }
 
@@ -67,7 +67,7 @@ static json_t *wait_value(struct pl_report *report, const struct pl_report_wait 
     json_t *object = item_value(item), *awaited = json_array();
     put_text(object, "function", wait->function);
     put_text(object, "caller", wait->caller);
-    put_number(object, "thread", item->thread);
+    report_json_put_number(object, "thread", item->thread);
     json_object_set_new(object, "seconds", json_real((double)item->waited * 1e-9));
     for (uint32_t i = 0; i < item->awaited_count; i++)
         json_array_append_new(awaited, json_integer(item->awaited[i]));
@@ -91,8 +91,8 @@ static json_t *rank_value(struct pl_report *report, int rank)
     static const char *const lives[] = { "before", "world", "session", "between", "finalized", "ended" };
     const struct pl_report_rank *r = &report->rank[rank];
     json_t *object = json_object(), *waits = json_array();
-    put_number(object, "rank", rank);
-    put_number(object, "pid", r->pid);
+    report_json_put_number(object, "rank", rank);
+    report_json_put_number(object, "pid", r->pid);
     put_text(object, "life", lives[r->life]);
     put_text(object, "state", (char[]){ r->state, '\0' });
     put_text(object, "sleeps", r->sleeps);
@@ -103,12 +103,12 @@ static json_t *rank_value(struct pl_report *report, int rank)
     json_object_set_new(object, "pending", items_value(r->page, PL_ITEM_PENDING));
     json_object_set_new(object, "messages", items_value(r->page, PL_ITEM_MESSAGE));
     if (r->page)
-        put_number(object, "left_out",
+        report_json_put_number(object, "left_out",
                    (long long)r->page->left_out[PL_ITEM_PENDING] + r->page->left_out[PL_ITEM_MESSAGE]);
     return object;
 }
 
-static char *dump(json_t *object)
+static char *report_json_dump(json_t *object)
 {
     char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
@@ -122,10 +122,10 @@ char *pl_report_json(struct pl_report *report)
         json_array_append_new(likely, json_string(report->likely[i]));
     for (int r = 0; r < report->size; r++)
         json_array_append_new(ranks, rank_value(report, r));
-    put_number(object, "size", report->size);
+    report_json_put_number(object, "size", report->size);
     json_object_set_new(object, "likely", likely);
     json_object_set_new(object, "ranks", ranks);
-    return dump(object);
+    return report_json_dump(object);
 }
 
 char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank)
@@ -134,16 +134,16 @@ char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_page 
     json_t *object = json_object();
     char function[64], caller[320];
     pl_report_place(symbols, page, trace, function, caller);
-    put_number(object, "rank", rank);
-    put_number(object, "signal", page->crashed);
-    put_number(object, "thread", page->crash_thread);
+    report_json_put_number(object, "rank", rank);
+    report_json_put_number(object, "signal", page->crashed);
+    report_json_put_number(object, "thread", page->crash_thread);
     if (strcmp(function, "MPI") != 0)
         put_text(object, "function", function);
     put_text(object, "caller", caller);
     if (page->crash_sender > 0)
-        put_number(object, "sender", page->crash_sender);
+        report_json_put_number(object, "sender", page->crash_sender);
     else if (page->crash_code > 0)
-        put_number(object, "address", (long long)page->crash_address);
+        report_json_put_number(object, "address", (long long)page->crash_address);
     json_object_set_new(object, "trace", trace_value(symbols, page, trace));
-    return dump(object);
+    return report_json_dump(object);
 }

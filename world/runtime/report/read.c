@@ -10,14 +10,14 @@
 
 /* --- pages ------------------------------------------------------------------------------------------------- */
 
-static void limit(uint32_t *count, uint32_t most)
+static void report_read_limit(uint32_t *count, uint32_t most)
 {
     if (*count > most)
         *count = most;
 }
 
 /* A text from outside: it ends, and nothing in it moves the cursor. */
-static void tidy(char *text, size_t size)
+static void report_read_tidy(char *text, size_t size)
 {
     text[size - 1] = '\0';
     for (; *text; text++)
@@ -30,20 +30,20 @@ static void tidy_item(struct pl_job_item *item, int size)
     uint32_t good = 0;
     if (item->what >= PL_WHAT_KINDS)
         item->what = PL_WHAT_OTHER;
-    limit(&item->trace, PL_PAGE_TRACES - 1);
-    limit(&item->awaited_count, PL_ITEM_AWAITED);
+    report_read_limit(&item->trace, PL_PAGE_TRACES - 1);
+    report_read_limit(&item->awaited_count, PL_ITEM_AWAITED);
     for (uint32_t i = 0; i < item->awaited_count; i++)
         if (item->awaited[i] >= 0 && item->awaited[i] < size)
             item->awaited[good++] = item->awaited[i];
     item->awaited_count = good;
-    limit(&item->range_count, PL_ITEM_RANGES);
+    report_read_limit(&item->range_count, PL_ITEM_RANGES);
     for (uint32_t i = 0; i < item->range_count; i++) {
-        limit(&item->range[i][1], (uint32_t)size - 1);
-        limit(&item->range[i][0], item->range[i][1]);
+        report_read_limit(&item->range[i][1], (uint32_t)size - 1);
+        report_read_limit(&item->range[i][0], item->range[i][1]);
     }
-    tidy(item->object, sizeof(item->object));
-    tidy(item->session, sizeof(item->session));
-    tidy(item->far_job, sizeof(item->far_job));
+    report_read_tidy(item->object, sizeof(item->object));
+    report_read_tidy(item->session, sizeof(item->session));
+    report_read_tidy(item->far_job, sizeof(item->far_job));
 }
 
 struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size)
@@ -52,12 +52,12 @@ struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size
     if (!copy)
         return NULL;
     memcpy(copy, page, sizeof(*copy));
-    limit(&copy->items, PL_PAGE_ITEMS);
-    limit(&copy->modules, PL_PAGE_MODULES);
+    report_read_limit(&copy->items, PL_PAGE_ITEMS);
+    report_read_limit(&copy->modules, PL_PAGE_MODULES);
     for (uint32_t i = 0; i < copy->modules; i++)
-        tidy(copy->module[i], sizeof(copy->module[i]));
+        report_read_tidy(copy->module[i], sizeof(copy->module[i]));
     for (int i = 0; i < PL_PAGE_TRACES; i++)
-        limit(&copy->trace[i].count, PL_PAGE_FRAMES);
+        report_read_limit(&copy->trace[i].count, PL_PAGE_FRAMES);
     for (uint32_t i = 0; i < copy->items; i++)
         tidy_item(&copy->item[i], size);
     return copy;
@@ -65,7 +65,7 @@ struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size
 
 /* --- traces ------------------------------------------------------------------------------------------------ */
 
-static const char *module_of(const struct pl_job_page *page, const struct pl_job_frame *frame)
+static const char *report_read_module_of(const struct pl_job_page *page, const struct pl_job_frame *frame)
 {
     return frame->module < page->modules ? page->module[frame->module] : NULL;
 }
@@ -76,7 +76,7 @@ static const char *function_of(struct pl_symbols *symbols, const struct pl_job_p
 {
     const struct pl_job_frame *frame = &trace->frame[i];
     uint64_t back = i > 0 || !trace->exact;
-    const char *module = module_of(page, frame);
+    const char *module = report_read_module_of(page, frame);
     const char *name = module ? pl_symbols_find(symbols, module, frame->offset - back, into) : NULL;
     *into += back;
     return name;
@@ -91,7 +91,7 @@ void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page,
                      uint32_t i, char text[320])
 {
     uint64_t into = 0;
-    const char *name = function_of(symbols, page, trace, i, &into), *module = module_of(page, &trace->frame[i]);
+    const char *name = function_of(symbols, page, trace, i, &into), *module = report_read_module_of(page, &trace->frame[i]);
     unsigned long long offset = trace->frame[i].offset;
     if (!module)
         snprintf(text, 320, "0x%llx", offset);
@@ -99,7 +99,7 @@ void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page,
         snprintf(text, 320, "%s(+0x%llx)", module, offset);
     else
         snprintf(text, 320, "%.90s+0x%llx in %s(+0x%llx)", name, (unsigned long long)into, module, offset);
-    tidy(text, 320);
+    report_read_tidy(text, 320);
 }
 
 void pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
@@ -114,7 +114,7 @@ void pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page,
             continue;
         size_t length = strcspn(name, ".@"); /* "MPI_Recv.cold" */
         snprintf(function, 64, "%.*s", (int)length, name);
-        tidy(function, 64);
+        report_read_tidy(function, 64);
         if (i + 1 < trace->count)
             pl_report_frame(symbols, page, trace, i + 1, caller);
         return;
@@ -149,7 +149,7 @@ static void look_outside(struct pl_report_rank *r)
     read_line(r->pid, "wchan", wchan, sizeof(wchan));
     if (r->state != 'R' && isalpha((unsigned char)wchan[0]))
         snprintf(r->sleeps, sizeof(r->sleeps), "%s", wchan);
-    tidy(r->sleeps, sizeof(r->sleeps));
+    report_read_tidy(r->sleeps, sizeof(r->sleeps));
 }
 
 static enum pl_report_life life_of(const struct plenum_job *job, int rank, int32_t owner)

@@ -76,7 +76,7 @@ static bool any_used_mpi(const struct plenum_job *job)
     return false;
 }
 
-static void ask(struct plenum_job *job)
+static void report_ask(struct plenum_job *job)
 {
     struct pl_job_segment *segment = (struct pl_job_segment *)job->segment;
     if (job->report_at)
@@ -93,7 +93,7 @@ bool pl_report_before_end(struct plenum_job *job)
 {
     if (!any_used_mpi(job))
         return false;
-    ask(job);
+    report_ask(job);
     job->report_ends = true;
     return true;
 }
@@ -124,7 +124,7 @@ int plenum_job_report(struct plenum_job *job)
     if (!pl_job_alive(job))
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job does not run");
     else
-        ask(job);
+        report_ask(job);
     pthread_mutex_unlock(&job->runtime->lock);
     return err;
 }

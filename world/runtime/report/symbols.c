@@ -100,7 +100,7 @@ static bool is_function_at(const ElfW(Sym) * symbol, uint64_t address)
            address - symbol->st_value < symbol->st_size;
 }
 
-static struct answer look_up(const struct pl_symbol_file *file, uint64_t address)
+static struct answer symbols_look_up(const struct pl_symbol_file *file, uint64_t address)
 {
     struct answer answer = { .given = true, .address = address };
     for (size_t i = 0; i < file->count; i++) {
@@ -123,7 +123,7 @@ const char *pl_symbols_find(struct pl_symbols *symbols, const char *path, uint64
     if (!answer)
         return NULL;
     if (!answer->given || answer->address != address)
-        *answer = look_up(file, address);
+        *answer = symbols_look_up(file, address);
     *into = answer->into;
     return answer->name;
 }

@@ -148,7 +148,7 @@ const char *pl_report_outside(const struct pl_report_rank *rank, bool several)
 
 /* --- paragraphs -------------------------------------------------------------------------------------------- */
 
-static char *text_of(const struct pl_report_wait *wait)
+static char *report_text_of(const struct pl_report_wait *wait)
 {
     char *text = NULL;
     size_t size;
@@ -174,11 +174,11 @@ static char *text_of_each(const struct pl_report_wait *wait)
     struct pl_report_wait each = *wait;
     item.peer = PL_EACH;
     each.item = &item;
-    return text_of(&each);
+    return report_text_of(&each);
 }
 
 /* Where many stand at the same place and wait for another rank each, as neighbours do, they get one text. */
-static void join(const struct pl_report *report, int first, char **text)
+static void report_text_join(const struct pl_report *report, int first, char **text)
 {
     char *each = has_peer(&report->wait[first]) ? text_of_each(&report->wait[first]) : NULL;
     bool *same = each ? calloc((size_t)report->waits, sizeof(*same)) : NULL;
@@ -277,7 +277,7 @@ static void write_process(const struct pl_report_rank *r, FILE *out)
         fprintf(out, "; %s", what);
 }
 
-static bool same_outside(const struct pl_report_rank *a, const struct pl_report_rank *b)
+static bool report_text_same_outside(const struct pl_report_rank *a, const struct pl_report_rank *b)
 {
     return a->waits == b->waits && strcmp(pl_report_outside(a, false), pl_report_outside(b, false)) == 0 &&
            a->state == b->state && strcmp(a->sleeps, b->sleeps) == 0;
@@ -288,7 +288,7 @@ static void write_outside(const struct pl_report *report, int first, bool *told,
     int count = 0;
     memset(marked, 0, (size_t)report->size * sizeof(*marked));
     for (int r = first; r < report->size; r++)
-        if (!told[r] && same_outside(&report->rank[r], &report->rank[first])) {
+        if (!told[r] && report_text_same_outside(&report->rank[r], &report->rank[first])) {
             told[r] = marked[r] = true;
             count++;
         }
@@ -308,13 +308,13 @@ void pl_report_write(const struct pl_report *report, FILE *out)
     bool *told = calloc(most, sizeof(*told)), *marked = calloc(most, sizeof(*marked));
     bool good = text && told && marked;
     for (int i = 0; good && i < report->waits; i++)
-        good = (text[i] = text_of(&report->wait[i])) != NULL;
+        good = (text[i] = report_text_of(&report->wait[i])) != NULL;
     if (good) {
         fprintf(out, "what the %d %s of the job %s in:\n", report->size, report->size == 1 ? "process" : "processes",
                 report->size == 1 ? "is" : "are");
         for (int i = 0; i < report->waits; i++)
             if (strstr(text[i], "another rank each") == NULL)
-                join(report, i, text);
+                report_text_join(report, i, text);
         for (int i = 0; i < report->waits; i++)
             if (!told[i])
                 write_waits(report, i, text, told, marked, out);
