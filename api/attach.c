@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pools: what mpi-ext.h offers to processes that nobody launched together. Errors are returned, whatever handler is
  * set. */
+#include "core/job/attach.h"
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/job/attach.h"
 #include "mpi-ext.h"
 
 #define NAMES(X) X(MPIX_Attach) X(MPIX_Attach_exchange) X(MPIX_Detach)

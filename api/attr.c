@@ -19,22 +19,14 @@ static const int *predefined_value(int keyval)
 {
     static const int tag_ub = INT_MAX, any_source = MPI_ANY_SOURCE, no_host = MPI_PROC_NULL, not_global = 0;
     switch (keyval) {
-    case MPI_TAG_UB:
-        return &tag_ub;
-    case MPI_IO:
-        return &any_source;
-    case MPI_HOST:
-        return &no_host;
-    case MPI_WTIME_IS_GLOBAL:
-        return &not_global;
-    case MPI_LASTUSEDCODE:
-        return pl_error_last_used();
-    case MPI_APPNUM:
-        return pl_process.place.appnum >= 0 ? &pl_process.place.appnum : NULL;
-    case MPI_UNIVERSE_SIZE:
-        return pl_process.place.universe > 0 ? &pl_process.place.universe : NULL;
-    default:
-        return NULL;
+    case MPI_TAG_UB: return &tag_ub;
+    case MPI_IO: return &any_source;
+    case MPI_HOST: return &no_host;
+    case MPI_WTIME_IS_GLOBAL: return &not_global;
+    case MPI_LASTUSEDCODE: return pl_error_last_used();
+    case MPI_APPNUM: return pl_process.place.appnum >= 0 ? &pl_process.place.appnum : NULL;
+    case MPI_UNIVERSE_SIZE: return pl_process.place.universe > 0 ? &pl_process.place.universe : NULL;
+    default: return NULL;
     }
 }
 
@@ -53,8 +45,7 @@ static bool is_predefined(enum pl_kind kind, int keyval)
 static void refuse_predefined(struct pl_call *call, enum pl_kind kind, int keyval)
 {
     if (is_predefined(kind, keyval))
-        pl_call_error(call, MPI_ERR_KEYVAL, "keyval %d is predefined; it cannot be set, deleted or freed",
-                      keyval);
+        pl_call_error(call, MPI_ERR_KEYVAL, "keyval %d is predefined; it cannot be set, deleted or freed", keyval);
 }
 
 /* --- what the three kinds of objects share. `call` has resolved its object -------------------------------------- */

@@ -35,7 +35,8 @@ static int mpi_buffer_attach(struct pl_call *call, struct pl_bsend_place place, 
 }
 
 /* `address` is where the user wants the buffer's address: a void ** in disguise. */
-static int mpi_buffer_detach(struct pl_call *call, struct pl_bsend_place place, void *address, int *narrow, MPI_Count *wide)
+static int mpi_buffer_detach(struct pl_call *call, struct pl_bsend_place place, void *address, int *narrow,
+                             MPI_Count *wide)
 {
     MPI_Count size = 0;
     pl_arg_output(call, address, "buffer_addr");

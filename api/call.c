@@ -14,7 +14,11 @@ int pl_call_fail(struct pl_call *call)
     int code = call->err;
     pl_error_publish(call->function, code, message);
     struct pl_raised raised = {
-        .function = call->function, .kind = call->kind, .object = call->object, .code = code, .message = message,
+        .function = call->function,
+        .kind = call->kind,
+        .object = call->object,
+        .code = code,
+        .message = message,
     };
     pl_errhandler_raise(&raised, call->handler);
     return code;
@@ -215,10 +219,13 @@ static const char *call_describe(struct pl_comm *comm, char text[DESCRIPTION_MAX
 void pl_bad_rank(struct pl_call *call, int class, const struct pl_comm *comm, const char *what, int rank)
 {
     char text[DESCRIPTION_MAX];
-    const char *name = rank == MPI_ANY_SOURCE ? " (MPI_ANY_SOURCE)" : rank == MPI_PROC_NULL ? " (MPI_PROC_NULL)"
-                       : rank == MPI_ROOT     ? " (MPI_ROOT)" : "";
+    const char *name = rank == MPI_ANY_SOURCE  ? " (MPI_ANY_SOURCE)"
+                       : rank == MPI_PROC_NULL ? " (MPI_PROC_NULL)"
+                       : rank == MPI_ROOT      ? " (MPI_ROOT)"
+                                               : "";
     if (!call->err)
-        pl_call_error(call, class, "%s %d%s is not in %s", what, rank, name, call_describe((struct pl_comm *)comm, text));
+        pl_call_error(call, class, "%s %d%s is not in %s", what, rank, name,
+                      call_describe((struct pl_comm *)comm, text));
 }
 
 void pl_bad_count(struct pl_call *call, MPI_Count count)
@@ -236,7 +243,8 @@ void pl_bad_wildcard(struct pl_call *call, int class, const struct pl_comm *comm
 {
     char text[DESCRIPTION_MAX];
     if (!call->err && comm->instance->strict)
-        pl_call_error(call, class, "%s, but %s was set for %s", what, hint, call_describe((struct pl_comm *)comm, text));
+        pl_call_error(call, class, "%s, but %s was set for %s", what, hint,
+                      call_describe((struct pl_comm *)comm, text));
 }
 
 void pl_bad_output(struct pl_call *call, const char *name)

@@ -17,32 +17,35 @@
 #ifndef PLENUM_API_CALL_H
 #define PLENUM_API_CALL_H
 
-#include "core/object/arena.h"
+#include "core/base/counts.h"
+#include "core/base/error.h"
+#include "core/datatype/datatype.h"
+#include "core/datatype/op.h"
 #include "core/engine/comm.h"
 #include "core/engine/comm_info.h"
-#include "core/base/counts.h"
-#include "core/datatype/datatype.h"
-#include "core/object/errhandler.h"
-#include "core/base/error.h"
+#include "core/engine/instance.h"
+#include "core/engine/request.h"
 #include "core/file/file.h"
+#include "core/object/arena.h"
+#include "core/object/errhandler.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
-#include "core/engine/instance.h"
 #include "core/object/object.h"
-#include "core/datatype/op.h"
-#include "core/engine/request.h"
 #include "core/rma/window.h"
 #include "mpi.h"
 
 struct pl_call {
     const char *function;
-    int err;           /* first error class, MPI_SUCCESS so far */
-    enum pl_kind kind; /* of object; 0: none */
-    void *object;      /* whose error handler is invoked */
+    int err;                       /* first error class, MPI_SUCCESS so far */
+    enum pl_kind kind;             /* of object; 0: none */
+    void *object;                  /* whose error handler is invoked */
     struct pl_errhandler *handler; /* invoked instead, for the constructors that are given one; borrowed */
 };
 
-#define PL_CALL(name) { .function = #name }
+#define PL_CALL(name)                                                                                                  \
+    {                                                                                                                  \
+        .function = #name                                                                                              \
+    }
 
 /* Returns the error class, after invoking the error handler if there is one. */
 int pl_call_fail(struct pl_call *call) __attribute__((cold, noinline));
@@ -95,13 +98,13 @@ static inline struct pl_request *pl_arg_request(struct pl_call *call, MPI_Reques
 {
     struct pl_object *live = call->err ? NULL : pl_arena_find(PL_REQUEST, request);
     return live && atomic_load_explicit(&live->handles, memory_order_acquire) > 0 ? (struct pl_request *)live
-                                                                                   : pl_resolve_request(call, request);
+                                                                                  : pl_resolve_request(call, request);
 }
 struct pl_errhandler *pl_arg_errhandler(struct pl_call *call, MPI_Errhandler errhandler, enum pl_kind target);
 /* That of the info key "plenum_errhandler", to release; NULL: there is none. */
 struct pl_errhandler *pl_arg_info_errhandler(struct pl_call *call, struct pl_info *info);
-struct pl_info *pl_arg_info(struct pl_call *call, MPI_Info info);          /* MPI_INFO_NULL is an error */
-struct pl_info *pl_arg_info_or_null(struct pl_call *call, MPI_Info info);  /* MPI_INFO_NULL gives NULL */
+struct pl_info *pl_arg_info(struct pl_call *call, MPI_Info info);         /* MPI_INFO_NULL is an error */
+struct pl_info *pl_arg_info_or_null(struct pl_call *call, MPI_Info info); /* MPI_INFO_NULL gives NULL */
 struct pl_instance *pl_arg_session(struct pl_call *call, MPI_Session session);
 struct pl_win *pl_arg_win(struct pl_call *call, MPI_Win win);
 struct pl_file *pl_arg_file(struct pl_call *call, MPI_File file); /* MPI_FILE_NULL is an error here */

@@ -50,7 +50,7 @@ static inline bool pl_fast_apart(const void *sendbuf, size_t sent, const void *r
 
 /* A block that is sent, or received; at a root these are several, of `bytes` bytes each. */
 static inline bool pl_fast_sent(struct pl_coll *coll, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                                 size_t *bytes)
+                                size_t *bytes)
 {
     coll->sendbuf = buf;
     coll->sendcount = count;
@@ -59,7 +59,7 @@ static inline bool pl_fast_sent(struct pl_coll *coll, const void *buf, MPI_Count
 }
 
 static inline bool pl_fast_received(struct pl_coll *coll, void *buf, MPI_Count count, MPI_Datatype datatype,
-                                     size_t *bytes)
+                                    size_t *bytes)
 {
     coll->recvbuf = buf;
     coll->recvcount = count;
@@ -80,7 +80,7 @@ static inline const void *pl_fast_place(const void *buf, struct pl_displs displs
 
 /* Blocks of different lengths, one for each of `n` ranks, none of which overlaps some other memory. */
 static inline bool pl_fast_blocks(const void *buf, struct pl_counts counts, struct pl_displs displs,
-                                   const struct pl_type *type, int n, const void *other, size_t bytes)
+                                  const struct pl_type *type, int n, const void *other, size_t bytes)
 {
     MPI_Count all = 0; /* negative if one is */
     bool apart = true;
@@ -95,7 +95,7 @@ static inline bool pl_fast_blocks(const void *buf, struct pl_counts counts, stru
 }
 
 static inline bool pl_fast_sent_each(struct pl_coll *coll, const void *buf, struct pl_counts counts,
-                                      struct pl_displs displs, MPI_Datatype datatype, const void *other, size_t bytes)
+                                     struct pl_displs displs, MPI_Datatype datatype, const void *other, size_t bytes)
 {
     coll->sendbuf = buf;
     coll->sendcounts = counts;
@@ -105,8 +105,8 @@ static inline bool pl_fast_sent_each(struct pl_coll *coll, const void *buf, stru
 }
 
 static inline bool pl_fast_received_each(struct pl_coll *coll, void *buf, struct pl_counts counts,
-                                          struct pl_displs displs, MPI_Datatype datatype, const void *other,
-                                          size_t bytes)
+                                         struct pl_displs displs, MPI_Datatype datatype, const void *other,
+                                         size_t bytes)
 {
     coll->recvbuf = buf;
     coll->recvcounts = counts;
@@ -117,7 +117,7 @@ static inline bool pl_fast_received_each(struct pl_coll *coll, void *buf, struct
 
 /* The elements of a reduction, and what is done with them. */
 static inline bool pl_fast_elements(struct pl_coll *coll, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                                     size_t *bytes)
+                                    size_t *bytes)
 {
     coll->recvcount = count;
     coll->recvtype = pl_type_basic((uintptr_t)datatype);
@@ -127,7 +127,7 @@ static inline bool pl_fast_elements(struct pl_coll *coll, MPI_Count count, MPI_D
 
 /* Its vectors, at a rank that has both. */
 static inline bool pl_fast_vectors(struct pl_coll *coll, const void *sendbuf, size_t sent, void *recvbuf,
-                                    size_t received)
+                                   size_t received)
 {
     coll->sendbuf = sendbuf;
     coll->recvbuf = recvbuf;

@@ -10,8 +10,8 @@
 /* --- arguments ------------------------------------------------------------------------------------------------- */
 
 /* The communicator, which must have a topology: sets *topology, or records the error. */
-static struct pl_coll mpi_coll_neighbor_begin(struct pl_call *call, enum pl_coll_kind kind, MPI_Comm comm, const void *sendbuf,
-                            void *recvbuf, const struct pl_topology **topology)
+static struct pl_coll mpi_coll_neighbor_begin(struct pl_call *call, enum pl_coll_kind kind, MPI_Comm comm,
+                                              const void *sendbuf, void *recvbuf, const struct pl_topology **topology)
 {
     struct pl_coll coll = { .kind = kind, .comm = pl_arg_comm(call, comm), .sendbuf = sendbuf, .recvbuf = recvbuf };
     if (coll.comm && coll.comm->topology == MPI_UNDEFINED)

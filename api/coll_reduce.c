@@ -93,9 +93,7 @@ int pl_do_reduce_scatter_block(struct pl_call *call, const void *sendbuf, void *
 int pl_do_reduce_scatter(struct pl_call *call, const void *sendbuf, void *recvbuf, struct pl_counts recvcounts,
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, struct pl_form form)
 {
-    struct pl_coll coll = { .kind = PL_COLL_REDUCE_SCATTER,
-                            .comm = pl_arg_comm(call, comm),
-                            .recvcounts = recvcounts };
+    struct pl_coll coll = { .kind = PL_COLL_REDUCE_SCATTER, .comm = pl_arg_comm(call, comm), .recvcounts = recvcounts };
     MPI_Count total = 0;
     if (!call->err && !recvcounts.narrow && !recvcounts.wide)
         pl_call_error(call, MPI_ERR_ARG, "recvcounts is NULL");

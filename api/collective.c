@@ -21,7 +21,7 @@ int MPI_Barrier(MPI_Comm comm)
 }
 
 static inline int mpi_coll_bcast(const char *function, void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
-                        MPI_Comm comm)
+                                 MPI_Comm comm)
 {
     struct pl_coll coll;
     size_t bytes;
@@ -43,12 +43,11 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
 /* --- gather and scatter ------------------------------------------------------------------------------------------- */
 
 static inline int mpi_coll_gather(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+                                  void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct pl_coll coll;
     size_t bytes, room;
-    if (pl_fast_comm(&coll, PL_COLL_GATHER, root, comm) &&
-        pl_fast_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
+    if (pl_fast_comm(&coll, PL_COLL_GATHER, root, comm) && pl_fast_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
         (root != coll.comm->rank || (pl_fast_received(&coll, recvbuf, recvcount, recvtype, &room) && room == bytes &&
                                      pl_fast_apart(sendbuf, bytes, recvbuf, bytes * (size_t)coll.comm->size))))
         return pl_fast_run(function, &coll, bytes);
@@ -67,14 +66,13 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
     return mpi_coll_gather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
-static inline int mpi_coll_gatherv(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                          void *recvbuf, struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype,
-                          int root, MPI_Comm comm)
+static inline int mpi_coll_gatherv(const char *function, const void *sendbuf, MPI_Count sendcount,
+                                   MPI_Datatype sendtype, void *recvbuf, struct pl_counts recvcounts,
+                                   struct pl_displs displs, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct pl_coll coll = { 0 };
     size_t bytes;
-    if (pl_fast_comm(&coll, PL_COLL_GATHERV, root, comm) &&
-        pl_fast_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
+    if (pl_fast_comm(&coll, PL_COLL_GATHERV, root, comm) && pl_fast_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
         (root != coll.comm->rank ||
          (pl_fast_received_each(&coll, recvbuf, recvcounts, displs, recvtype, sendbuf, bytes) &&
           bytes <= pl_fast_length(recvcounts, coll.recvtype, root))))
@@ -85,19 +83,20 @@ static inline int mpi_coll_gatherv(const char *function, const void *sendbuf, MP
 int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                 const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return mpi_coll_gatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS(recvcounts), PL_DISPLS(displs), recvtype,
-                   root, comm);
+    return mpi_coll_gatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS(recvcounts), PL_DISPLS(displs),
+                            recvtype, root, comm);
 }
 
 int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return mpi_coll_gatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs),
-                   recvtype, root, comm);
+    return mpi_coll_gatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS_C(recvcounts),
+                            PL_DISPLS_C(displs), recvtype, root, comm);
 }
 
-static inline int mpi_coll_scatter(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+static inline int mpi_coll_scatter(const char *function, const void *sendbuf, MPI_Count sendcount,
+                                   MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                   int root, MPI_Comm comm)
 {
     struct pl_coll coll;
     size_t bytes, sent;
@@ -122,8 +121,8 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 }
 
 static inline int mpi_coll_scatterv(const char *function, const void *sendbuf, struct pl_counts sendcounts,
-                           struct pl_displs displs, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                           MPI_Datatype recvtype, int root, MPI_Comm comm)
+                                    struct pl_displs displs, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                                    MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     struct pl_coll coll = { 0 };
     size_t bytes;
@@ -138,23 +137,22 @@ static inline int mpi_coll_scatterv(const char *function, const void *sendbuf, s
 int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return mpi_coll_scatterv(__func__, sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(displs), sendtype, recvbuf, recvcount, recvtype,
-                    root, comm);
+    return mpi_coll_scatterv(__func__, sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(displs), sendtype, recvbuf, recvcount,
+                             recvtype, root, comm);
 }
 
 int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[], MPI_Datatype sendtype,
                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return mpi_coll_scatterv(__func__, sendbuf, PL_COUNTS_C(sendcounts), PL_DISPLS_C(displs), sendtype, recvbuf, recvcount,
-                    recvtype, root, comm);
+    return mpi_coll_scatterv(__func__, sendbuf, PL_COUNTS_C(sendcounts), PL_DISPLS_C(displs), sendtype, recvbuf,
+                             recvcount, recvtype, root, comm);
 }
 
 /* --- all to all --------------------------------------------------------------------------------------------------- */
 
 /* Each sends so many blocks; all get one from each. */
 static inline bool fast_exchange(struct pl_coll *coll, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                                  bool to_each, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                                  size_t *bytes)
+                                 bool to_each, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, size_t *bytes)
 {
     size_t sent, size = (size_t)coll->comm->size;
     return pl_fast_received(coll, recvbuf, recvcount, recvtype, bytes) &&
@@ -162,8 +160,9 @@ static inline bool fast_exchange(struct pl_coll *coll, const void *sendbuf, MPI_
            pl_fast_apart(sendbuf, to_each ? sent * size : sent, recvbuf, sent * size);
 }
 
-static inline int mpi_coll_allgather(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+static inline int mpi_coll_allgather(const char *function, const void *sendbuf, MPI_Count sendcount,
+                                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                     MPI_Comm comm)
 {
     struct pl_coll coll;
     size_t bytes;
@@ -185,14 +184,13 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return mpi_coll_allgather(__func__, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-static inline int mpi_coll_allgatherv(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                             void *recvbuf, struct pl_counts recvcounts, struct pl_displs displs, MPI_Datatype recvtype,
-                             MPI_Comm comm)
+static inline int mpi_coll_allgatherv(const char *function, const void *sendbuf, MPI_Count sendcount,
+                                      MPI_Datatype sendtype, void *recvbuf, struct pl_counts recvcounts,
+                                      struct pl_displs displs, MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct pl_coll coll = { 0 };
     size_t bytes, longest = 0;
-    if (pl_fast_comm(&coll, PL_COLL_ALLGATHERV, 0, comm) &&
-        pl_fast_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
+    if (pl_fast_comm(&coll, PL_COLL_ALLGATHERV, 0, comm) && pl_fast_sent(&coll, sendbuf, sendcount, sendtype, &bytes) &&
         pl_fast_received_each(&coll, recvbuf, recvcounts, displs, recvtype, sendbuf, bytes) &&
         bytes <= pl_fast_length(recvcounts, coll.recvtype, coll.comm->rank)) {
         for (int i = 0; i < coll.comm->size; i++) {
@@ -208,19 +206,20 @@ static inline int mpi_coll_allgatherv(const char *function, const void *sendbuf,
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                    const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return mpi_coll_allgatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS(recvcounts), PL_DISPLS(displs),
-                      recvtype, comm);
+    return mpi_coll_allgatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS(recvcounts),
+                               PL_DISPLS(displs), recvtype, comm);
 }
 
 int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                      const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    return mpi_coll_allgatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS_C(recvcounts), PL_DISPLS_C(displs),
-                      recvtype, comm);
+    return mpi_coll_allgatherv(__func__, sendbuf, sendcount, sendtype, recvbuf, PL_COUNTS_C(recvcounts),
+                               PL_DISPLS_C(displs), recvtype, comm);
 }
 
-static inline int mpi_coll_alltoall(const char *function, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-                           void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+static inline int mpi_coll_alltoall(const char *function, const void *sendbuf, MPI_Count sendcount,
+                                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                    MPI_Comm comm)
 {
     struct pl_coll coll;
     size_t bytes;
@@ -243,8 +242,9 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 }
 
 static inline int mpi_coll_alltoallv(const char *function, const void *sendbuf, struct pl_counts sendcounts,
-                            struct pl_displs sdispls, MPI_Datatype sendtype, void *recvbuf, struct pl_counts recvcounts,
-                            struct pl_displs rdispls, MPI_Datatype recvtype, MPI_Comm comm)
+                                     struct pl_displs sdispls, MPI_Datatype sendtype, void *recvbuf,
+                                     struct pl_counts recvcounts, struct pl_displs rdispls, MPI_Datatype recvtype,
+                                     MPI_Comm comm)
 {
     struct pl_coll coll = { 0 };
     if (pl_fast_comm(&coll, PL_COLL_ALLTOALLV, 0, comm) &&
@@ -254,7 +254,7 @@ static inline int mpi_coll_alltoallv(const char *function, const void *sendbuf, 
         size_t sent = pl_fast_length(sendcounts, coll.sendtype, own),
                room = pl_fast_length(recvcounts, coll.recvtype, own);
         if (sent <= room && pl_fast_apart(pl_fast_place(sendbuf, sdispls, coll.sendtype, own), sent,
-                                           pl_fast_place(recvbuf, rdispls, coll.recvtype, own), room))
+                                          pl_fast_place(recvbuf, rdispls, coll.recvtype, own), room))
             return pl_fast_run(function, &coll, 0);
     }
     return WORK(pl_do_alltoallv, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
@@ -264,7 +264,7 @@ int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls
                   void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
     return mpi_coll_alltoallv(__func__, sendbuf, PL_COUNTS(sendcounts), PL_DISPLS(sdispls), sendtype, recvbuf,
-                     PL_COUNTS(recvcounts), PL_DISPLS(rdispls), recvtype, comm);
+                              PL_COUNTS(recvcounts), PL_DISPLS(rdispls), recvtype, comm);
 }
 
 int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[], MPI_Datatype sendtype,
@@ -272,7 +272,7 @@ int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
                     MPI_Comm comm)
 {
     return mpi_coll_alltoallv(__func__, sendbuf, PL_COUNTS_C(sendcounts), PL_DISPLS_C(sdispls), sendtype, recvbuf,
-                     PL_COUNTS_C(recvcounts), PL_DISPLS_C(rdispls), recvtype, comm);
+                              PL_COUNTS_C(recvcounts), PL_DISPLS_C(rdispls), recvtype, comm);
 }
 
 int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[], const MPI_Datatype sendtypes[],
@@ -295,7 +295,7 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
 /* --- reductions --------------------------------------------------------------------------------------------------- */
 
 static inline int mpi_coll_reduce(const char *function, const void *sendbuf, void *recvbuf, MPI_Count count,
-                         MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
+                                  MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     struct pl_coll coll;
     size_t bytes;
@@ -319,7 +319,7 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
 
 /* allreduce, scan and exscan, by kind. */
 static inline int mpi_coll_reduction(const char *function, enum pl_coll_kind kind, const void *sendbuf, void *recvbuf,
-                            MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+                                     MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     struct pl_coll coll;
     size_t bytes;

@@ -6,13 +6,13 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "api/topology.h"
-#include "core/comm/hw.h"
-#include "core/engine/comm_info.h"
-#include "core/comm/create.h"
-#include "core/comm/intercomm.h"
 #include "core/base/memory.h"
-#include "sessions/psets/psets.h"
+#include "core/comm/create.h"
+#include "core/comm/hw.h"
+#include "core/comm/intercomm.h"
+#include "core/engine/comm_info.h"
 #include "sessions/create/create.h"
+#include "sessions/psets/psets.h"
 
 /* --- queries ------------------------------------------------------------------------------------------------------ */
 
@@ -90,8 +90,9 @@ int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
     } else {
         int local = pl_group_compare(a->group, b->group);
         int remote = a->remote ? pl_group_compare(a->remote, b->remote) : MPI_IDENT;
-        *result = local == MPI_UNEQUAL || remote == MPI_UNEQUAL ? MPI_UNEQUAL
-                  : local == MPI_SIMILAR || remote == MPI_SIMILAR ? MPI_SIMILAR : MPI_CONGRUENT;
+        *result = local == MPI_UNEQUAL || remote == MPI_UNEQUAL   ? MPI_UNEQUAL
+                  : local == MPI_SIMILAR || remote == MPI_SIMILAR ? MPI_SIMILAR
+                                                                  : MPI_CONGRUENT;
     }
     return MPI_SUCCESS;
 }
@@ -170,7 +171,8 @@ int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
     return give_handled(&call, made, chosen, newcomm);
 }
 
-static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, MPI_Comm *newcomm, MPI_Request *request)
+static int mpi_comm_idup(struct pl_call *call, MPI_Comm comm, struct pl_info *info, MPI_Comm *newcomm,
+                         MPI_Request *request)
 {
     struct pl_comm *c = pl_arg_comm(call, comm), *made;
     struct pl_errhandler *chosen = pl_arg_info_errhandler(call, info);
@@ -267,8 +269,8 @@ int MPI_Comm_split_type(MPI_Comm comm, int split, int key, MPI_Info info, MPI_Co
         pl_call_error(&call, MPI_ERR_ARG, "split_type is %d, which is no MPI_COMM_TYPE_*", split);
     char text[MPI_MAX_PSET_NAME_LEN];
     size_t length;
-    bool named = i && split == MPI_COMM_TYPE_RESOURCE_GUIDED &&
-                 pl_info_read(i, "mpi_pset_name", text, sizeof text, &length);
+    bool named =
+        i && split == MPI_COMM_TYPE_RESOURCE_GUIDED && pl_info_read(i, "mpi_pset_name", text, sizeof text, &length);
     const char *name = named ? text : NULL;
     struct pl_group *members = named_members(&call, c, name);
     if (!call.err)
@@ -410,8 +412,8 @@ int MPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, MP
         remote = pl_arg_group(&call, remote_group, "remote_group");
     struct wishes w = arg_wishes(&call, stringtag, info, errhandler, newintercomm);
     if (!call.err)
-        call.err = pl_intercomm_from_groups(local, local_leader, remote, remote_leader, stringtag, w.info, w.handler,
-                                            &made);
+        call.err =
+            pl_intercomm_from_groups(local, local_leader, remote, remote_leader, stringtag, w.info, w.handler, &made);
     return give_handled(&call, made, w.chosen, newintercomm);
 }
 

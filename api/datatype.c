@@ -53,7 +53,8 @@ static void mpi_type_arg_array(struct pl_call *call, MPI_Count count, const void
 
 static void arg_blocklengths(struct pl_call *call, MPI_Count count, struct pl_counts lengths)
 {
-    mpi_type_arg_array(call, count, lengths.wide ? (const void *)lengths.wide : lengths.narrow, "array_of_blocklengths");
+    mpi_type_arg_array(call, count, lengths.wide ? (const void *)lengths.wide : lengths.narrow,
+                       "array_of_blocklengths");
     for (MPI_Count i = 0; !call->err && i < count; i++)
         arg_blocklength(call, pl_count_at(lengths, i));
 }
@@ -61,7 +62,7 @@ static void arg_blocklengths(struct pl_call *call, MPI_Count count, struct pl_co
 static void arg_displacements(struct pl_call *call, MPI_Count count, struct pl_counts displacements)
 {
     mpi_type_arg_array(call, count, displacements.wide ? (const void *)displacements.wide : displacements.narrow,
-              "array_of_displacements");
+                       "array_of_displacements");
 }
 
 static void mpi_type_put_array(struct pl_type_envelope *envelope, MPI_Count count, struct pl_counts values)
@@ -70,7 +71,8 @@ static void mpi_type_put_array(struct pl_type_envelope *envelope, MPI_Count coun
         pl_envelope_put(envelope, pl_count_at(values, i));
 }
 
-static int mpi_type_contiguous(struct pl_call *call, bool large, MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+static int mpi_type_contiguous(struct pl_call *call, bool large, MPI_Count count, MPI_Datatype oldtype,
+                               MPI_Datatype *newtype)
 {
     pl_arg_count(call, count);
     struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
@@ -97,7 +99,7 @@ int MPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *n
 
 /* MPI_Type_create_hvector's stride is an address. */
 static int mpi_type_vector(struct pl_call *call, int combiner, bool large, MPI_Count count, MPI_Count blocklength,
-                  MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
+                           MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     size_t addresses = combiner == MPI_COMBINER_HVECTOR ? 1 : 0;
     pl_arg_count(call, count);
@@ -142,7 +144,7 @@ int MPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count 
 
 /* MPI_Type_create_hindexed's displacements are addresses. */
 static int mpi_type_indexed(struct pl_call *call, int combiner, bool large, MPI_Count count, struct pl_counts lengths,
-                   struct pl_counts displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
+                            struct pl_counts displacements, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     pl_arg_count(call, count);
     arg_blocklengths(call, count, lengths);
@@ -164,32 +166,36 @@ int MPI_Type_indexed(int count, const int array_of_blocklengths[], const int arr
                      MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_indexed);
-    return mpi_type_indexed(&call, MPI_COMBINER_INDEXED, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
-                   (struct pl_counts){ .narrow = array_of_displacements }, oldtype, newtype);
+    return mpi_type_indexed(&call, MPI_COMBINER_INDEXED, false, count,
+                            (struct pl_counts){ .narrow = array_of_blocklengths },
+                            (struct pl_counts){ .narrow = array_of_displacements }, oldtype, newtype);
 }
 
 int MPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                        const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_indexed_c);
-    return mpi_type_indexed(&call, MPI_COMBINER_INDEXED, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
-                   (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
+    return mpi_type_indexed(&call, MPI_COMBINER_INDEXED, true, count,
+                            (struct pl_counts){ .wide = array_of_blocklengths },
+                            (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
 int MPI_Type_create_hindexed(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[],
                              MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hindexed);
-    return mpi_type_indexed(&call, MPI_COMBINER_HINDEXED, false, count, (struct pl_counts){ .narrow = array_of_blocklengths },
-                   (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
+    return mpi_type_indexed(&call, MPI_COMBINER_HINDEXED, false, count,
+                            (struct pl_counts){ .narrow = array_of_blocklengths },
+                            (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
 int MPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                                const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_hindexed_c);
-    return mpi_type_indexed(&call, MPI_COMBINER_HINDEXED, true, count, (struct pl_counts){ .wide = array_of_blocklengths },
-                   (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
+    return mpi_type_indexed(&call, MPI_COMBINER_HINDEXED, true, count,
+                            (struct pl_counts){ .wide = array_of_blocklengths },
+                            (struct pl_counts){ .wide = array_of_displacements }, oldtype, newtype);
 }
 
 /* MPI_Type_create_hindexed_block's displacements are addresses. */
@@ -212,8 +218,8 @@ static int indexed_block(struct pl_call *call, int combiner, bool large, MPI_Cou
     return pl_call_build(call, e, newtype);
 }
 
-int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
-                                  MPI_Datatype oldtype, MPI_Datatype *newtype)
+int MPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[], MPI_Datatype oldtype,
+                                  MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_indexed_block);
     return indexed_block(&call, MPI_COMBINER_INDEXED_BLOCK, false, count, blocklength,
@@ -287,7 +293,7 @@ int MPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blockleng
 }
 
 static int mpi_type_resized(struct pl_call *call, bool large, MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
-                   MPI_Datatype *newtype)
+                            MPI_Datatype *newtype)
 {
     struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
     pl_arg_output(call, newtype, "newtype");

@@ -43,8 +43,9 @@ static void mpi_array_put_array(struct pl_type_envelope *envelope, int count, st
         pl_envelope_put(envelope, pl_count_at(values, i));
 }
 
-static int mpi_array_subarray(struct pl_call *call, bool large, int ndims, struct pl_counts sizes, struct pl_counts subsizes,
-                    struct pl_counts starts, int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
+static int mpi_array_subarray(struct pl_call *call, bool large, int ndims, struct pl_counts sizes,
+                              struct pl_counts subsizes, struct pl_counts starts, int order, MPI_Datatype oldtype,
+                              MPI_Datatype *newtype)
 {
     arg_ndims(call, ndims);
     arg_sizes(call, sizes, "array_of_sizes");
@@ -55,8 +56,8 @@ static int mpi_array_subarray(struct pl_call *call, bool large, int ndims, struc
     struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
     pl_arg_output(call, newtype, "newtype");
     size_t numbers = 3 * (size_t)ndims;
-    struct pl_type_envelope *e = pl_call_envelope(call, MPI_COMBINER_SUBARRAY, large ? 2 : 2 + numbers, 0,
-                                                  large ? numbers : 0, 1);
+    struct pl_type_envelope *e =
+        pl_call_envelope(call, MPI_COMBINER_SUBARRAY, large ? 2 : 2 + numbers, 0, large ? numbers : 0, 1);
     if (e) {
         pl_envelope_put(e, ndims);
         if (large)
@@ -76,8 +77,8 @@ int MPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int ar
 {
     struct pl_call call = PL_CALL(MPI_Type_create_subarray);
     return mpi_array_subarray(&call, false, ndims, (struct pl_counts){ .narrow = array_of_sizes },
-                    (struct pl_counts){ .narrow = array_of_subsizes }, (struct pl_counts){ .narrow = array_of_starts },
-                    order, oldtype, newtype);
+                              (struct pl_counts){ .narrow = array_of_subsizes },
+                              (struct pl_counts){ .narrow = array_of_starts }, order, oldtype, newtype);
 }
 
 int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], const MPI_Count array_of_subsizes[],
@@ -86,8 +87,8 @@ int MPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[], cons
 {
     struct pl_call call = PL_CALL(MPI_Type_create_subarray_c);
     return mpi_array_subarray(&call, true, ndims, (struct pl_counts){ .wide = array_of_sizes },
-                    (struct pl_counts){ .wide = array_of_subsizes }, (struct pl_counts){ .wide = array_of_starts },
-                    order, oldtype, newtype);
+                              (struct pl_counts){ .wide = array_of_subsizes },
+                              (struct pl_counts){ .wide = array_of_starts }, order, oldtype, newtype);
 }
 
 /* How an array is laid out over a grid of processes. */
@@ -136,14 +137,15 @@ static void arg_distribution(struct pl_call *call, const struct distribution *d)
     arg_order(call, d->order);
 }
 
-static int mpi_array_darray(struct pl_call *call, bool large, struct distribution d, MPI_Datatype oldtype, MPI_Datatype *newtype)
+static int mpi_array_darray(struct pl_call *call, bool large, struct distribution d, MPI_Datatype oldtype,
+                            MPI_Datatype *newtype)
 {
     arg_distribution(call, &d);
     struct pl_type *old = pl_arg_type_uncommitted(call, oldtype);
     pl_arg_output(call, newtype, "newtype");
     size_t n = (size_t)d.ndims;
-    struct pl_type_envelope *e = pl_call_envelope(call, MPI_COMBINER_DARRAY, 4 + (large ? 3 : 4) * n, 0,
-                                                  large ? n : 0, 1);
+    struct pl_type_envelope *e =
+        pl_call_envelope(call, MPI_COMBINER_DARRAY, 4 + (large ? 3 : 4) * n, 0, large ? n : 0, 1);
     if (e) {
         pl_envelope_put(e, d.size);
         pl_envelope_put(e, d.rank);
@@ -166,8 +168,9 @@ int MPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsi
                            MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_darray);
-    struct distribution d = { size, rank, ndims, { .narrow = array_of_gsizes }, array_of_distribs, array_of_dargs,
-                              array_of_psizes, order };
+    struct distribution d = {
+        size, rank, ndims, { .narrow = array_of_gsizes }, array_of_distribs, array_of_dargs, array_of_psizes, order
+    };
     return mpi_array_darray(&call, false, d, oldtype, newtype);
 }
 
@@ -176,8 +179,9 @@ int MPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arra
                              int order, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct pl_call call = PL_CALL(MPI_Type_create_darray_c);
-    struct distribution d = { size, rank, ndims, { .wide = array_of_gsizes }, array_of_distribs, array_of_dargs,
-                              array_of_psizes, order };
+    struct distribution d = {
+        size, rank, ndims, { .wide = array_of_gsizes }, array_of_distribs, array_of_dargs, array_of_psizes, order
+    };
     return mpi_array_darray(&call, true, d, oldtype, newtype);
 }
 

@@ -212,7 +212,7 @@ int MPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addre
     struct pl_call call = PL_CALL(MPI_Type_get_contents);
     const struct pl_type_envelope *e = arg_envelope(&call, datatype);
     arg_small(&call, e);
-    struct contents to = { max_integers, max_addresses, 0, max_datatypes,
+    struct contents to = { max_integers,      max_addresses,      0,    max_datatypes,
                            array_of_integers, array_of_addresses, NULL, array_of_datatypes };
     return get_contents(&call, e, to);
 }
@@ -224,7 +224,7 @@ int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_C
 {
     struct pl_call call = PL_CALL(MPI_Type_get_contents_c);
     const struct pl_type_envelope *e = arg_envelope(&call, datatype);
-    struct contents to = { max_integers, max_addresses, max_large_counts, max_datatypes,
+    struct contents to = { max_integers,      max_addresses,      max_large_counts,      max_datatypes,
                            array_of_integers, array_of_addresses, array_of_large_counts, array_of_datatypes };
     return get_contents(&call, e, to);
 }
@@ -264,13 +264,13 @@ static const struct {
     int typeclass, size;
     MPI_Datatype datatype;
 } sized[] = {
-    { MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1 }, { MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2 },
-    { MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4 }, { MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8 },
-    { MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16 },
-    { MPI_TYPECLASS_REAL, 2, MPI_REAL2 },       { MPI_TYPECLASS_REAL, 4, MPI_REAL4 },
-    { MPI_TYPECLASS_REAL, 8, MPI_REAL8 },       { MPI_TYPECLASS_REAL, 16, MPI_REAL16 },
-    { MPI_TYPECLASS_COMPLEX, 4, MPI_COMPLEX4 }, { MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8 },
-    { MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16 }, { MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32 },
+    { MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1 },   { MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2 },
+    { MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4 },   { MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8 },
+    { MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16 }, { MPI_TYPECLASS_REAL, 2, MPI_REAL2 },
+    { MPI_TYPECLASS_REAL, 4, MPI_REAL4 },         { MPI_TYPECLASS_REAL, 8, MPI_REAL8 },
+    { MPI_TYPECLASS_REAL, 16, MPI_REAL16 },       { MPI_TYPECLASS_COMPLEX, 4, MPI_COMPLEX4 },
+    { MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8 },   { MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16 },
+    { MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32 },
 };
 
 int MPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)

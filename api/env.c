@@ -12,9 +12,9 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/base/memory.h"
-#include "core/object/plugin.h"
-#include "core/comm/topology_hw.h"
 #include "core/base/version.h"
+#include "core/comm/topology_hw.h"
+#include "core/object/plugin.h"
 
 int MPI_Get_version(int *version, int *subversion)
 {

@@ -6,8 +6,8 @@
 
 #define NAMES(X)                                                                                                       \
     X(MPIX_Comm_create_errhandler_x)                                                                                   \
-    X(MPIX_Errhandler_set_callback) X(MPIX_File_create_errhandler_x) X(MPIX_Session_create_errhandler_x)               \
-        X(MPIX_Win_create_errhandler_x)
+    X(MPIX_Errhandler_set_callback)                                                                                    \
+    X(MPIX_File_create_errhandler_x) X(MPIX_Session_create_errhandler_x) X(MPIX_Win_create_errhandler_x)
 NAMES(PL_WEAK)
 
 int __attribute__((visibility("default"))) plenum_errhandler_get(const char *name, MPI_Errhandler *errhandler)
@@ -31,7 +31,7 @@ int MPIX_Errhandler_set_callback(MPIX_Error_callback *callback, MPIX_Destructor_
 }
 
 static int mpi_errhandler_create(struct pl_call *call, enum pl_kind target, void (*function)(void),
-                  MPIX_Destructor_function *destructor, void *extra_state, MPI_Errhandler *errhandler)
+                                 MPIX_Destructor_function *destructor, void *extra_state, MPI_Errhandler *errhandler)
 {
     pl_arg_output(call, errhandler, "errhandler");
     if (!function)

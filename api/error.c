@@ -88,7 +88,8 @@ int MPI_Remove_error_string(int errorcode)
 
 /* --- the four actions on an error handler, for each kind of object ------------------------------------------- */
 
-static int mpi_error_create(struct pl_call *call, enum pl_kind target, void (*function)(void), MPI_Errhandler *errhandler)
+static int mpi_error_create(struct pl_call *call, enum pl_kind target, void (*function)(void),
+                            MPI_Errhandler *errhandler)
 {
     pl_arg_output(call, errhandler, "errhandler");
     if (!function)

@@ -11,8 +11,12 @@
 
 /* Where and what. The offset is that of the explicit forms. */
 #define PL_FILE_IO(write_, collective_, position_, offset_)                                                            \
-    ((struct pl_file_io){ .write = (write_), .collective = (collective_), .position = (position_),                     \
-                          .offset = (offset_), .buf = (void *)(uintptr_t)buf, .count = count })
+    ((struct pl_file_io){ .write = (write_),                                                                           \
+                          .collective = (collective_),                                                                 \
+                          .position = (position_),                                                                     \
+                          .offset = (offset_),                                                                         \
+                          .buf = (void *)(uintptr_t)buf,                                                               \
+                          .count = count })
 #define PL_READ(position, offset)      PL_FILE_IO(false, false, position, offset)
 #define PL_READ_ALL(position, offset)  PL_FILE_IO(false, true, position, offset)
 #define PL_WRITE(position, offset)     PL_FILE_IO(true, false, position, offset)
@@ -24,9 +28,9 @@ struct pl_file_form {
     MPI_Status *status;   /* to run */
     MPI_Request *request; /* to start */
 };
-#define PL_FILE_WAIT(status_)     ((struct pl_file_form){ .kind = PL_FILE_RUN, .status = (status_) })
-#define PL_FILE_ISSUE(request_)   ((struct pl_file_form){ .kind = PL_FILE_START, .request = (request_) })
-#define PL_FILE_SPLIT             ((struct pl_file_form){ .kind = PL_FILE_BEGIN })
+#define PL_FILE_WAIT(status_)   ((struct pl_file_form){ .kind = PL_FILE_RUN, .status = (status_) })
+#define PL_FILE_ISSUE(request_) ((struct pl_file_form){ .kind = PL_FILE_START, .request = (request_) })
+#define PL_FILE_SPLIT           ((struct pl_file_form){ .kind = PL_FILE_BEGIN })
 
 int pl_do_file(struct pl_call *call, MPI_File fh, struct pl_file_io io, MPI_Datatype datatype,
                struct pl_file_form form);

@@ -40,12 +40,10 @@ static void set_status(MPI_Status *status, MPI_Count bytes)
 
 /* It has happened; what is left is to say so. */
 static void mpi_file_io_give(struct pl_file *file, const struct pl_file_io *io, const struct pl_file_form *form,
-                 struct pl_request *request, MPI_Count bytes)
+                             struct pl_request *request, MPI_Count bytes)
 {
     switch (form->kind) {
-    case PL_FILE_RUN:
-        set_status(form->status, bytes);
-        break;
+    case PL_FILE_RUN: set_status(form->status, bytes); break;
     case PL_FILE_START:
         request->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
         request->outcome.bytes = bytes;

@@ -102,8 +102,8 @@ int MPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int 
 int MPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
                              MPI_Request *request)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_iwrite_at_all_c), fh,
-                      PL_WRITE_ALL(PL_FILE_AT, offset), datatype, PL_FILE_ISSUE(request));
+    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_iwrite_at_all_c), fh, PL_WRITE_ALL(PL_FILE_AT, offset),
+                      datatype, PL_FILE_ISSUE(request));
 }
 
 int MPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count, MPI_Datatype datatype,
@@ -150,14 +150,14 @@ int MPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
 
 int MPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_at_all_begin), fh,
-                      PL_READ_ALL(PL_FILE_AT, offset), datatype, PL_FILE_SPLIT);
+    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_at_all_begin), fh, PL_READ_ALL(PL_FILE_AT, offset),
+                      datatype, PL_FILE_SPLIT);
 }
 
 int MPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_at_all_begin_c), fh,
-                      PL_READ_ALL(PL_FILE_AT, offset), datatype, PL_FILE_SPLIT);
+    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_at_all_begin_c), fh, PL_READ_ALL(PL_FILE_AT, offset),
+                      datatype, PL_FILE_SPLIT);
 }
 
 int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
@@ -167,14 +167,14 @@ int MPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
 
 int MPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_ordered_begin), fh,
-                      PL_READ_ALL(PL_FILE_SHARED, 0), datatype, PL_FILE_SPLIT);
+    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_ordered_begin), fh, PL_READ_ALL(PL_FILE_SHARED, 0),
+                      datatype, PL_FILE_SPLIT);
 }
 
 int MPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_ordered_begin_c), fh,
-                      PL_READ_ALL(PL_FILE_SHARED, 0), datatype, PL_FILE_SPLIT);
+    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_read_ordered_begin_c), fh, PL_READ_ALL(PL_FILE_SHARED, 0),
+                      datatype, PL_FILE_SPLIT);
 }
 
 int MPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
@@ -201,15 +201,15 @@ int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 
 int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_at_all_begin), fh,
-                      PL_WRITE_ALL(PL_FILE_AT, offset), datatype, PL_FILE_SPLIT);
+    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_at_all_begin), fh, PL_WRITE_ALL(PL_FILE_AT, offset),
+                      datatype, PL_FILE_SPLIT);
 }
 
 int MPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
                                   MPI_Datatype datatype)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_at_all_begin_c), fh,
-                      PL_WRITE_ALL(PL_FILE_AT, offset), datatype, PL_FILE_SPLIT);
+    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_at_all_begin_c), fh, PL_WRITE_ALL(PL_FILE_AT, offset),
+                      datatype, PL_FILE_SPLIT);
 }
 
 int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
@@ -219,14 +219,14 @@ int MPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 
 int MPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_ordered_begin), fh,
-                      PL_WRITE_ALL(PL_FILE_SHARED, 0), datatype, PL_FILE_SPLIT);
+    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_ordered_begin), fh, PL_WRITE_ALL(PL_FILE_SHARED, 0),
+                      datatype, PL_FILE_SPLIT);
 }
 
 int MPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype)
 {
-    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_ordered_begin_c), fh,
-                      PL_WRITE_ALL(PL_FILE_SHARED, 0), datatype, PL_FILE_SPLIT);
+    return pl_do_file(&(struct pl_call)PL_CALL(MPI_File_write_ordered_begin_c), fh, PL_WRITE_ALL(PL_FILE_SHARED, 0),
+                      datatype, PL_FILE_SPLIT);
 }
 
 int MPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)

@@ -147,8 +147,11 @@ int MPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *r
                          MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
     struct pl_call call = PL_CALL(MPI_Register_datarep);
-    struct pl_datarep made = { .user = true, .read = read_conversion_fn, .write = write_conversion_fn,
-                               .extent = dtype_file_extent_fn, .extra_state = extra_state };
+    struct pl_datarep made = { .user = true,
+                               .read = read_conversion_fn,
+                               .write = write_conversion_fn,
+                               .extent = dtype_file_extent_fn,
+                               .extra_state = extra_state };
     return register_datarep(&call, datarep, &made);
 }
 
@@ -157,8 +160,11 @@ int MPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function_
                            MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
 {
     struct pl_call call = PL_CALL(MPI_Register_datarep_c);
-    struct pl_datarep made = { .user = true, .read_c = read_conversion_fn, .write_c = write_conversion_fn,
-                               .extent = dtype_file_extent_fn, .extra_state = extra_state };
+    struct pl_datarep made = { .user = true,
+                               .read_c = read_conversion_fn,
+                               .write_c = write_conversion_fn,
+                               .extent = dtype_file_extent_fn,
+                               .extra_state = extra_state };
     return register_datarep(&call, datarep, &made);
 }
 

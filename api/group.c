@@ -77,7 +77,7 @@ typedef int combine_function(const struct pl_group *a, const struct pl_group *b,
 typedef int choose_function(const struct pl_group *group, int n, const int ranks[], struct pl_group **result);
 
 static int mpi_group_combine(struct pl_call *call, combine_function *function, MPI_Group group1, MPI_Group group2,
-                   MPI_Group *newgroup)
+                             MPI_Group *newgroup)
 {
     struct pl_group *result, *a = pl_arg_group(call, group1, "group1"), *b = pl_arg_group(call, group2, "group2");
     pl_arg_output(call, newgroup, "newgroup");
@@ -89,7 +89,7 @@ static int mpi_group_combine(struct pl_call *call, combine_function *function, M
 }
 
 static int mpi_group_choose(struct pl_call *call, choose_function *function, MPI_Group group, int n, const int ranks[],
-                  MPI_Group *newgroup)
+                            MPI_Group *newgroup)
 {
     struct pl_group *result, *g = pl_arg_group(call, group, "group");
     mpi_group_arg_array(call, n, ranks, "ranks");

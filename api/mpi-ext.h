@@ -31,9 +31,9 @@ extern "C" {
 int plenum_errhandler_get(const char *name, MPI_Errhandler *errhandler);
 
 /** Takes an error as data. Runs in the thread that made the error. */
-typedef void (MPIX_Error_callback)(const struct plenum_error_report *error, void *context);
+typedef void(MPIX_Error_callback)(const struct plenum_error_report *error, void *context);
 /** Gives back what a context pointer points to. */
-typedef void (MPIX_Destructor_function)(void *extra_state);
+typedef void(MPIX_Destructor_function)(void *extra_state);
 
 /**
  * Where plenum://callback hands errors; one for the process. NULL: nowhere, they are logged then. `destructor` (NULL:
@@ -42,10 +42,10 @@ typedef void (MPIX_Destructor_function)(void *extra_state);
  */
 int MPIX_Errhandler_set_callback(MPIX_Error_callback *callback, MPIX_Destructor_function *destructor, void *context);
 
-typedef void (MPIX_Comm_errhandler_function_x)(MPI_Comm comm, int error_code, void *extra_state);
-typedef void (MPIX_File_errhandler_function_x)(MPI_File file, int error_code, void *extra_state);
-typedef void (MPIX_Session_errhandler_function_x)(MPI_Session session, int error_code, void *extra_state);
-typedef void (MPIX_Win_errhandler_function_x)(MPI_Win win, int error_code, void *extra_state);
+typedef void(MPIX_Comm_errhandler_function_x)(MPI_Comm comm, int error_code, void *extra_state);
+typedef void(MPIX_File_errhandler_function_x)(MPI_File file, int error_code, void *extra_state);
+typedef void(MPIX_Session_errhandler_function_x)(MPI_Session session, int error_code, void *extra_state);
+typedef void(MPIX_Win_errhandler_function_x)(MPI_Win win, int error_code, void *extra_state);
 
 /**
  * Error handlers with a context pointer, as MPICH has them. The destructor (NULL: none) is called exactly once, when
@@ -78,7 +78,7 @@ int MPIX_Session_pset_publish(MPI_Session session, const char *pset_name, MPI_Gr
 int MPIX_Session_pset_withdraw(MPI_Session session, const char *pset_name);
 
 /** Hears of a set that came or changed, with its new version, or went, with 0. Must not finalize the session. */
-typedef void (MPIX_Session_pset_function)(MPI_Session session, const char *pset_name, MPI_Count version, void *context);
+typedef void(MPIX_Session_pset_function)(MPI_Session session, const char *pset_name, MPI_Count version, void *context);
 
 /**
  * Calls `callback` for each process set that comes, changes or goes from now on: while this process is in a call of the
@@ -105,7 +105,7 @@ int MPIX_Attach(const char *directory, int rank, int size);
  * Brings `bytes` bytes of each member to all: `all` has the room of as many pieces as the pool has members, in the
  * order of ranks. Returns 0, or another number when that was not possible.
  */
-typedef int (MPIX_Exchange_function)(const void *mine, void *all, int bytes, void *context);
+typedef int(MPIX_Exchange_function)(const void *mine, void *all, int bytes, void *context);
 
 /**
  * The same without a directory: the members meet through `exchange`, which is called twice by each. Collective: returns

@@ -60,10 +60,7 @@ typedef struct MPI_ABI_T_pvar_session *MPI_T_pvar_session;
 typedef struct MPI_ABI_T_event_registration *MPI_T_event_registration;
 typedef struct MPI_ABI_T_event_instance *MPI_T_event_instance;
 
-typedef enum MPI_T_source_order {
-    MPI_T_SOURCE_ORDERED = 1,
-    MPI_T_SOURCE_UNORDERED = 2
-} MPI_T_source_order;
+typedef enum MPI_T_source_order { MPI_T_SOURCE_ORDERED = 1, MPI_T_SOURCE_UNORDERED = 2 } MPI_T_source_order;
 
 typedef enum MPI_T_cb_safety {
     MPI_T_CB_REQUIRE_NONE = 0x00,
@@ -88,7 +85,7 @@ typedef int MPI_Win_copy_attr_function(MPI_Win oldwin, int win_keyval, void *ext
                                        void *attribute_val_out, int *flag);
 typedef int MPI_Win_delete_attr_function(MPI_Win win, int win_keyval, void *attribute_val, void *extra_state);
 typedef int MPI_Copy_function(MPI_Comm oldcomm, int keyval, void *extra_state, void *attribute_val_in,
-                              void *attribute_val_out, int *flag); /* deprecated */
+                              void *attribute_val_out, int *flag);                                  /* deprecated */
 typedef int MPI_Delete_function(MPI_Comm comm, int keyval, void *attribute_val, void *extra_state); /* deprecated */
 
 /* Callbacks: error handlers */

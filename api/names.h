@@ -6,6 +6,7 @@
 #ifndef PLENUM_API_NAMES_H
 #define PLENUM_API_NAMES_H
 
+/* clang-format off */
 /* Point-to-point communication */
 #define PL_NAMES_P2P(X) \
     X(MPI_Bsend) X(MPI_Bsend_c) X(MPI_Bsend_init) X(MPI_Bsend_init_c) X(MPI_Ibsend) X(MPI_Ibsend_c) X(MPI_Irecv) \
@@ -302,5 +303,6 @@
 #define PL_FN(name) PL_FN_##name,
 enum pl_function { PL_NAMES(PL_FN) PL_FUNCTIONS };
 #undef PL_FN
+/* clang-format on */
 
 #endif

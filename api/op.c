@@ -5,7 +5,8 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 
-static int mpi_op_create(struct pl_call *call, MPI_User_function *user, MPI_User_function_c *user_c, int commute, MPI_Op *op)
+static int mpi_op_create(struct pl_call *call, MPI_User_function *user, MPI_User_function_c *user_c, int commute,
+                         MPI_Op *op)
 {
     if (!user && !user_c)
         pl_call_error(call, MPI_ERR_ARG, "user_fn is NULL");

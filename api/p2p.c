@@ -3,9 +3,9 @@
  * Point-to-point communication (MPI-5.0 chapter 3): sends, receives, their persistent forms, probes.
  * The int and the _c form of a function share one worker. Attached buffers: buffer.c.
  */
+#include "core/engine/p2p.h"
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/engine/p2p.h"
 #include "core/object/status.h"
 
 /* --- what all check ----------------------------------------------------------------------------------------------- */
@@ -18,8 +18,8 @@ struct side {
 
 /* Most calls have the usual arguments, which a few comparisons find right: a basic type, data somewhere, a rank, a tag.
  * False: they have others, or wrong ones, and mpi_p2p_sending() or mpi_p2p_receiving() will tell. */
-static inline bool mpi_p2p_fast(struct side *side, const void *buf, MPI_Count count, MPI_Datatype datatype, int rank, int tag,
-                         MPI_Comm comm)
+static inline bool mpi_p2p_fast(struct side *side, const void *buf, MPI_Count count, MPI_Datatype datatype, int rank,
+                                int tag, MPI_Comm comm)
 {
     side->comm = pl_comm_known(comm);
     side->type = pl_type_basic((uintptr_t)datatype);
@@ -30,7 +30,7 @@ static inline bool mpi_p2p_fast(struct side *side, const void *buf, MPI_Count co
 }
 
 static inline struct side mpi_p2p_sending(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                                  int dest, int tag, MPI_Comm comm)
+                                          int dest, int tag, MPI_Comm comm)
 {
     struct side side = { .comm = pl_arg_comm(call, comm) };
     side.type = pl_arg_type(call, datatype);
@@ -41,8 +41,8 @@ static inline struct side mpi_p2p_sending(struct pl_call *call, const void *buf,
     return side;
 }
 
-static inline struct side mpi_p2p_receiving(struct pl_call *call, const void *buf, MPI_Count count, MPI_Datatype datatype,
-                                    int source, int tag, MPI_Comm comm)
+static inline struct side mpi_p2p_receiving(struct pl_call *call, const void *buf, MPI_Count count,
+                                            MPI_Datatype datatype, int source, int tag, MPI_Comm comm)
 {
     struct side side = { .comm = pl_arg_comm(call, comm) };
     side.type = pl_arg_type(call, datatype);
@@ -65,8 +65,8 @@ static __attribute__((noinline)) int send_any(const char *function, int mode, co
     return pl_call_leave(&call);
 }
 
-static inline int mpi_p2p_send(const char *function, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                       MPI_Comm comm)
+static inline int mpi_p2p_send(const char *function, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                               int tag, MPI_Comm comm)
 {
     struct side side;
     if (!mpi_p2p_fast(&side, buf, count, datatype, dest, tag, comm))
@@ -100,7 +100,7 @@ static __attribute__((noinline)) int isend_any(const char *function, int mode, c
 }
 
 static inline int mpi_p2p_isend(const char *function, const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                        int tag, MPI_Comm comm, MPI_Request *request)
+                                int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct side side;
     struct pl_request *sent;
@@ -281,8 +281,8 @@ static __attribute__((noinline)) int recv_any(const char *function, void *buf, M
     return pl_call_leave(&call);
 }
 
-static inline int mpi_p2p_recv(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                       MPI_Comm comm, MPI_Status *status)
+static inline int mpi_p2p_recv(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+                               int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct side side;
     if (!mpi_p2p_fast(&side, buf, count, datatype, source, tag, comm))
@@ -307,8 +307,8 @@ static __attribute__((noinline)) int irecv_any(const char *function, void *buf, 
     return pl_call_leave(&call);
 }
 
-static inline int mpi_p2p_irecv(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                        MPI_Comm comm, MPI_Request *request)
+static inline int mpi_p2p_irecv(const char *function, void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+                                int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct side side;
     struct pl_request *made;

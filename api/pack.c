@@ -59,7 +59,7 @@ static char *arg_packed(struct pl_call *call, const void *buffer, MPI_Count size
 /* --- in the machine's representation --- */
 
 static int mpi_pack_do(struct pl_call *call, const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
-                MPI_Count outsize, struct position position, MPI_Comm comm)
+                       MPI_Count outsize, struct position position, MPI_Comm comm)
 {
     pl_arg_comm(call, comm);
     pl_arg_count(call, incount);
@@ -90,8 +90,8 @@ int MPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void
     return mpi_pack_do(&call, inbuf, incount, datatype, outbuf, outsize, (struct position){ .wide = position }, comm);
 }
 
-static int mpi_pack_unpack(struct pl_call *call, const void *inbuf, MPI_Count insize, struct position position, void *outbuf,
-                  MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
+static int mpi_pack_unpack(struct pl_call *call, const void *inbuf, MPI_Count insize, struct position position,
+                           void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
     pl_arg_comm(call, comm);
     pl_arg_count(call, outcount);
@@ -112,18 +112,20 @@ int MPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int o
                MPI_Comm comm)
 {
     struct pl_call call = PL_CALL(MPI_Unpack);
-    return mpi_pack_unpack(&call, inbuf, insize, (struct position){ .narrow = position }, outbuf, outcount, datatype, comm);
+    return mpi_pack_unpack(&call, inbuf, insize, (struct position){ .narrow = position }, outbuf, outcount, datatype,
+                           comm);
 }
 
 int MPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount,
                  MPI_Datatype datatype, MPI_Comm comm)
 {
     struct pl_call call = PL_CALL(MPI_Unpack_c);
-    return mpi_pack_unpack(&call, inbuf, insize, (struct position){ .wide = position }, outbuf, outcount, datatype, comm);
+    return mpi_pack_unpack(&call, inbuf, insize, (struct position){ .wide = position }, outbuf, outcount, datatype,
+                           comm);
 }
 
 static MPI_Count mpi_pack_size(struct pl_call *call, MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm,
-                           const void *size)
+                               const void *size)
 {
     pl_arg_comm(call, comm);
     pl_arg_count(call, incount);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Partitioned communication (MPI-5.0 chapter 4): one message that is sent, and may be used, in parts. */
+#include "core/engine/partitioned.h"
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/engine/partitioned.h"
 
 /* --- making ---------------------------------------------------------------------------------------------------- */
 
-static int mpi_partitioned_init(struct pl_call *call, bool send, void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
-                int peer, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+static int mpi_partitioned_init(struct pl_call *call, bool send, void *buf, int partitions, MPI_Count count,
+                                MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, MPI_Info info,
+                                MPI_Request *request)
 {
     struct pl_comm *c = pl_arg_comm(call, comm);
     struct pl_type *type = pl_arg_type(call, datatype);
@@ -35,29 +36,29 @@ static int mpi_partitioned_init(struct pl_call *call, bool send, void *buf, int 
 int MPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                    MPI_Info info, MPI_Request *request)
 {
-    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Psend_init), true, (void *)buf, partitions, count, datatype, dest, tag,
-                comm, info, request);
+    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Psend_init), true, (void *)buf, partitions, count,
+                                datatype, dest, tag, comm, info, request);
 }
 
 int MPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Psend_init_c), true, (void *)buf, partitions, count, datatype, dest, tag,
-                comm, info, request);
+    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Psend_init_c), true, (void *)buf, partitions, count,
+                                datatype, dest, tag, comm, info, request);
 }
 
 int MPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                    MPI_Info info, MPI_Request *request)
 {
-    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Precv_init), false, buf, partitions, count, datatype, dest, tag, comm,
-                info, request);
+    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Precv_init), false, buf, partitions, count, datatype, dest,
+                                tag, comm, info, request);
 }
 
 int MPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Precv_init_c), false, buf, partitions, count, datatype, dest, tag, comm,
-                info, request);
+    return mpi_partitioned_init(&(struct pl_call)PL_CALL(MPI_Precv_init_c), false, buf, partitions, count, datatype,
+                                dest, tag, comm, info, request);
 }
 
 /* --- ready ----------------------------------------------------------------------------------------------------- */

@@ -57,7 +57,7 @@ struct plenum_errhandler_ops {
     void (*close)(void *state);
 };
 
-#define PLENUM_ERRHANDLER_ABI 1
+#define PLENUM_ERRHANDLER_ABI    1
 #define PLENUM_ERRHANDLER_SYMBOL "plenum_errhandler"
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@ static const struct pl_outcome nobody = { .source = MPI_PROC_NULL, .tag = MPI_AN
 
 /* All four probes: waiting or not, taking the message out or leaving it. */
 static int mpi_probe_do(struct pl_call *call, int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
-                 MPI_Status *status)
+                        MPI_Status *status)
 {
     struct pl_comm *c = pl_arg_comm(call, comm);
     struct pl_outcome outcome = nobody;
@@ -61,7 +61,7 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mess
 /* `lost`: a message whose session has ended, for the caller to drop once the error is raised: there is no other way to
  * free it. Else NULL. */
 static struct pl_request *mpi_probe_start(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
-                                MPI_Message *message, struct pl_message **failed)
+                                          MPI_Message *message, struct pl_message **failed)
 {
     *failed = NULL;
     struct pl_type *type = pl_arg_type(call, datatype);
@@ -96,8 +96,8 @@ static struct pl_request *mpi_probe_start(struct pl_call *call, void *buf, MPI_C
     return request;
 }
 
-static int mpi_probe_mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-                 MPI_Status *status)
+static int mpi_probe_mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
+                           MPI_Message *message, MPI_Status *status)
 {
     struct pl_message *failed;
     struct pl_request *request = mpi_probe_start(call, buf, count, datatype, message, &failed);
@@ -114,8 +114,8 @@ static int mpi_probe_mrecv(struct pl_call *call, void *buf, MPI_Count count, MPI
     return rc;
 }
 
-static int mpi_probe_imrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-                  MPI_Request *request)
+static int mpi_probe_imrecv(struct pl_call *call, void *buf, MPI_Count count, MPI_Datatype datatype,
+                            MPI_Message *message, MPI_Request *request)
 {
     pl_arg_output(call, request, "request");
     struct pl_message *failed;

@@ -84,7 +84,7 @@ static void refuse_under_way(struct pl_call *call, const struct pl_request *requ
     pl_request_blame(call, request);
     if (!request->persistent || request->active)
         pl_call_error(call, MPI_ERR_REQUEST, "request is of %s operation under way; complete it first",
-                      together                     ? "a collective"
+                      together                      ? "a collective"
                       : request->kind == PL_REQ_RMA ? "a one-sided"
                                                     : "a partitioned");
 }

@@ -65,7 +65,8 @@ static int test_all(struct pl_call *call, int count, const MPI_Request requests[
 }
 
 /* Until `enough` are done (or all that live, or an argument is bad). */
-static int mpi_requests_wait_for(struct pl_call *call, int count, const MPI_Request requests[], int enough, int *live, int *first)
+static int mpi_requests_wait_for(struct pl_call *call, int count, const MPI_Request requests[], int enough, int *live,
+                                 int *first)
 {
     const struct pl_waiting what = some_of(count, requests);
     struct pl_wait wait = { .what = &what };
@@ -229,7 +230,7 @@ int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *statu
 
 /* Is one done, or is there none to wait for? Then the status is empty. */
 static bool mpi_requests_any(struct pl_call *call, int count, const MPI_Request requests[], int *index, int *flag,
-                MPI_Status *status)
+                             MPI_Status *status)
 {
     int live = 0;
     pl_arg_requests(call, count, requests);
@@ -253,8 +254,8 @@ int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_St
     return pl_call_leave(&call);
 }
 
-static int mpi_requests_some(struct pl_call *call, bool wait, int count, MPI_Request requests[], int *outcount, int indices[],
-                MPI_Status statuses[])
+static int mpi_requests_some(struct pl_call *call, bool wait, int count, MPI_Request requests[], int *outcount,
+                             int indices[], MPI_Status statuses[])
 {
     struct failure failure;
     int live = 0, first;
@@ -274,12 +275,14 @@ static int mpi_requests_some(struct pl_call *call, bool wait, int count, MPI_Req
 
 int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-    return mpi_requests_some(&(struct pl_call)PL_CALL(MPI_Waitsome), true, incount, requests, outcount, indices, statuses);
+    return mpi_requests_some(&(struct pl_call)PL_CALL(MPI_Waitsome), true, incount, requests, outcount, indices,
+                             statuses);
 }
 
 int MPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
-    return mpi_requests_some(&(struct pl_call)PL_CALL(MPI_Testsome), false, incount, requests, outcount, indices, statuses);
+    return mpi_requests_some(&(struct pl_call)PL_CALL(MPI_Testsome), false, incount, requests, outcount, indices,
+                             statuses);
 }
 
 /* --- looking without finishing ------------------------------------------------------------------------------------ */

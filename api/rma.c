@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided operations. The forms of one operation share a function, which fills in what the operation is to do. */
+#include "core/rma/rma.h"
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/rma/rma.h"
 
 /* What all have: the window, the rank, and the target's part. */
 static struct pl_rma arg_target(struct pl_call *call, enum pl_rma_kind kind, MPI_Win win, int rank, MPI_Aint disp,
@@ -73,9 +73,9 @@ static int mpi_rma_start(struct pl_call *call, const struct pl_rma *rma, bool wa
 
 /* --- put and get ------------------------------------------------------------------------------------------------ */
 
-static int mpi_rma_put(struct pl_call *call, const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-               int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
-               bool wants_request, MPI_Request *request)
+static int mpi_rma_put(struct pl_call *call, const void *origin_addr, MPI_Count origin_count,
+                       MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                       MPI_Datatype target_datatype, MPI_Win win, bool wants_request, MPI_Request *request)
 {
     struct pl_rma rma = arg_target(call, PL_RMA_PUT, win, target_rank, target_disp, target_count, target_datatype);
     arg_origin(call, &rma, origin_addr, origin_count, origin_datatype);
@@ -83,8 +83,8 @@ static int mpi_rma_put(struct pl_call *call, const void *origin_addr, MPI_Count 
 }
 
 static int mpi_rma_get(struct pl_call *call, void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-               int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
-               bool wants_request, MPI_Request *request)
+                       int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype,
+                       MPI_Win win, bool wants_request, MPI_Request *request)
 {
     struct pl_rma rma = arg_target(call, PL_RMA_GET, win, target_rank, target_disp, target_count, target_datatype);
     arg_result(call, &rma, origin_addr, origin_count, origin_datatype);
@@ -96,7 +96,7 @@ int MPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datat
 {
     struct pl_call call = PL_CALL(MPI_Put);
     return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-               target_datatype, win, false, NULL);
+                       target_datatype, win, false, NULL);
 }
 
 int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -104,7 +104,7 @@ int MPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype orig
 {
     struct pl_call call = PL_CALL(MPI_Put_c);
     return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-               target_datatype, win, false, NULL);
+                       target_datatype, win, false, NULL);
 }
 
 int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -112,7 +112,7 @@ int MPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_data
 {
     struct pl_call call = PL_CALL(MPI_Rput);
     return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-               target_datatype, win, true, request);
+                       target_datatype, win, true, request);
 }
 
 int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -121,7 +121,7 @@ int MPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
 {
     struct pl_call call = PL_CALL(MPI_Rput_c);
     return mpi_rma_put(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-               target_datatype, win, true, request);
+                       target_datatype, win, true, request);
 }
 
 int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
@@ -129,7 +129,7 @@ int MPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, i
 {
     struct pl_call call = PL_CALL(MPI_Get);
     return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-               target_datatype, win, false, NULL);
+                       target_datatype, win, false, NULL);
 }
 
 int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -137,7 +137,7 @@ int MPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_dat
 {
     struct pl_call call = PL_CALL(MPI_Get_c);
     return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-               target_datatype, win, false, NULL);
+                       target_datatype, win, false, NULL);
 }
 
 int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
@@ -145,7 +145,7 @@ int MPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, 
 {
     struct pl_call call = PL_CALL(MPI_Rget);
     return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-               target_datatype, win, true, request);
+                       target_datatype, win, true, request);
 }
 
 int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -154,14 +154,15 @@ int MPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
 {
     struct pl_call call = PL_CALL(MPI_Rget_c);
     return mpi_rma_get(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-               target_datatype, win, true, request);
+                       target_datatype, win, true, request);
 }
 
 /* --- accumulates -------------------------------------------------------------------------------------------------- */
 
 static int mpi_rma_accumulate(struct pl_call *call, const void *origin_addr, MPI_Count origin_count,
-                      MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, bool wants_request, MPI_Request *request)
+                              MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                              MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                              bool wants_request, MPI_Request *request)
 {
     struct pl_rma rma =
         arg_target(call, PL_RMA_ACCUMULATE, win, target_rank, target_disp, target_count, target_datatype);
@@ -177,16 +178,15 @@ int MPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origi
 {
     struct pl_call call = PL_CALL(MPI_Accumulate);
     return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                      target_datatype, op, win, false, NULL);
+                              target_datatype, op, win, false, NULL);
 }
 
 int MPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
-                     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
-                     MPI_Win win)
+                     MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Accumulate_c);
     return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                      target_datatype, op, win, false, NULL);
+                              target_datatype, op, win, false, NULL);
 }
 
 int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -195,7 +195,7 @@ int MPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype orig
 {
     struct pl_call call = PL_CALL(MPI_Raccumulate);
     return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                      target_datatype, op, win, true, request);
+                              target_datatype, op, win, true, request);
 }
 
 int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
@@ -204,7 +204,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
 {
     struct pl_call call = PL_CALL(MPI_Raccumulate_c);
     return mpi_rma_accumulate(&call, origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                      target_datatype, op, win, true, request);
+                              target_datatype, op, win, true, request);
 }
 
 /* The two buffers of MPI_Get_accumulate(). With MPI_NO_OP the origin's is not looked at. */
@@ -236,8 +236,8 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
 {
     struct pl_call call = PL_CALL(MPI_Get_accumulate);
     struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
-                          false, NULL);
+    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, false,
+                          NULL);
 }
 
 int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -247,8 +247,8 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
 {
     struct pl_call call = PL_CALL(MPI_Get_accumulate_c);
     struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
-                          false, NULL);
+    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, false,
+                          NULL);
 }
 
 int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
@@ -257,8 +257,8 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
 {
     struct pl_call call = PL_CALL(MPI_Rget_accumulate);
     struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
-                          true, request);
+    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, true,
+                          request);
 }
 
 int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -268,8 +268,8 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
 {
     struct pl_call call = PL_CALL(MPI_Rget_accumulate_c);
     struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
-                          true, request);
+    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, true,
+                          request);
 }
 
 /* --- single elements ------------------------------------------------------------------------------------------ */
@@ -298,13 +298,24 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
 static bool is_comparable(const struct pl_type *type)
 {
     switch (type->basic) {
-    case PL_I8: case PL_I16: case PL_I32: case PL_I64: case PL_I128:
-    case PL_U8: case PL_U16: case PL_U32: case PL_U64:
-    case PL_BOOL: case PL_L8: case PL_L16: case PL_L32: case PL_L64: case PL_L128: case PL_BYTE:
-    case PL_CHAR:
-        return true;
-    default:
-        return false;
+    case PL_I8:
+    case PL_I16:
+    case PL_I32:
+    case PL_I64:
+    case PL_I128:
+    case PL_U8:
+    case PL_U16:
+    case PL_U32:
+    case PL_U64:
+    case PL_BOOL:
+    case PL_L8:
+    case PL_L16:
+    case PL_L32:
+    case PL_L64:
+    case PL_L128:
+    case PL_BYTE:
+    case PL_CHAR: return true;
+    default: return false;
     }
 }
 

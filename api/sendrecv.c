@@ -5,8 +5,8 @@
 #include "core/engine/p2p.h"
 #include "core/object/status.h"
 
-static struct pl_comm *mpi_sendrecv_check(struct pl_call *call, struct pl_transfer *t, MPI_Datatype sendtype, MPI_Datatype recvtype,
-                             MPI_Comm comm)
+static struct pl_comm *mpi_sendrecv_check(struct pl_call *call, struct pl_transfer *t, MPI_Datatype sendtype,
+                                          MPI_Datatype recvtype, MPI_Comm comm)
 {
     struct pl_comm *c = pl_arg_comm(call, comm);
     t->sendtype = pl_arg_type(call, sendtype);
@@ -22,8 +22,8 @@ static struct pl_comm *mpi_sendrecv_check(struct pl_call *call, struct pl_transf
     return c;
 }
 
-static int mpi_sendrecv_blocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype,
-                    MPI_Comm comm, MPI_Status *status)
+static int mpi_sendrecv_blocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype,
+                                 MPI_Datatype recvtype, MPI_Comm comm, MPI_Status *status)
 {
     struct pl_comm *c = mpi_sendrecv_check(call, &t, sendtype, recvtype, comm);
     struct pl_request *request;
@@ -37,8 +37,8 @@ static int mpi_sendrecv_blocking(struct pl_call *call, struct pl_transfer t, MPI
     return pl_call_leave(call);
 }
 
-static int mpi_sendrecv_nonblocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype, MPI_Datatype recvtype,
-                       MPI_Comm comm, MPI_Request *request)
+static int mpi_sendrecv_nonblocking(struct pl_call *call, struct pl_transfer t, MPI_Datatype sendtype,
+                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     struct pl_comm *c = mpi_sendrecv_check(call, &t, sendtype, recvtype, comm);
     struct pl_request *made;
@@ -51,7 +51,7 @@ static int mpi_sendrecv_nonblocking(struct pl_call *call, struct pl_transfer t, 
 }
 
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-        int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+                 int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     struct pl_transfer t = {
         sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false
@@ -70,7 +70,7 @@ int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
 }
 
 int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-        MPI_Comm comm, MPI_Status *status)
+                         MPI_Comm comm, MPI_Status *status)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
     return mpi_sendrecv_blocking(&(struct pl_call)PL_CALL(MPI_Sendrecv_replace), t, datatype, datatype, comm, status);
@@ -84,7 +84,7 @@ int MPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, in
 }
 
 int MPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
-        int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+                  int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     struct pl_transfer t = {
         sendbuf, recvbuf, sendcount, recvcount, NULL, NULL, dest, sendtag, source, recvtag, false
@@ -103,17 +103,19 @@ int MPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 }
 
 int MPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag,
-        MPI_Comm comm, MPI_Request *request)
+                          MPI_Comm comm, MPI_Request *request)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
-    return mpi_sendrecv_nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace), t, datatype, datatype, comm, request);
+    return mpi_sendrecv_nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace), t, datatype, datatype, comm,
+                                    request);
 }
 
 int MPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source,
                             int recvtag, MPI_Comm comm, MPI_Request *request)
 {
     struct pl_transfer t = { buf, buf, count, count, NULL, NULL, dest, sendtag, source, recvtag, true };
-    return mpi_sendrecv_nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace_c), t, datatype, datatype, comm, request);
+    return mpi_sendrecv_nonblocking(&(struct pl_call)PL_CALL(MPI_Isendrecv_replace_c), t, datatype, datatype, comm,
+                                    request);
 }
 
 PL_NAMES_SENDRECV(PL_PMPI)

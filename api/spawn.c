@@ -5,9 +5,9 @@
 
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/job/services.h"
-#include "core/job/process.h"
 #include "core/base/memory.h"
+#include "core/job/process.h"
+#include "core/job/services.h"
 #include "sessions/port/port.h"
 #include "world/spawn.h"
 
@@ -48,8 +48,9 @@ int MPI_Close_port(const char *port_name)
 }
 
 /* Accepting and connecting. The port and the info count at the root only. */
-static int mpi_spawn_meet(struct pl_call *call, const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm,
-                int (*work)(const char *, struct pl_info *, int, struct pl_comm *, struct pl_comm **))
+static int mpi_spawn_meet(struct pl_call *call, const char *port_name, MPI_Info info, int root, MPI_Comm comm,
+                          MPI_Comm *newcomm,
+                          int (*work)(const char *, struct pl_info *, int, struct pl_comm *, struct pl_comm **))
 {
     struct pl_info *hints = NULL;
     struct pl_comm *c = pl_arg_intracomm(call, comm), *made = NULL;
@@ -165,8 +166,9 @@ static struct pl_spawn_command *arg_commands(struct pl_call *call, int count, ch
 }
 
 /* An error of an argument at the root must not leave the others waiting: they are told. */
-static int mpi_spawn_do(struct pl_call *call, int count, char *const *commands, char **const *argvs, const int *maxprocs,
-                 const MPI_Info *infos, int root, MPI_Comm comm, MPI_Comm *intercomm, int *codes)
+static int mpi_spawn_do(struct pl_call *call, int count, char *const *commands, char **const *argvs,
+                        const int *maxprocs, const MPI_Info *infos, int root, MPI_Comm comm, MPI_Comm *intercomm,
+                        int *codes)
 {
     struct pl_comm *c = pl_arg_intracomm(call, comm), *made = NULL;
     pl_arg_root(call, c, root);
@@ -199,7 +201,7 @@ int MPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_o
 {
     struct pl_call call = PL_CALL(MPI_Comm_spawn_multiple);
     return mpi_spawn_do(&call, count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info, root, comm,
-                 intercomm, array_of_errcodes);
+                        intercomm, array_of_errcodes);
 }
 
 /* --- names -------------------------------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ static MPI_Count mpi_status_elements(const MPI_Status *status, const struct pl_t
 
 /* One of the two functions above, or an error in the call. */
 static MPI_Count mpi_status_get(struct pl_call *call, MPI_Count (*measure)(const MPI_Status *, const struct pl_type *),
-                     const MPI_Status *status, MPI_Datatype datatype, const void *count)
+                                const MPI_Status *status, MPI_Datatype datatype, const void *count)
 {
     arg_status(call, status);
     struct pl_type *t = pl_arg_type_uncommitted(call, datatype);

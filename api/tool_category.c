@@ -16,8 +16,7 @@ static const struct category {
     { "messages", "what waits in communicators", { "posted_", "unexpected_" } },
     { "objects", "what exists, and what it takes", { "live_", "object_" } },
     { "process", "where configuration and plugins are, and what is logged", { "config", "log", "plugin_" } },
-    { "sessions", "sessions, their process sets and communicators",
-      { "meet_", "memory_", "pset", "session_" } },
+    { "sessions", "sessions, their process sets and communicators", { "meet_", "memory_", "pset", "session_" } },
     { "transports", "how messages travel", { "shm_", "transport", "ucx_" } },
 };
 enum { COUNT = sizeof categories / sizeof *categories };
@@ -31,7 +30,8 @@ static bool tool_category_is_in(const struct category *category, const char *var
 }
 
 /* The variables of a category: how many, and the first `length` of their indices. */
-static int tool_category_members(const struct category *category, int count, const char *(*name)(int), int length, int indices[])
+static int tool_category_members(const struct category *category, int count, const char *(*name)(int), int length,
+                                 int indices[])
 {
     int found = 0;
     for (int i = 0; i < count; i++) {

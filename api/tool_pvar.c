@@ -13,13 +13,13 @@
 
 #include "api/pmpi.h"
 #include "api/tool.h"
-#include "core/object/arena.h"
-#include "core/engine/comm.h"
-#include "core/engine/instance.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
-#include "core/engine/match.h"
 #include "core/base/memory.h"
+#include "core/engine/comm.h"
+#include "core/engine/instance.h"
+#include "core/engine/match.h"
+#include "core/object/arena.h"
 
 /* --- the variables ------------------------------------------------------------------------------------------------ */
 
@@ -28,7 +28,7 @@ static long posted_receives(const void *object)
     const struct pl_comm *comm = object;
     long count = 0;
     pl_engine_enter(&comm->instance->engine);
-    PL_LIST_EACH (request, &comm->queues[PL_MSG_P2P].posted, struct pl_request, link)
+    PL_LIST_EACH(request, &comm->queues[PL_MSG_P2P].posted, struct pl_request, link)
         count++;
     pl_engine_leave(&comm->instance->engine);
     return count;
@@ -39,7 +39,7 @@ static long tool_pvar_unexpected(const struct pl_comm *comm, bool bytes)
 {
     long sum = 0;
     pl_engine_enter(&comm->instance->engine);
-    PL_LIST_EACH (message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link)
+    PL_LIST_EACH(message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link)
         sum += bytes ? (long)message->header.size : 1;
     pl_engine_leave(&comm->instance->engine);
     return sum;
@@ -60,7 +60,7 @@ static long session_communicators(const void *object)
     struct pl_instance *session = (struct pl_instance *)object;
     long count = 0;
     pl_lock_take(&session->lock);
-    PL_LIST_EACH (comm, &session->comms, struct pl_comm, siblings)
+    PL_LIST_EACH(comm, &session->comms, struct pl_comm, siblings)
         count += comm->serves == NULL;
     pl_lock_drop(&session->lock);
     return count;
@@ -75,7 +75,7 @@ static long object_memory(const void *object)
 static const struct pvar {
     const char *name, *help;
     int bind;
-    enum pl_kind kind;                /* whose live objects are counted, or which the variable belongs to */
+    enum pl_kind kind;                 /* whose live objects are counted, or which the variable belongs to */
     long (*level)(const void *object); /* NULL: the number of live objects */
 } pvars[] = {
     { "live_communicators", "communicators that exist, the library's own among them, but for MPI_COMM_WORLD and _SELF",
@@ -179,7 +179,7 @@ void pl_tool_pvar_sessions_end(void)
 
 static bool session_exists_locked(MPI_T_pvar_session session)
 {
-    PL_LIST_EACH (other, &sessions, struct MPI_ABI_T_pvar_session, link)
+    PL_LIST_EACH(other, &sessions, struct MPI_ABI_T_pvar_session, link)
         if (other == session)
             return true;
     return false;
@@ -187,7 +187,7 @@ static bool session_exists_locked(MPI_T_pvar_session session)
 
 static bool handle_exists_locked(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
 {
-    PL_LIST_EACH (other, &session->handles, struct MPI_ABI_T_pvar_handle, link)
+    PL_LIST_EACH(other, &session->handles, struct MPI_ABI_T_pvar_handle, link)
         if (other == handle)
             return true;
     return false;
@@ -256,7 +256,8 @@ int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *ob
 }
 
 /* A copy of a handle of a session, which is taken out of it and freed if that is wanted. */
-static int tool_pvar_look_up(MPI_T_pvar_session session, MPI_T_pvar_handle handle, bool take, struct MPI_ABI_T_pvar_handle *copy)
+static int tool_pvar_look_up(MPI_T_pvar_session session, MPI_T_pvar_handle handle, bool take,
+                             struct MPI_ABI_T_pvar_handle *copy)
 {
     int error = pl_tool_check(MPI_SUCCESS);
     if (error)

@@ -9,7 +9,7 @@
 
 /* `baseptr`: where the address of allocated memory goes; NULL with MPI_Win_create(). */
 static int mpi_win_make(struct pl_call *call, MPI_Comm comm, struct pl_win_spec spec, MPI_Info info, bool allocates,
-                void *baseptr, MPI_Win *win)
+                        void *baseptr, MPI_Win *win)
 {
     struct pl_comm *c = pl_arg_intracomm(call, comm);
     struct pl_win *made = NULL;
@@ -37,8 +37,8 @@ static int mpi_win_make(struct pl_call *call, MPI_Comm comm, struct pl_win_spec 
     return pl_call_leave(call);
 }
 
-static int mpi_win_allocate(struct pl_call *call, int flavor, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                    void *baseptr, MPI_Win *win)
+static int mpi_win_allocate(struct pl_call *call, int flavor, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                            MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
     struct pl_win_spec spec = { .flavor = flavor, .size = size, .disp_unit = disp_unit };
     return mpi_win_make(call, comm, spec, info, true, baseptr, win);
@@ -46,35 +46,33 @@ static int mpi_win_allocate(struct pl_call *call, int flavor, MPI_Aint size, MPI
 
 int MPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm,
-                    baseptr, win);
+    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info,
+                            comm, baseptr, win);
 }
 
 int MPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_c), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm,
-                    baseptr, win);
+    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_c), MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit,
+                            info, comm, baseptr, win);
 }
 
 int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
 {
-    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared), MPI_WIN_FLAVOR_SHARED, size, disp_unit, info,
-                    comm, baseptr, win);
+    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared), MPI_WIN_FLAVOR_SHARED, size, disp_unit,
+                            info, comm, baseptr, win);
 }
 
 int MPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
                               MPI_Win *win)
 {
-    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared_c), MPI_WIN_FLAVOR_SHARED, size, disp_unit, info,
-                    comm, baseptr, win);
+    return mpi_win_allocate(&(struct pl_call)PL_CALL(MPI_Win_allocate_shared_c), MPI_WIN_FLAVOR_SHARED, size, disp_unit,
+                            info, comm, baseptr, win);
 }
 
-static int mpi_win_create(struct pl_call *call, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                  MPI_Win *win)
+static int mpi_win_create(struct pl_call *call, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info,
+                          MPI_Comm comm, MPI_Win *win)
 {
-    struct pl_win_spec spec = {
-        .flavor = MPI_WIN_FLAVOR_CREATE, .base = base, .size = size, .disp_unit = disp_unit
-    };
+    struct pl_win_spec spec = { .flavor = MPI_WIN_FLAVOR_CREATE, .base = base, .size = size, .disp_unit = disp_unit };
     return mpi_win_make(call, comm, spec, info, false, NULL, win);
 }
 
@@ -133,7 +131,8 @@ int MPI_Win_detach(MPI_Win win, const void *base)
     return pl_call_leave(&call);
 }
 
-static void mpi_win_query(struct pl_call *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit, void *baseptr)
+static void mpi_win_query(struct pl_call *call, MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+                          void *baseptr)
 {
     struct pl_win *w = pl_arg_win(call, win);
     pl_arg_dest(call, w ? w->comm : NULL, rank);

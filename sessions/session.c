@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/object/alloc_kinds.h"
 #include "core/base/config.h"
-#include "core/object/errhandler.h"
 #include "core/base/error.h"
-#include "core/object/info.h"
 #include "core/engine/leak_report.h"
 #include "core/job/process.h"
+#include "core/object/alloc_kinds.h"
+#include "core/object/errhandler.h"
+#include "core/object/info.h"
 #include "sessions/psets/psets.h"
 
 #define LEVEL_KEY       "thread_level"             /* the standard's (MPI-5.0 section 11.3.1) */
@@ -77,10 +77,9 @@ static int strict_wanted(struct pl_info *info, bool *strict)
 /* A key with our prefix, or MPI's, that means nothing here is a mistake of spelling. */
 static int check_keys(struct pl_info *info)
 {
-    static const char *const keys[] = {
-        OTHER_LEVEL_KEY,          STRICT_KEY,          PL_ALLOC_KINDS_KEY, PL_ALLOC_KINDS_ASSERT_KEY,
-        "mpi_initial_errhandler", "plenum_errhandler"
-    };
+    static const char *const keys[] = { OTHER_LEVEL_KEY,          STRICT_KEY,
+                                        PL_ALLOC_KINDS_KEY,       PL_ALLOC_KINDS_ASSERT_KEY,
+                                        "mpi_initial_errhandler", "plenum_errhandler" };
     char key[MPI_MAX_INFO_KEY];
     for (int n = 0; info && pl_info_nth(info, n, key); n++) {
         size_t i = 0;

@@ -11,17 +11,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
-#include "core/object/errhandler_registry.h"
-#include "core/base/error.h"
-#include "core/object/info.h"
 #include "core/engine/instance.h"
 #include "core/job/note.h"
-#include "core/job/spawn.h"
-#include "core/base/json.h"
 #include "core/job/process.h"
+#include "core/job/spawn.h"
+#include "core/object/errhandler_registry.h"
+#include "core/object/info.h"
 #include "sessions/port/port.h"
 
 /* What the root asks for. */
@@ -31,7 +31,7 @@ struct request {
     int fd;
     struct pl_job_spawn *file; /* mapped; NULL: not yet */
     size_t bytes;
-    char why[sizeof ((struct pl_job_spawn *)0)->message];
+    char why[sizeof((struct pl_job_spawn *)0)->message];
 };
 
 /* --- how many ----------------------------------------------------------------------------------------------------- */
@@ -78,8 +78,10 @@ int pl_spawn_soft(const char *text, int maxprocs, int *number)
     } while (*at++ == ',');
     *number = (int)best;
     return best > 0 ? MPI_SUCCESS
-                    : pl_fail(MPI_ERR_SPAWN, "info key soft is \"%.60s\": none of these numbers is between 1 and "
-                              "maxprocs, which is %d", text, maxprocs);
+                    : pl_fail(MPI_ERR_SPAWN,
+                              "info key soft is \"%.60s\": none of these numbers is between 1 and "
+                              "maxprocs, which is %d",
+                              text, maxprocs);
 }
 
 /* What the root tells: how many processes of some commands are started, and how many were asked for. */
@@ -297,7 +299,9 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
     if (told)
         return told;
     struct request request = { .commands = commands, .count = count, .fd = -1 };
-    struct pl_port_participants participants = { .invite = spawn_ask, .abort_reason = abort_reason, .context = &request };
+    struct pl_port_participants participants = { .invite = spawn_ask,
+                                                 .abort_reason = abort_reason,
+                                                 .context = &request };
     int rc = pl_port_host(&participants, root, comm, made);
     if (request.file)
         munmap(request.file, request.bytes);

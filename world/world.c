@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-#include "core/object/attr.h"
+#include "core/base/error.h"
 #include "core/engine/bsend.h"
 #include "core/engine/comm.h"
-#include "core/object/errhandler.h"
-#include "core/base/error.h"
 #include "core/engine/instance.h"
 #include "core/engine/leak_report.h"
-#include "core/job/process.h"
 #include "core/engine/wait_record.h"
+#include "core/job/process.h"
+#include "core/object/attr.h"
+#include "core/object/errhandler.h"
 #include "sessions/psets/psets.h"
 #include "world/spawn.h"
 
@@ -30,7 +30,7 @@ static int world_level_of(int required)
 }
 
 static int world_make_comm(struct pl_instance *world, int size, uint64_t first, uint32_t serial, const char *name,
-                     struct pl_comm *comm, struct pl_comm **made)
+                           struct pl_comm *comm, struct pl_comm **made)
 {
     struct pl_group *group = pl_group_create_range(world, size, first, 1);
     if (!group)
@@ -75,7 +75,7 @@ int pl_world_init(int required, int *provided)
     rc = world_make_comm(world, 1, pl_process_self(), PL_SELF_SERIAL, "MPI_COMM_SELF", &comm_self, &pl_self_comm);
     if (rc == MPI_SUCCESS)
         rc = world_make_comm(world, place->size, PL_PROC(0, 0), PL_WORLD_SERIAL, "MPI_COMM_WORLD", &comm_world,
-                       &pl_world_comm);
+                             &pl_world_comm);
     if (rc == MPI_SUCCESS)
         rc = pl_process_publish(PL_CARD_WORLD, world->engine.card, world->engine.card_length);
     if (rc == MPI_SUCCESS)

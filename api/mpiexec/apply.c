@@ -21,7 +21,7 @@ static bool apply_number(struct parse *p, const char *text, long least, long mos
 
 static void set_variable(struct settings *to, const char *name, const char *value)
 {
-    to->item = parse_append(to->item, &to->count, sizeof(*to->item));
+    to->item = parse_append(to->item, &to->count, sizeof *to->item);
     to->item[to->count - 1] = (struct setting){ name, value };
 }
 
@@ -37,7 +37,7 @@ static bool rank_ranges(const char *text, struct pset_option *pset)
         }
         if (first < 0 || last < first || (text[used] && text[used] != ','))
             return false;
-        pset->ranges = parse_append(pset->ranges, &pset->count, sizeof(*pset->ranges));
+        pset->ranges = parse_append(pset->ranges, &pset->count, sizeof *pset->ranges);
         pset->ranges[pset->count - 1][0] = first;
         pset->ranges[pset->count - 1][1] = last;
         text += used + (text[used] == ',');
@@ -49,8 +49,8 @@ bool is_this_host(const char *name, size_t length)
 {
     static const char *const own[] = { "localhost", "127.0.0.1", "::1" };
     char host[256] = "";
-    gethostname(host, sizeof(host) - 1);
-    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+    gethostname(host, sizeof host - 1);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (strlen(own[i]) == length && memcmp(own[i], name, length) == 0)
             return true;
     size_t brief = strcspn(host, ".");
@@ -227,7 +227,7 @@ bool apply_hostfile(struct parse *p, char *const *arg)
 bool apply_launcher(struct parse *p, char *const *arg)
 {
     static const char *const words[] = { "auto", "embedded", "slurm", "prte", "openmpi" }; /* as in enum launcher */
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], arg[0]) == 0) {
             p->o->launcher = (enum launcher)i;
             return true;
@@ -262,7 +262,7 @@ static bool apply_qualifiers(const char *text)
     for (text = strchr(text, ':'); text; text = strchr(text + 1, ':')) {
         char word[32];
         size_t length = strcspn(text + 1, ":"), i;
-        for (i = 0; i < length && i + 1 < sizeof(word); i++)
+        for (i = 0; i < length && i + 1 < sizeof word; i++)
             word[i] = (char)(text[1 + i] | ('A' <= text[1 + i] && text[1 + i] <= 'Z' ? 32 : 0));
         word[i] = '\0';
         if (word_of(word, known) < 0)
@@ -338,7 +338,7 @@ bool apply_pmix(struct parse *p, char *const *arg)
 bool apply_pset(struct parse *p, char *const *arg)
 {
     char *equal = strrchr(arg[0], '=');
-    p->o->pset = parse_append(p->o->pset, &p->o->psets, sizeof(*p->o->pset));
+    p->o->pset = parse_append(p->o->pset, &p->o->psets, sizeof *p->o->pset);
     struct pset_option *pset = &p->o->pset[p->o->psets - 1];
     if (!equal || equal == arg[0] || !rank_ranges(equal + 1, pset))
         return parse_fail(p, "%s wants NAME=RANKS with ranks such as 0-3,7, not \"%s\"", p->name, arg[0]);

@@ -13,7 +13,7 @@ struct words {
 
 static bool add_word(struct words *w, char *word)
 {
-    char **grown = realloc(w->word, (size_t)(w->count + 2) * sizeof(*grown));
+    char **grown = realloc(w->word, (size_t)(w->count + 2) * sizeof *grown);
     if (!grown)
         return false;
     w->word = grown;

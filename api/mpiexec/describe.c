@@ -80,7 +80,7 @@ static int set_options(struct run *run)
         { o->pmix_given || !o->job, PLENUM_JOB_PMIX, o->pmix },
     };
     int err = PLENUM_OK;
-    for (size_t i = 0; !err && i < sizeof(all) / sizeof(*all); i++)
+    for (size_t i = 0; !err && i < sizeof all / sizeof *all; i++)
         if (all[i].given)
             err = plenum_job_set(run->job, all[i].option, all[i].value);
     return err;
@@ -144,7 +144,7 @@ void describe_bindings(const struct plenum_job *job, FILE *out)
 {
     char cpus[512];
     for (int r = 0; r < plenum_job_size(job); r++)
-        if (plenum_job_cpus(job, r, cpus, sizeof(cpus)) > 0)
+        if (plenum_job_cpus(job, r, cpus, sizeof cpus) > 0)
             fprintf(out, "rank %d: processors %s\n", r, cpus);
 }
 

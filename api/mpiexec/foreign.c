@@ -15,7 +15,7 @@ static const char *foreign_find(const char *data, size_t bytes, const char *name
     return found ? found + 1 : NULL;
 }
 
-#define FIND(data, bytes, name) foreign_find(data, bytes, "\0" name, sizeof(name))
+#define FIND(data, bytes, name) foreign_find(data, bytes, "\0" name, sizeof name)
 
 /* The library in `data`, as its file is called, into `text`. */
 static bool foreign_is_foreign(const char *data, size_t bytes, char text[64])
@@ -37,7 +37,7 @@ static bool look_at(const struct section *section, char text[64])
     const char *name = section->argv[0];
     if (!strchr(name, '/'))
         return false;
-    snprintf(file, sizeof(file), "%s%s%s", section->wdir && *name != '/' ? section->wdir : "",
+    snprintf(file, sizeof file, "%s%s%s", section->wdir && *name != '/' ? section->wdir : "",
              section->wdir && *name != '/' ? "/" : "", name);
     char *data = malloc(LOOKED_AT);
     int fd = data ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;

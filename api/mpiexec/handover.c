@@ -18,7 +18,7 @@ static bool handover_fail(struct handover *h, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(h->error, sizeof(h->error), format, args);
+    vsnprintf(h->error, sizeof h->error, format, args);
     va_end(args);
     return false;
 }
@@ -33,7 +33,7 @@ static bool at_hand(const char *program)
     char file[4096];
     for (const char *at = path ? path : "/usr/bin:/bin"; *at;) {
         size_t length = strcspn(at, ":");
-        snprintf(file, sizeof(file), "%.*s/%s", (int)length, at, program);
+        snprintf(file, sizeof file, "%.*s/%s", (int)length, at, program);
         if (length > 0 && access(file, X_OK) == 0)
             return true;
         at += length + (at[length] == ':');
@@ -48,7 +48,7 @@ static const char *open_mpi(void)
     if (at_hand("mpirun.openmpi"))
         return "mpirun.openmpi";
     FILE *said = at_hand("mpirun") ? popen("mpirun --version 2>/dev/null", "re") : NULL;
-    bool ours = said && fgets(line, sizeof(line), said) && (strstr(line, "Open MPI") || strstr(line, "OpenRTE"));
+    bool ours = said && fgets(line, sizeof line, said) && (strstr(line, "Open MPI") || strstr(line, "OpenRTE"));
     if (said)
         pclose(said);
     return ours ? "mpirun" : NULL;
@@ -68,13 +68,14 @@ static bool check_embedded(struct handover *h)
     const struct options *o = h->options;
     if (o->elsewhere)
         return handover_fail(h, "%s: only this machine can be used %s", o->elsewhere,
-                    o->launcher == LAUNCHER_EMBEDDED ? "with --launcher embedded"
-                                                     : "where neither prterun nor Open MPI's mpirun is at hand");
+                             o->launcher == LAUNCHER_EMBEDDED
+                                 ? "with --launcher embedded"
+                                 : "where neither prterun nor Open MPI's mpirun is at hand");
     for (int i = 0; i < o->sections; i++) {
         const struct section *s = &o->section[i];
         if (s->per_node && s->counted && s->ranks > s->per_node)
-            return handover_fail(h, "%d processes with %d on each machine need %d machines; there is one", s->ranks, s->per_node,
-                        (s->ranks + s->per_node - 1) / s->per_node);
+            return handover_fail(h, "%d processes with %d on each machine need %d machines; there is one", s->ranks,
+                                 s->per_node, (s->ranks + s->per_node - 1) / s->per_node);
     }
     return true;
 }
@@ -103,7 +104,8 @@ static const char *program_of(struct handover *h)
     case LAUNCHER_SLURM:
         return at_hand("srun") ? "srun" : (handover_fail(h, "--launcher slurm: there is no srun in PATH"), NULL);
     case LAUNCHER_PRTE:
-        return at_hand("prterun") ? "prterun" : (handover_fail(h, "--launcher prte: there is no prterun in PATH"), NULL);
+        return at_hand("prterun") ? "prterun"
+                                  : (handover_fail(h, "--launcher prte: there is no prterun in PATH"), NULL);
     case LAUNCHER_OPENMPI: {
         const char *mpirun = open_mpi();
         return mpirun ? mpirun : (handover_fail(h, "--launcher openmpi: there is no mpirun of Open MPI in PATH"), NULL);
@@ -130,8 +132,9 @@ bool handover_make(struct handover *h, const struct options *options)
     handover_add(h, program);
     const char *refused = h->launcher == LAUNCHER_SLURM ? handover_words_slurm(h) : handover_words_prte(h);
     if (refused)
-        return handover_fail(h, "%s cannot be passed on to %s; leave it out, or run on this machine with --launcher embedded",
-                    refused, program);
+        return handover_fail(
+            h, "%s cannot be passed on to %s; leave it out, or run on this machine with --launcher embedded", refused,
+            program);
     return true;
 }
 

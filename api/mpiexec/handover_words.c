@@ -21,8 +21,8 @@ void handover_add(struct handover *h, const char *word)
 {
     int room = h->count + 1;
     if (!h->word)
-        h->word = parse_append(NULL, &(int){ 0 }, sizeof(*h->word));
-    h->word = parse_append(h->word, &room, sizeof(*h->word));
+        h->word = parse_append(NULL, &(int){ 0 }, sizeof *h->word);
+    h->word = parse_append(h->word, &room, sizeof *h->word);
     h->word[h->count++] = word;
 }
 
@@ -37,7 +37,7 @@ void handover_addf(struct handover *h, const char *format, ...)
         perror("mpiexec");
         exit(1);
     }
-    h->kept = parse_append(h->kept, &h->kept_count, sizeof(*h->kept));
+    h->kept = parse_append(h->kept, &h->kept_count, sizeof *h->kept);
     h->kept[h->kept_count - 1] = word;
     handover_add(h, word);
 }
@@ -46,7 +46,7 @@ static void handover_words_note(struct handover *h, bool given, const char *opti
 {
     size_t used = strlen(h->not_passed);
     if (given)
-        snprintf(h->not_passed + used, sizeof(h->not_passed) - used, "%s%s", used ? ", " : "", option);
+        snprintf(h->not_passed + used, sizeof h->not_passed - used, "%s%s", used ? ", " : "", option);
 }
 
 /* What no other launcher has. */
@@ -70,7 +70,7 @@ static void add_pattern(struct handover *h, const char *option, const char *patt
 {
     char name[4096];
     size_t used = 0;
-    for (const char *at = pattern; *at && used + 3 < sizeof(name); at++) {
+    for (const char *at = pattern; *at && used + 3 < sizeof name; at++) {
         bool special = *at == '%' && (at[1] == 'r' || at[1] == '%');
         name[used++] = *at;
         if (special)

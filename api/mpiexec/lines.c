@@ -95,8 +95,8 @@ static char *lines_run(char *const argv[], int64_t deadline)
 static void lines_keep(struct lines_place *place, const char *line)
 {
     size_t length = strcspn(line, " \n");
-    if (line[0] != '?' && length + 1 < sizeof(place->source) && line[length - 1] != '?')
-        snprintf(place->source, sizeof(place->source), "%.*s", (int)length, line);
+    if (line[0] != '?' && length + 1 < sizeof place->source && line[length - 1] != '?')
+        snprintf(place->source, sizeof place->source, "%.*s", (int)length, line);
 }
 
 /* Those of the file of place `first` and behind it. */
@@ -106,7 +106,7 @@ static void lines_ask(struct lines *lines, int first, int64_t deadline)
     char *argv[LINES_MAX + 5] = { "addr2line", "-s", "-e", file };
     int argc = 4;
     const struct lines_place *of = &lines->place[first];
-    snprintf(file, sizeof(file), "%.*s", (int)of->length, of->file);
+    snprintf(file, sizeof file, "%.*s", (int)of->length, of->file);
     for (int i = first; i < lines->count; i++)
         if (same_file(&lines->place[i], of)) {
             snprintf(numbers[i], NUMBER, "0x%llx", (unsigned long long)lines->place[i].offset);

@@ -157,7 +157,7 @@ int main(int argc, char *argv[])
     struct options options = { 0 };
     char error[512];
     int code = 0;
-    if (!options_parse(&options, argc, argv, error, sizeof(error))) {
+    if (!options_parse(&options, argc, argv, error, sizeof error)) {
         fprintf(stderr, "mpiexec: %s\n", error);
         code = EXIT_USAGE;
     } else if (options.help) {

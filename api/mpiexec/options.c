@@ -34,7 +34,7 @@ void *parse_append(void *array, int *count, size_t each)
 
 void *parse_keep(struct parse *p, void *memory)
 {
-    p->o->kept = parse_append(p->o->kept, &p->o->kept_count, sizeof(*p->o->kept));
+    p->o->kept = parse_append(p->o->kept, &p->o->kept_count, sizeof *p->o->kept);
     return p->o->kept[p->o->kept_count - 1] = memory;
 }
 
@@ -137,7 +137,7 @@ static const struct option table[] = {
     { "V", FLAG, IN_OPTIONS(version), NULL, NULL },
 };
 
-enum { TABLE = sizeof(table) / sizeof(*table) };
+enum { TABLE = sizeof table / sizeof *table };
 
 const char *options_name(int number)
 {
@@ -170,7 +170,7 @@ void options_help(void)
             printf("\n%s:\n", table[i].help);
         if (!table[i].usage)
             continue;
-        snprintf(left, sizeof(left), "%s%s%s%s", strlen(table[i].name) > 1 ? "--" : "-", table[i].name,
+        snprintf(left, sizeof left, "%s%s%s%s", strlen(table[i].name) > 1 ? "--" : "-", table[i].name,
                  table[i].usage[0] == '[' ? "" : " ", table[i].usage);
         printf("  %-26s %s", left, table[i].help);
         print_other_names(i);
@@ -198,8 +198,8 @@ static const struct option *find_option(const char *name, size_t length)
 static bool options_fail_unknown(struct parse *p, const char *name, size_t length)
 {
     char brief[64], meant[80];
-    snprintf(brief, sizeof(brief), "%.*s", (int)length, name);
-    if (options_suggest(brief, meant, sizeof(meant)))
+    snprintf(brief, sizeof brief, "%.*s", (int)length, name);
+    if (options_suggest(brief, meant, sizeof meant))
         return parse_fail(p, "unknown option %s; did you mean %s?", p->name, meant);
     return parse_fail(p, "unknown option %s; mpiexec --help lists them", p->name);
 }
@@ -260,7 +260,7 @@ static bool parse_option(struct parse *p, int argc, char *const argv[], int *at)
 
 static void new_section(struct parse *p)
 {
-    p->o->section = parse_append(p->o->section, &p->o->sections, sizeof(*p->o->section));
+    p->o->section = parse_append(p->o->section, &p->o->sections, sizeof *p->o->section);
     p->s = &p->o->section[p->o->sections - 1];
     p->s->ranks = 1;
 }
@@ -276,9 +276,9 @@ static void end_section(struct parse *p)
 static void add_argument(struct section *s, const char *argument)
 {
     if (!s->argv)
-        s->argv = parse_append(NULL, &(int){ 0 }, sizeof(*s->argv));
+        s->argv = parse_append(NULL, &(int){ 0 }, sizeof *s->argv);
     int room = s->argc + 1;
-    s->argv = parse_append(s->argv, &room, sizeof(*s->argv));
+    s->argv = parse_append(s->argv, &room, sizeof *s->argv);
     s->argv[s->argc++] = argument;
 }
 

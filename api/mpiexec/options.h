@@ -60,11 +60,11 @@ struct options {
     const char *output;                    /* a directory or a file with %r; NULL: mpiexec's own output */
     const char *out_pattern, *err_pattern; /* the same for one of the streams */
     enum launcher launcher;
-    const char *hosts, *hosts_with_slots;  /* of --host and the host file: "a,b", "a:2,b"; NULL: none */
-    const char *hostfile;                  /* NULL: none */
-    const char *elsewhere;                 /* the first that is not this machine; NULL: none is */
-    const char *json_events;               /* NULL: none */
-    void **kept;                           /* memory that strings of the above lie in */
+    const char *hosts, *hosts_with_slots; /* of --host and the host file: "a,b", "a:2,b"; NULL: none */
+    const char *hostfile;                 /* NULL: none */
+    const char *elsewhere;                /* the first that is not this machine; NULL: none is */
+    const char *json_events;              /* NULL: none */
+    void **kept;                          /* memory that strings of the above lie in */
     int kept_count;
 };
 

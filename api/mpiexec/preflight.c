@@ -17,11 +17,11 @@ static void check_shared_memory(struct run *run)
     struct statvfs shm;
     char what[128] = "";
     if (statvfs("/dev/shm", &shm) != 0)
-        snprintf(what, sizeof(what), "there is no /dev/shm (%s)", strerror(errno));
+        snprintf(what, sizeof what, "there is no /dev/shm (%s)", strerror(errno));
     else if (access("/dev/shm", W_OK) != 0)
-        snprintf(what, sizeof(what), "/dev/shm cannot be written (%s)", strerror(errno));
+        snprintf(what, sizeof what, "/dev/shm cannot be written (%s)", strerror(errno));
     else if ((unsigned long long)shm.f_bavail * shm.f_frsize >> 20 < SHM_MEGABYTES)
-        snprintf(what, sizeof(what), "/dev/shm has %llu MiB free",
+        snprintf(what, sizeof what, "/dev/shm has %llu MiB free",
                  (unsigned long long)shm.f_bavail * shm.f_frsize >> 20);
     if (what[0])
         run_say(
@@ -60,7 +60,7 @@ static void check_hostname(struct run *run)
 {
     char name[256] = "";
     struct addrinfo *found = NULL;
-    gethostname(name, sizeof(name) - 1);
+    gethostname(name, sizeof name - 1);
     int err = getaddrinfo(name, NULL, NULL, &found);
     if (err)
         run_say(run, "note: the name of this machine, \"%s\", cannot be resolved (%s); Plenum does without", name,

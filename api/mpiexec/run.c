@@ -22,7 +22,7 @@ void run_say(struct run *run, const char *format, ...)
     if (run->options->quiet)
         return;
     va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
     sink_flush(&run->out); /* what the ranks wrote before it comes before it, also on a terminal */
     if (run->err.midline)
@@ -41,7 +41,7 @@ bool run_catch_signals(struct run *run)
     struct sigaction now;
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (sigaction(all[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup, and background jobs of sh */
             sigaddset(&set, all[i]);
     signal(SIGPIPE, SIG_IGN);
@@ -84,7 +84,7 @@ static void handle_signal(struct run *run, int signo)
 static void put_tagged(struct sink *sink, const struct plenum_event *e)
 {
     char tag[32];
-    int length = snprintf(tag, sizeof(tag), e->stream == 1 ? "[%d] " : "[%d:err] ", e->rank);
+    int length = snprintf(tag, sizeof tag, e->stream == 1 ? "[%d] " : "[%d:err] ", e->rank);
     const char *at = e->text, *end = e->text + e->length;
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -164,7 +164,7 @@ static void handle_event(struct run *run, const struct plenum_event *e)
     if (e->kind == PLENUM_EVENT_REPORT)
         say_report(run, e);
     if (worth_saying(e, run->options->verbose)) {
-        plenum_event_describe(e, line, sizeof(line));
+        plenum_event_describe(e, line, sizeof line);
         run_say(run, "%s", line);
     }
     if (e->kind == PLENUM_EVENT_FINISHED) {
@@ -212,8 +212,8 @@ static void run_turn(struct run *run)
         { .fd = terminal_writes(&run->input) ? run->input.pipe : -1, .events = POLLOUT },
     };
     struct signalfd_siginfo got;
-    poll(p, sizeof(p) / sizeof(*p), -1);
-    while (read(run->signals, &got, sizeof(got)) == sizeof(got)) {
+    poll(p, sizeof p / sizeof *p, -1);
+    while (read(run->signals, &got, sizeof got) == sizeof got) {
         if (got.ssi_code == SI_KERNEL && got.ssi_signo != SIGTSTP && isatty(STDERR_FILENO)) /* typed: shown as ^C */
             run->err.midline = true;
         handle_signal(run, (int)got.ssi_signo);

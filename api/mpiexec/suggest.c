@@ -58,7 +58,7 @@ static const char *suggest_nearest(const char *name)
 
 bool options_suggest(const char *name, char *text, size_t size)
 {
-    for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (strcmp(name, foreign[i].theirs) == 0) {
             snprintf(text, size, "%s", foreign[i].ours);
             return true;

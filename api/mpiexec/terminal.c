@@ -42,7 +42,7 @@ void terminal_close(struct terminal *t)
 void terminal_move(struct terminal *t, bool readable)
 {
     if (readable && terminal_reads(t)) {
-        ssize_t got = read(STDIN_FILENO, t->data, sizeof(t->data));
+        ssize_t got = read(STDIN_FILENO, t->data, sizeof t->data);
         if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
             terminal_close(t);
         t->first = 0;

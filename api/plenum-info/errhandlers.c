@@ -6,9 +6,9 @@
 
 #include "api/plenum-info/info.h"
 #include "core/base/config.h"
+#include "core/base/error.h"
 #include "core/object/errhandler_policy.h"
 #include "core/object/errhandler_registry.h"
-#include "core/base/error.h"
 
 static void info_errhandlers_describe_all(json_t *to)
 {

@@ -46,10 +46,10 @@ static const struct command {
     int (*run)(json_t *to);
     const char *help;
 } commands[] = {
-    { "config",      info_config,      "configuration variables, with values and where those come from" },
+    { "config", info_config, "configuration variables, with values and where those come from" },
     { "errhandlers", info_errhandlers, "error handlers by name; whether the policy of errors can be used" },
-    { "parts",       info_parts,       "transports and plugins: whether each works here, and why not" },
-    { "psets",       info_psets,       "process sets of the job: mpiexec -n 4 plenum-info psets" },
+    { "parts", info_parts, "transports and plugins: whether each works here, and why not" },
+    { "psets", info_psets, "process sets of the job: mpiexec -n 4 plenum-info psets" },
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

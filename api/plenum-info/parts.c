@@ -15,10 +15,10 @@
 #include "api/plenum-info/info.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
-#include "core/object/plugin.h"
-#include "core/job/process.h"
 #include "core/comm/topology_hw.h"
 #include "core/engine/transport.h"
+#include "core/job/process.h"
+#include "core/object/plugin.h"
 #include "mpi.h"
 
 enum { WHY_MAX = MPI_MAX_ERROR_STRING };

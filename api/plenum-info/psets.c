@@ -7,9 +7,9 @@
 
 #include "api/plenum-info/info.h"
 #include "core/base/error.h"
+#include "core/job/process.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
-#include "core/job/process.h"
 #include "sessions/psets/psets.h"
 #include "sessions/session.h"
 
@@ -101,8 +101,8 @@ static void info_psets_print_text(json_t *sets)
         if (json_object_get(set, "error"))
             printf("%-*s  %s\n", widest, info_psets_text_of(set, "name"), info_psets_text_of(set, "error"));
         else
-            printf("%-*s  %-10s %7lld %6lld  %s\n", widest, info_psets_text_of(set, "name"), info_psets_text_of(set, "provider"),
-                   (long long)json_integer_value(json_object_get(set, "version")),
+            printf("%-*s  %-10s %7lld %6lld  %s\n", widest, info_psets_text_of(set, "name"),
+                   info_psets_text_of(set, "provider"), (long long)json_integer_value(json_object_get(set, "version")),
                    (long long)json_integer_value(json_object_get(set, "size")), info_psets_text_of(set, "members"));
     }
 }

@@ -52,14 +52,15 @@ const struct pl_config pl_config_table[] = {
     ALGORITHM("scan", "doubling|linear"),
     ALGORITHM("scatter", "linear|binomial"),
     ALGORITHM("scatterv", "linear"),
-    { "coll_shm", PL_CONFIG_BOOL, "1", NULL, 0, 0,
-      "blocking collectives of ranks on one node go by shared memory", PL_CONFIG_FIXED },
+    { "coll_shm", PL_CONFIG_BOOL, "1", NULL, 0, 0, "blocking collectives of ranks on one node go by shared memory",
+      PL_CONFIG_FIXED },
     { "coll_table", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "a JSON file that says which algorithms collectives use (docs/collectives.md); the same on all ranks",
       PL_CONFIG_FIXED },
     { "config", PL_CONFIG_TEXT, "", NULL, 0, 0,
       "the configuration file; not given: ~/.config/plenum.json or else /etc/plenum.json, if there is one; empty: "
-      "none", PL_CONFIG_FIXED },
+      "none",
+      PL_CONFIG_FIXED },
     { "crash_report", PL_CONFIG_BOOL, "0", NULL, 0, 0,
       "a crash between MPI_Init and MPI_Finalize tells the launcher where it happened; mpiexec sets it to 1",
       PL_CONFIG_FIXED },
@@ -75,8 +76,8 @@ const struct pl_config pl_config_table[] = {
     { "memory_alloc_kinds", PL_CONFIG_TEXT, "mpi,system", NULL, 0, 0,
       "kinds of memory asked for by the World, and by sessions whose info does not say: mpi_memory_alloc_kinds",
       PL_CONFIG_LOCAL },
-    { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0,
-      "where plugins are, as an absolute path; empty: beside the library", PL_CONFIG_FIXED },
+    { "plugin_dir", PL_CONFIG_TEXT, "", NULL, 0, 0, "where plugins are, as an absolute path; empty: beside the library",
+      PL_CONFIG_FIXED },
     { "pset_providers", PL_CONFIG_TEXT, "", NULL, 0, 0, "plugins that provide process sets: a list, with commas",
       PL_CONFIG_FIXED },
     { "psets", PL_CONFIG_TEXT, "", NULL, 0, 0, "a JSON file of process sets (docs/psets.md)", PL_CONFIG_FIXED },
@@ -129,8 +130,8 @@ struct setting {
     const char *origin;
 };
 static struct setting defaults[VARIABLES]; /* text NULL: not yet filled in */
-static struct setting given[VARIABLES];   /* by environment, file and table */
-static struct setting written[VARIABLES]; /* while the process ran; text NULL: not */
+static struct setting given[VARIABLES];    /* by environment, file and table */
+static struct setting written[VARIABLES];  /* while the process ran; text NULL: not */
 
 static const char *keep_locked(const char *text)
 {

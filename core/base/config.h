@@ -18,11 +18,11 @@ enum pl_config_type { PL_CONFIG_TEXT, PL_CONFIG_LIST, PL_CONFIG_LONG, PL_CONFIG_
 enum pl_config_change { PL_CONFIG_FIXED, PL_CONFIG_LOCAL, PL_CONFIG_EQUAL };
 
 struct pl_config {
-    const char *name;         /* "shm_eager" */
+    const char *name; /* "shm_eager" */
     enum pl_config_type type;
-    const char *standard;     /* default, as text */
-    const char *choices;      /* "a|b|c" for texts with fixed choices, NULL: any; for lists the words */
-    long lowest, highest;     /* for numbers */
+    const char *standard; /* default, as text */
+    const char *choices;  /* "a|b|c" for texts with fixed choices, NULL: any; for lists the words */
+    long lowest, highest; /* for numbers */
     const char *help;
     enum pl_config_change change;
 };

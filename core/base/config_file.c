@@ -67,8 +67,8 @@ int pl_config_file_text(const struct pl_config_file *file, const char *name, con
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             text[used++] = ',';
-        int n =
-            config_file_scalar(json_is_array(value) ? json_array_get(value, i) : value, text + used, PL_CONFIG_TEXT_ROOM - used);
+        int n = config_file_scalar(json_is_array(value) ? json_array_get(value, i) : value, text + used,
+                                   PL_CONFIG_TEXT_ROOM - used);
         if (n < 0)
             return pl_config_file_fail(file, name, "must be a text, a whole number, true, false, or a list of these");
         used += (size_t)n;

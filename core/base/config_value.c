@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/object/errhandler_registry.h"
 #include "core/base/log.h"
+#include "core/object/errhandler_registry.h"
 
 static bool is_choice(const char *choices, const char *text, size_t length)
 {
@@ -73,12 +73,8 @@ static void describe_allowed(const struct pl_config *variable, char allowed[PL_C
         else
             snprintf(allowed, PL_CONFIG_ALLOWED, "%s", variable->choices ? variable->choices : "");
         return;
-    case PL_CONFIG_LIST:
-        snprintf(allowed, PL_CONFIG_ALLOWED, "a list, with commas, of %s", variable->choices);
-        return;
-    case PL_CONFIG_BOOL:
-        snprintf(allowed, PL_CONFIG_ALLOWED, "yes or no");
-        return;
+    case PL_CONFIG_LIST: snprintf(allowed, PL_CONFIG_ALLOWED, "a list, with commas, of %s", variable->choices); return;
+    case PL_CONFIG_BOOL: snprintf(allowed, PL_CONFIG_ALLOWED, "yes or no"); return;
     case PL_CONFIG_LONG:
     case PL_CONFIG_SIZE:
         snprintf(allowed, PL_CONFIG_ALLOWED, "a number from %ld to %ld%s", variable->lowest, variable->highest,
@@ -96,10 +92,8 @@ bool pl_config_is_value(const struct pl_config *variable, const char *text, long
         if (strcmp(variable->name, "initial_errhandler") == 0)
             return pl_named_valid(text);
         return !variable->choices || is_choice(variable->choices, text, strlen(text));
-    case PL_CONFIG_LIST:
-        return are_choices(variable->choices, text);
-    case PL_CONFIG_BOOL:
-        return parse_bool(text, number);
+    case PL_CONFIG_LIST: return are_choices(variable->choices, text);
+    case PL_CONFIG_BOOL: return parse_bool(text, number);
     case PL_CONFIG_LONG:
     case PL_CONFIG_SIZE:
         return parse_number(text, variable->type == PL_CONFIG_SIZE, number) && *number >= variable->lowest &&

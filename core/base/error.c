@@ -12,11 +12,15 @@
 #include "core/base/error_codes.h"
 #include "mpi-ext.h"
 
-struct class {
+struct class
+{
     int class;
     const char *name, *text;
 };
-#define CLASS(name, text) { name, #name, text }
+#define CLASS(name, text)                                                                                              \
+    {                                                                                                                  \
+        name, #name, text                                                                                              \
+    }
 
 /* In the order of their numbers: class_find() relies on it. */
 static const struct class classes[] = {
@@ -106,9 +110,9 @@ static const struct class classes[] = {
 enum { CLASSES = sizeof classes / sizeof classes[0] };
 
 static _Thread_local struct {
-    int class;                           /* of `detail`; 0: none */
+    int class; /* of `detail`; 0: none */
     char detail[PL_DETAIL_MAX];
-    int code;                            /* of `published`; 0: none */
+    int code; /* of `published`; 0: none */
     char published[MPI_MAX_ERROR_STRING];
 } last;
 

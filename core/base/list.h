@@ -10,11 +10,11 @@ struct pl_list {
     struct pl_list *next, *prev;
 };
 
-#define PL_CONTAINER(node, type, member) ((type *)((char *)(node) - offsetof(type, member)))
+#define PL_CONTAINER(node, type, member) ((type *)((char *)(node)-offsetof(type, member)))
 
 /* For every element; the current one may be removed inside the loop. */
-#define PL_LIST_EACH(item, head, type, member)                                                                \
-    for (type *item = PL_CONTAINER((head)->next, type, member), *item##_next;                                 \
+#define PL_LIST_EACH(item, head, type, member)                                                                         \
+    for (type *item = PL_CONTAINER((head)->next, type, member), *item##_next;                                          \
          item##_next = PL_CONTAINER(item->member.next, type, member), &item->member != (head); item = item##_next)
 
 static inline void pl_list_init(struct pl_list *head)

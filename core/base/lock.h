@@ -13,17 +13,17 @@
 #include <stdbool.h>
 
 enum pl_lock_rank {
-    PL_RANK_WORLD,     /* opening and closing of instances, the process's identity */
-    PL_RANK_REGISTRY,  /* process sets, error handlers, keyvals, error codes */
-    PL_RANK_INSTANCE,  /* an instance's list of communicators, attached buffers */
-    PL_RANK_OBJECT,    /* attributes, names, info of one object */
-    PL_RANK_ENGINES,   /* the process's list of engines */
-    PL_RANK_ENGINE,    /* matching, requests, transports of one instance */
-    PL_RANK_LISTENER,      /* the front door */
-    PL_RANK_REPORT,    /* what this process tells about itself */
-    PL_RANK_TYPES,     /* the permanent datatypes: a window's target looks for them in progress */
-    PL_RANK_POOL,      /* object memory */
-    PL_RANK_LEAF,      /* takes no other lock */
+    PL_RANK_WORLD,    /* opening and closing of instances, the process's identity */
+    PL_RANK_REGISTRY, /* process sets, error handlers, keyvals, error codes */
+    PL_RANK_INSTANCE, /* an instance's list of communicators, attached buffers */
+    PL_RANK_OBJECT,   /* attributes, names, info of one object */
+    PL_RANK_ENGINES,  /* the process's list of engines */
+    PL_RANK_ENGINE,   /* matching, requests, transports of one instance */
+    PL_RANK_LISTENER, /* the front door */
+    PL_RANK_REPORT,   /* what this process tells about itself */
+    PL_RANK_TYPES,    /* the permanent datatypes: a window's target looks for them in progress */
+    PL_RANK_POOL,     /* object memory */
+    PL_RANK_LEAF,     /* takes no other lock */
 };
 
 struct pl_lock {
@@ -32,7 +32,10 @@ struct pl_lock {
     bool real;
 };
 
-#define PL_LOCK_INIT(rank_) { .mutex = PTHREAD_MUTEX_INITIALIZER, .rank = (rank_), .real = true }
+#define PL_LOCK_INIT(rank_)                                                                                            \
+    {                                                                                                                  \
+        .mutex = PTHREAD_MUTEX_INITIALIZER, .rank = (rank_), .real = true                                              \
+    }
 
 void pl_lock_init(struct pl_lock *lock, enum pl_lock_rank rank, bool real);
 void pl_lock_fini(struct pl_lock *lock);

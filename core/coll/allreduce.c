@@ -106,6 +106,6 @@ const struct pl_algorithm pl_allreduce_linear = { PL_COLL_ALLREDUCE, "linear", a
 const struct pl_algorithm pl_allreduce_recursive_doubling = { PL_COLL_ALLREDUCE, "recursive_doubling",
                                                               allreduce_append_recursive_doubling, NULL };
 const struct pl_algorithm pl_allreduce_ring = { PL_COLL_ALLREDUCE, "ring", allreduce_append_ring, pl_coll_commutes };
-const struct pl_algorithm pl_allreduce_rabenseifner = { PL_COLL_ALLREDUCE, "rabenseifner", allreduce_append_rabenseifner,
-                                                        pl_coll_commutes };
+const struct pl_algorithm pl_allreduce_rabenseifner = { PL_COLL_ALLREDUCE, "rabenseifner",
+                                                        allreduce_append_rabenseifner, pl_coll_commutes };
 const struct pl_algorithm pl_allreduce_reduce_bcast = { PL_COLL_ALLREDUCE, "reduce_bcast", append_reduce_bcast, NULL };

@@ -112,12 +112,18 @@ static bool not_in_place(const struct pl_coll *coll)
 }
 
 const struct pl_algorithm pl_alltoall_bruck = { PL_COLL_ALLTOALL, "bruck", alltoall_append_bruck, not_in_place };
-const struct pl_algorithm pl_alltoall_pairwise = { PL_COLL_ALLTOALL, "pairwise", alltoall_append_pairwise, not_in_place };
+const struct pl_algorithm pl_alltoall_pairwise = { PL_COLL_ALLTOALL, "pairwise", alltoall_append_pairwise,
+                                                   not_in_place };
 const struct pl_algorithm pl_alltoall_linear = { PL_COLL_ALLTOALL, "linear", alltoall_append_linear, not_in_place };
-const struct pl_algorithm pl_alltoall_exchange = { PL_COLL_ALLTOALL, "exchange", alltoall_append_exchange, pl_coll_in_place };
-const struct pl_algorithm pl_alltoallv_pairwise = { PL_COLL_ALLTOALLV, "pairwise", alltoall_append_pairwise, not_in_place };
+const struct pl_algorithm pl_alltoall_exchange = { PL_COLL_ALLTOALL, "exchange", alltoall_append_exchange,
+                                                   pl_coll_in_place };
+const struct pl_algorithm pl_alltoallv_pairwise = { PL_COLL_ALLTOALLV, "pairwise", alltoall_append_pairwise,
+                                                    not_in_place };
 const struct pl_algorithm pl_alltoallv_linear = { PL_COLL_ALLTOALLV, "linear", alltoall_append_linear, not_in_place };
-const struct pl_algorithm pl_alltoallv_exchange = { PL_COLL_ALLTOALLV, "exchange", alltoall_append_exchange, pl_coll_in_place };
-const struct pl_algorithm pl_alltoallw_pairwise = { PL_COLL_ALLTOALLW, "pairwise", alltoall_append_pairwise, not_in_place };
+const struct pl_algorithm pl_alltoallv_exchange = { PL_COLL_ALLTOALLV, "exchange", alltoall_append_exchange,
+                                                    pl_coll_in_place };
+const struct pl_algorithm pl_alltoallw_pairwise = { PL_COLL_ALLTOALLW, "pairwise", alltoall_append_pairwise,
+                                                    not_in_place };
 const struct pl_algorithm pl_alltoallw_linear = { PL_COLL_ALLTOALLW, "linear", alltoall_append_linear, not_in_place };
-const struct pl_algorithm pl_alltoallw_exchange = { PL_COLL_ALLTOALLW, "exchange", alltoall_append_exchange, pl_coll_in_place };
+const struct pl_algorithm pl_alltoallw_exchange = { PL_COLL_ALLTOALLW, "exchange", alltoall_append_exchange,
+                                                    pl_coll_in_place };

@@ -61,7 +61,8 @@ static struct pl_block bcast_pieces(struct packed packed, size_t piece, int from
 /* --- scatter and allgather (van de Geijn): every byte leaves a rank about twice, whatever the number of ranks --- */
 
 /* Down a binomial tree; a rank gets the pieces of all ranks below it, and keeps the first. */
-static void bcast_append_scatter(struct pl_schedule *schedule, const struct pl_coll *coll, struct packed packed, size_t piece)
+static void bcast_append_scatter(struct pl_schedule *schedule, const struct pl_coll *coll, struct packed packed,
+                                 size_t piece)
 {
     int size = coll->comm->size, me = pl_rank_from(coll->root, coll->comm->rank, size), bit = 1;
 
@@ -75,7 +76,8 @@ static void bcast_append_scatter(struct pl_schedule *schedule, const struct pl_c
     for (bit /= 2; bit > 0; bit /= 2)
         if (me + bit < size) {
             int end = me + 2 * bit < size ? me + 2 * bit : size;
-            pl_schedule_send(schedule, bcast_pieces(packed, piece, me + bit, end), pl_rank_back(coll->root, me + bit, size));
+            pl_schedule_send(schedule, bcast_pieces(packed, piece, me + bit, end),
+                             pl_rank_back(coll->root, me + bit, size));
         }
 }
 

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-#include "core/coll/algorithm.h"
 #include "core/base/error.h"
-#include "core/engine/peer_failure.h"
 #include "core/base/memory.h"
-#include "core/engine/request.h"
+#include "core/coll/algorithm.h"
 #include "core/coll/schedule.h"
+#include "core/engine/peer_failure.h"
+#include "core/engine/request.h"
 
 int pl_coll_check(const struct pl_comm *comm)
 {

@@ -6,10 +6,10 @@
 #ifndef PLENUM_CORE_COLL_COLLECTIVE_H
 #define PLENUM_CORE_COLL_COLLECTIVE_H
 
-#include "core/engine/comm.h"
 #include "core/base/counts.h"
 #include "core/datatype/datatype.h"
 #include "core/datatype/op.h"
+#include "core/engine/comm.h"
 
 struct pl_request;
 

@@ -29,4 +29,5 @@ static void neighbor_append_exchange(struct pl_schedule *schedule, const struct 
     }
 }
 
-const struct pl_algorithm pl_neighbor_exchange = { PL_COLL_NEIGHBOR_ALLGATHER, "exchange", neighbor_append_exchange, NULL };
+const struct pl_algorithm pl_neighbor_exchange = { PL_COLL_NEIGHBOR_ALLGATHER, "exchange", neighbor_append_exchange,
+                                                   NULL };

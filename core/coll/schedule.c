@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/engine/instance.h"
 #include "core/base/memory.h"
+#include "core/engine/instance.h"
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
 
@@ -248,8 +248,8 @@ static int schedule_post(struct pl_schedule *schedule, int end)
 static int schedule_take(struct pl_schedule *schedule, const struct pl_step *step)
 {
     bool blocking = !schedule->request;
-    if (!pl_coll_recv_fast(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer,
-                            schedule->tag, blocking))
+    if (!pl_coll_recv_fast(schedule->comm, step->data.buf, step->data.count, step->data.type, step->peer, schedule->tag,
+                           blocking))
         return schedule_post(schedule, schedule->next);
     schedule->begun = schedule->settled + 1;
     return MPI_SUCCESS;
@@ -289,7 +289,8 @@ static int schedule_perform(struct pl_schedule *schedule, struct pl_step *step)
 {
     switch (step->kind) {
     case PL_STEP_SEND: return schedule_send(schedule, step);
-    case PL_STEP_RECV: return pl_block_size(step->data) > PUT_OFF ? schedule_post(schedule, schedule->next + 1) : MPI_SUCCESS;
+    case PL_STEP_RECV:
+        return pl_block_size(step->data) > PUT_OFF ? schedule_post(schedule, schedule->next + 1) : MPI_SUCCESS;
     case PL_STEP_COPY:
         pl_type_copy(step->data.buf, step->data.count, step->data.type, step->to.buf, step->to.count, step->to.type);
         return MPI_SUCCESS;

@@ -26,10 +26,10 @@
 #include <stdalign.h>
 #include <stdint.h>
 
-#include "core/engine/comm.h"
 #include "core/datatype/datatype.h"
-#include "core/engine/engine.h"
 #include "core/datatype/op.h"
+#include "core/engine/comm.h"
+#include "core/engine/engine.h"
 
 struct pl_request;
 
@@ -84,22 +84,22 @@ enum { PL_SCHEDULE_STEPS = 24, PL_SCHEDULE_SCRATCH = 512 };
 struct pl_schedule {
     struct pl_comm *comm; /* borrowed; a request retains it */
     int tag;
-    int broken;              /* first error in appending: it will not run */
-    int error;               /* in running: unless it is MPI_ERR_TRUNCATE what is under way is called back, and it ends */
-    int count, room;         /* steps */
-    int next;                /* step to execute */
-    int settled;             /* all messages before this step are complete and their requests released */
-    int begun;               /* receives from here on to `next` are put off: not posted */
-    struct pl_step *steps;   /* `few`, or from malloc */
+    int broken;            /* first error in appending: it will not run */
+    int error;             /* in running: unless it is MPI_ERR_TRUNCATE what is under way is called back, and it ends */
+    int count, room;       /* steps */
+    int next;              /* step to execute */
+    int settled;           /* all messages before this step are complete and their requests released */
+    int begun;             /* receives from here on to `next` are put off: not posted */
+    struct pl_step *steps; /* `few`, or from malloc */
     struct pl_chunk *chunks; /* temporary memory that did not fit into `scratch` */
     size_t scratch_used;
     bool retains; /* holds references to the types and operations of its steps */
 
     /* while it is started */
-    struct pl_request *request; /* completed at the end; owns the schedule */
-    bool busy;                  /* a thread executes it, or is about to: engine's lock */
-    struct pl_hook hook;        /* in engine->hooks */
-    struct pl_deferred deferred;      /* in engine->chores */
+    struct pl_request *request;  /* completed at the end; owns the schedule */
+    bool busy;                   /* a thread executes it, or is about to: engine's lock */
+    struct pl_hook hook;         /* in engine->hooks */
+    struct pl_deferred deferred; /* in engine->chores */
 
     struct pl_step few[PL_SCHEDULE_STEPS];
     alignas(16) unsigned char scratch[PL_SCHEDULE_SCRATCH];

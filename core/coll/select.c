@@ -7,8 +7,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "core/coll/table.h"
 #include "core/base/config.h"
+#include "core/coll/table.h"
 #include "core/job/process.h"
 
 #define ANY_RANKS INT_MAX
@@ -180,8 +180,8 @@ static inline bool select_fits(const struct pl_algorithm *algorithm, const struc
 }
 
 /* The first that applies; NULL: none. */
-static const struct pl_algorithm *select_first_of(const struct pl_coll_rule *table, int count, const struct pl_coll *coll,
-                                           size_t bytes)
+static const struct pl_algorithm *select_first_of(const struct pl_coll_rule *table, int count,
+                                                  const struct pl_coll *coll, size_t bytes)
 {
     for (int i = 0; i < count && table[i].algorithm; i++)
         if (coll->comm->size <= table[i].ranks && bytes <= table[i].bytes && select_fits(table[i].algorithm, coll))
@@ -193,8 +193,8 @@ static const struct pl_algorithm *select_first_of(const struct pl_coll_rule *tab
 static bool are_near(const struct pl_comm *comm)
 {
     const struct pl_group *group = comm->group;
-    bool all = pl_process.place.local_size == pl_process.place.size &&
-               PL_PROC_JOB(pl_group_proc(group, group->size - 1)) == 0;
+    bool all =
+        pl_process.place.local_size == pl_process.place.size && PL_PROC_JOB(pl_group_proc(group, group->size - 1)) == 0;
     for (int i = 0; all && i < (group->list ? group->size : 1); i++)
         all = PL_PROC_JOB(pl_group_proc(group, i)) == 0;
     return all;

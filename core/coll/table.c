@@ -105,8 +105,8 @@ static int fail_algorithm(const struct pl_json *json, const char *where, enum pl
                  : pl_json_fail(json, MPI_ERR_ARG, where, "the rule has no \"algorithm\"");
 }
 
-static int coll_table_read_rule(const struct pl_json *json, const char *where, enum pl_coll_kind kind, const json_t *value,
-                     struct pl_coll_rule *rule)
+static int coll_table_read_rule(const struct pl_json *json, const char *where, enum pl_coll_kind kind,
+                                const json_t *value, struct pl_coll_rule *rule)
 {
     static const char *const allowed[] = { "ranks", "bytes", "algorithm", NULL };
     const json_t *ranks = json_object_get(value, "ranks"), *bytes = json_object_get(value, "bytes");

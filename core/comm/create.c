@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/object/attr.h"
-#include "core/coll/collective.h"
-#include "core/engine/comm_info.h"
 #include "core/base/error.h"
-#include "core/engine/instance.h"
-#include "core/comm/intercomm.h"
 #include "core/base/memory.h"
-#include "core/job/process.h"
-#include "core/engine/request.h"
+#include "core/coll/collective.h"
+#include "core/comm/intercomm.h"
 #include "core/comm/topology.h"
+#include "core/engine/comm_info.h"
+#include "core/engine/instance.h"
+#include "core/engine/request.h"
+#include "core/job/process.h"
+#include "core/object/attr.h"
 
 /* A copy callback that fails on one process must not leave the others waiting: everybody agrees on the outcome. */
 static int agree_dup(struct pl_comm *parent, int failed, struct pl_comm_id *id)
@@ -68,11 +68,11 @@ struct words {
 
 /* Of an intercommunicator there are two reductions: in the local group, and between the groups. */
 struct idup {
-    struct words own;             /* said to the remote group */
-    struct words words, remote;   /* what the two groups say */
-    struct pl_comm *comm;         /* retained */
-    struct pl_request *user;      /* the reduction of which the user has the request; it completes last */
-    struct pl_request *local;     /* the other one, of an intercommunicator; NULL: none */
+    struct words own;           /* said to the remote group */
+    struct words words, remote; /* what the two groups say */
+    struct pl_comm *comm;       /* retained */
+    struct pl_request *user;    /* the reduction of which the user has the request; it completes last */
+    struct pl_request *local;   /* the other one, of an intercommunicator; NULL: none */
     int pending, error;
     void (*destroyed)(struct pl_request *request);
 };

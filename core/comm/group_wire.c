@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine/address_vector.h"
-#include "core/coll/collective.h"
-#include "core/engine/engine.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/coll/collective.h"
+#include "core/engine/address_vector.h"
+#include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/job/jobs.h"
-#include "core/base/memory.h"
 #include "core/job/process.h"
 
 struct head {
@@ -21,7 +21,7 @@ struct job { /* then its name */
     uint64_t key;
     uint32_t length;
 };
-struct member { /* then its card */
+struct member {   /* then its card */
     uint32_t job; /* its how many-th of the roster's */
     int32_t rank;
     uint32_t length;
@@ -98,7 +98,8 @@ static int write_group(const struct pl_group *group, const struct card *cards, u
     }
     for (int i = 0; i < group->size; i++) {
         uint64_t proc = pl_group_proc(group, i);
-        struct member member = { group_wire_index_of(&jobs, PL_PROC_JOB(proc)), PL_PROC_RANK(proc), cards ? cards[i].length : 0 };
+        struct member member = { group_wire_index_of(&jobs, PL_PROC_JOB(proc)), PL_PROC_RANK(proc),
+                                 cards ? cards[i].length : 0 };
         at = group_wire_put(group_wire_put(at, &member, sizeof member), cards ? cards[i].data : NULL, member.length);
     }
     free(jobs.number);
@@ -157,8 +158,8 @@ static int read_jobs(struct reader *from, uint32_t count, int *jobs)
     for (uint32_t i = 0; i < count; i++) {
         struct job job;
         const unsigned char *name;
-        if (!group_wire_get(from, &job, sizeof job) || job.length > PL_JOB_NAME_MAX || !(name = group_wire_take(from, job.length)) ||
-            memchr(name, '\0', job.length))
+        if (!group_wire_get(from, &job, sizeof job) || job.length > PL_JOB_NAME_MAX ||
+            !(name = group_wire_take(from, job.length)) || memchr(name, '\0', job.length))
             return group_wire_damaged();
         int rc = pl_jobs_number(job.key, (const char *)name, job.length, &jobs[i]);
         if (rc)
@@ -191,7 +192,8 @@ bool pl_group_wire_is_networked(const unsigned char *wire, size_t length)
     for (uint32_t i = 0; good && i < head.jobs; i++)
         good = group_wire_get(&from, &job, sizeof job) && group_wire_take(&from, job.length);
     for (uint32_t i = 0; good && i < head.members; i++) {
-        const unsigned char *card = group_wire_get(&from, &member, sizeof member) ? group_wire_take(&from, member.length) : NULL;
+        const unsigned char *card =
+            group_wire_get(&from, &member, sizeof member) ? group_wire_take(&from, member.length) : NULL;
         good = card && pl_engine_card_has(card, member.length, PL_NETWORK);
     }
     return good;
@@ -206,7 +208,9 @@ static int read_av(struct reader from, struct pl_group *group, struct pl_av **av
     *av = pl_av_create(group);
     if (!*av)
         return MPI_ERR_NO_MEM;
-    for (int i = 0; i < group->size && group_wire_get(&again, &member, sizeof member) && group_wire_take(&again, member.length); i++)
+    for (int i = 0;
+         i < group->size && group_wire_get(&again, &member, sizeof member) && group_wire_take(&again, member.length);
+         i++)
         bytes += member.length;
     int rc = pl_av_open(*av, bytes);
     for (int i = 0; rc == MPI_SUCCESS && i < group->size && group_wire_get(&from, &member, sizeof member); i++)
@@ -217,12 +221,12 @@ static int read_av(struct reader from, struct pl_group *group, struct pl_av **av
 }
 
 int pl_group_wire_read(struct pl_instance *instance, const unsigned char *wire, size_t length, struct pl_group **group,
-                   struct pl_av **av)
+                       struct pl_av **av)
 {
     struct reader from = { wire, wire + length };
     struct head head;
-    if (!group_wire_get(&from, &head, sizeof head) || head.members == 0 || head.members > length / sizeof(struct member) ||
-        head.jobs > length / sizeof(struct job))
+    if (!group_wire_get(&from, &head, sizeof head) || head.members == 0 ||
+        head.members > length / sizeof(struct member) || head.jobs > length / sizeof(struct job))
         return group_wire_damaged();
     int *jobs = pl_malloc((head.jobs + 1) * sizeof *jobs);
     uint64_t *procs = pl_malloc(head.members * sizeof *procs);

@@ -21,6 +21,6 @@ bool pl_group_wire_is_networked(const unsigned char *wire, size_t length);
 
 /* The group, with one handle, and its addresses; `book` NULL: they are not wanted. MPI_ERR_OTHER: it is damaged. */
 int pl_group_wire_read(struct pl_instance *instance, const unsigned char *wire, size_t length, struct pl_group **group,
-                   struct pl_av **av);
+                       struct pl_av **av);
 
 #endif

@@ -11,15 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/comm/create.h"
-#include "core/base/error.h"
+#include "core/comm/intercomm.h"
+#include "core/comm/topology_hw.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
-#include "core/comm/intercomm.h"
-#include "core/base/memory.h"
 #include "core/object/plugin.h"
-#include "core/comm/topology_hw.h"
 
 #define RESOURCE_KEY "mpi_hw_resource_type"
 

@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine/address_vector.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/comm/create.h"
-#include "core/engine/engine.h"
-#include "core/base/error.h"
-#include "core/engine/instance.h"
-#include "core/base/memory.h"
-#include "core/job/process.h"
-#include "core/engine/request.h"
 #include "core/comm/group_wire.h"
+#include "core/engine/address_vector.h"
+#include "core/engine/engine.h"
+#include "core/engine/instance.h"
+#include "core/engine/request.h"
+#include "core/job/process.h"
 
 /* What a leader says first. */
 struct offer {
@@ -42,7 +42,8 @@ static bool intercomm_less(struct pl_comm_id a, struct pl_comm_id b)
 }
 
 /* One exchange with the other leader. */
-static int intercomm_swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t out_bytes, void *in, size_t in_bytes)
+static int intercomm_swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t out_bytes, void *in,
+                          size_t in_bytes)
 {
     struct pl_request *send, *recv;
     int rc = pl_coll_irecv(peer, in, (MPI_Count)in_bytes, PL_TYPE_BYTE, rank, tag, &recv);
@@ -55,10 +56,10 @@ static int intercomm_swap(struct pl_comm *peer, int rank, int tag, const void *o
 }
 
 /* The leaders' part: gets the other's roster for the own one. */
-static int swap_groups(struct pl_comm *peer, int remote_leader, int tag, const struct wire *own,
-                        struct wire *theirs)
+static int swap_groups(struct pl_comm *peer, int remote_leader, int tag, const struct wire *own, struct wire *theirs)
 {
-    int rc = intercomm_swap(peer, remote_leader, tag, &own->length, sizeof own->length, &theirs->length, sizeof theirs->length);
+    int rc = intercomm_swap(peer, remote_leader, tag, &own->length, sizeof own->length, &theirs->length,
+                            sizeof theirs->length);
     if (rc == MPI_SUCCESS && (own->length == 0 || theirs->length == 0))
         rc = own->length ? pl_fail(MPI_ERR_OTHER, "the remote leader failed to describe its group") : MPI_ERR_NO_MEM;
     if (rc == MPI_SUCCESS && !(theirs->data = pl_malloc(theirs->length)))
@@ -94,12 +95,13 @@ static bool intercomm_is_networked(struct pl_comm *comm)
 
 /* The leaders meet; then all of the local group know what the other side offers. */
 static int intercomm_exchange(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
-                    struct offer offers[2], struct wire *remote)
+                              struct offer offers[2], struct wire *remote)
 {
     bool leads = local->rank == local_leader;
     struct wire own = { 0, NULL };
     size_t length = 0;
-    offers[0] = (struct offer){ .id = pl_comm_new_id(), .far = leads && (local->av || peer->av),
+    offers[0] = (struct offer){ .id = pl_comm_new_id(),
+                                .far = leads && (local->av || peer->av),
                                 .networked = intercomm_is_networked(local) };
     offers[1] = (struct offer){ .error = MPI_ERR_OTHER };
     tag = pl_comm_user_tag(tag);
@@ -129,8 +131,8 @@ static int intercomm_exchange(struct pl_comm *local, int local_leader, struct pl
 }
 
 /* The communicator of the local group, that the user does not see. */
-static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_av *av,
-                        struct pl_group *group, struct pl_comm_id id, struct pl_comm **made)
+static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_av *av, struct pl_group *group,
+                        struct pl_comm_id id, struct pl_comm **made)
 {
     int rc = pl_comm_create_with_av(instance, parent, av, group, NULL, id, made);
     if (rc == MPI_SUCCESS) {
@@ -178,8 +180,8 @@ static int intercomm_disjoint(const struct pl_group *a, const struct pl_group *b
 }
 
 /* The new communicator: of the remote group, with its addresses where the World's do not do. */
-static int intercomm_make(struct pl_comm *local, struct pl_group *remote, struct pl_av **av, const struct offer offers[2],
-                struct pl_comm **comm)
+static int intercomm_make(struct pl_comm *local, struct pl_group *remote, struct pl_av **av,
+                          const struct offer offers[2], struct pl_comm **comm)
 {
     struct pl_comm *made;
     bool first = intercomm_less(offers[0].id, offers[1].id);
@@ -262,8 +264,8 @@ int pl_intercomm_assemble(struct pl_instance *instance, struct pl_intercomm_part
 
 /* --- split -------------------------------------------------------------------------------------------------------- */
 
-static int intercomm_part(struct pl_comm *parent, const struct pl_vote *ours, int our_count, const struct pl_vote *theirs,
-                int their_count, struct pl_comm **comm)
+static int intercomm_part(struct pl_comm *parent, const struct pl_vote *ours, int our_count,
+                          const struct pl_vote *theirs, int their_count, struct pl_comm **comm)
 {
     struct pl_group *local = pl_votes_group(parent->instance, parent->group, ours, our_count);
     struct pl_group *remote = pl_votes_group(parent->instance, parent->remote, theirs, their_count);
@@ -291,7 +293,7 @@ int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_com
     struct pl_comm_id id = pl_comm_new_id(), local_id = pl_comm_new_id();
     struct pl_vote own = { color, key, parent->rank, id.serial, local_id.serial, id.home };
     struct pl_vote *ours = pl_malloc((size_t)parent->size * sizeof own),
-                *theirs = pl_malloc((size_t)parent->remote->size * sizeof own);
+                   *theirs = pl_malloc((size_t)parent->remote->size * sizeof own);
     *comm = NULL;
     int rc = ours && theirs ? MPI_SUCCESS : pl_fail_memory("the colors of a split");
     if (rc == MPI_SUCCESS)
@@ -381,7 +383,8 @@ int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged)
     if (rc)
         return rc;
     bool low = (high != 0) != remote_high ? !high : comm->first_group;
-    struct pl_group *group = low ? intercomm_joined(comm, comm->group, comm->remote) : intercomm_joined(comm, comm->remote, comm->group);
+    struct pl_group *group =
+        low ? intercomm_joined(comm, comm->group, comm->remote) : intercomm_joined(comm, comm->remote, comm->group);
     if (!group)
         return MPI_ERR_NO_MEM;
     rc = joined_av(comm, group, &av);

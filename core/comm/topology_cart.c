@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/comm/create.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/comm/create.h"
 #include "core/comm/topology.h"
 
 void pl_cart_coords(const struct pl_topology *topology, int rank, int coords[])
@@ -73,7 +73,7 @@ static struct pl_topology *make_topology(int ndims, const int dims[], const int 
 
 /* Makes the communicator of those that have a number in a grid; the others get none. */
 static int cart_make_comm(struct pl_comm *parent, int color, int node, int ndims, const int dims[], const int periods[],
-                     struct pl_comm **comm)
+                          struct pl_comm **comm)
 {
     int nodes = 1, rc = pl_comm_split(parent, node == MPI_UNDEFINED ? MPI_UNDEFINED : color, node, comm);
     if (rc || !*comm)

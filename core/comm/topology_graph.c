@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/coll/collective.h"
-#include "core/comm/create.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/coll/collective.h"
+#include "core/comm/create.h"
 #include "core/comm/topology.h"
 
 /* --- known to all ------------------------------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static int make_parcel(struct parcel *parcel, int size)
 
 /* Puts each edge into the parcel of both of its ends, once if they are the same. */
 static int graph_pack(struct parcel *parcel, int size, int n, const int sources[], const int degrees[],
-                const int destinations[], const int weights[])
+                      const int destinations[], const int weights[])
 {
     for (int i = 0, e = 0; i < n; i++)
         for (int k = 0; k < degrees[i]; k++, e++) {

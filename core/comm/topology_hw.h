@@ -19,7 +19,7 @@ struct pl_topology_place {
 };
 
 struct pl_topology_ops {
-    uint32_t abi;               /* PL_TOPOLOGY_ABI */
+    uint32_t abi; /* PL_TOPOLOGY_ABI */
     const char *name;
 
     /*

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/coll/collective.h"
-#include "core/comm/hw.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/object/plugin.h"
+#include "core/coll/collective.h"
+#include "core/comm/hw.h"
 #include "core/comm/topology.h"
 #include "core/comm/topology_hw.h"
+#include "core/object/plugin.h"
 
 enum { BETWEEN_MACHINES = 100, BETWEEN_PARTS = 1 };
 
@@ -25,7 +25,7 @@ static int reorder_distance(struct pl_location a, struct pl_location b)
 
 /* What all edges cost when node i is at where[process[i]]. */
 static long long reorder_cost(int nnodes, const int index[], const int edges[], const struct pl_location where[],
-                      const int process[])
+                              const int process[])
 {
     long long sum = 0;
     for (int i = 0; i < nnodes; i++)
@@ -38,7 +38,7 @@ static long long reorder_cost(int nnodes, const int index[], const int edges[], 
 struct state {
     bool taken;
     int neighbors; /* in the place that is being filled */
-    int by_cma;   /* when it became a neighbor of that place */
+    int by_cma;    /* when it became a neighbor of that place */
     int met;       /* when it became a neighbor of any node that is taken */
 };
 
@@ -59,8 +59,8 @@ static int next_node(int nnodes, const struct state state[], bool blocks)
 }
 
 /* order[]: the processes, those of one place together. Writes which process each node gets. */
-static void reorder_grow(int nnodes, const int index[], const int edges[], const struct pl_location where[], const int order[],
-                 bool blocks, struct state state[], int process[])
+static void reorder_grow(int nnodes, const int index[], const int edges[], const struct pl_location where[],
+                         const int order[], bool blocks, struct state state[], int process[])
 {
     for (int i = 0; i < nnodes; i++)
         state[i] = (struct state){ .met = INT32_MAX };
@@ -107,7 +107,7 @@ struct work {
 };
 
 static void reorder_search(int nnodes, const int index[], const int edges[], const struct pl_location where[],
-                   const struct work *work, long long best, int placed[])
+                           const struct work *work, long long best, int placed[])
 {
     for (int i = 0; i < nnodes; i++)
         work->candidates[i] = (struct candidate){ where[i], i };

@@ -15,8 +15,8 @@ static int array_too_large(void)
 
 /* An array that is being walked from its fastest to its slowest dimension. */
 struct walk {
-    struct pl_shape shape;   /* what is selected so far */
-    MPI_Count row;           /* bytes of the array in the dimensions so far: the stride of the next one */
+    struct pl_shape shape; /* what is selected so far */
+    MPI_Count row;         /* bytes of the array in the dimensions so far: the stride of the next one */
 };
 
 static struct walk walk_start(const struct pl_type *element)
@@ -93,9 +93,9 @@ int pl_draft_subarray(const struct pl_type_envelope *e, struct pl_draft *draft)
 
 /* One dimension of a distributed array, as one process sees it. */
 struct dimension {
-    MPI_Count size;          /* of the whole array */
+    MPI_Count size; /* of the whole array */
     int distribution, argument;
-    int processes, process;  /* in this dimension; which of them we are */
+    int processes, process; /* in this dimension; which of them we are */
 };
 
 static int select_block(const struct walk *walk, struct pl_shape_list *list, const struct dimension *dim)
@@ -104,8 +104,8 @@ static int select_block(const struct walk *walk, struct pl_shape_list *list, con
     if (dim->argument == MPI_DISTRIBUTE_DFLT_DARG)
         length = dim->size / dim->processes + (dim->size % dim->processes != 0);
     else if (length < dim->size / dim->processes + (dim->size % dim->processes != 0))
-        return pl_fail(MPI_ERR_ARG, "blocks of %d on %d processes do not hold an array of %lld",
-                       dim->argument, dim->processes, (long long)dim->size);
+        return pl_fail(MPI_ERR_ARG, "blocks of %d on %d processes do not hold an array of %lld", dim->argument,
+                       dim->processes, (long long)dim->size);
     MPI_Count start = length * dim->process;
     MPI_Count left = dim->size - start;
     return left > 0 ? walk_select(walk, list, start, 1, left < length ? left : length, 0) : MPI_SUCCESS;
@@ -129,12 +129,9 @@ static int select_cyclic(const struct walk *walk, struct pl_shape_list *list, co
 static int select_dimension(const struct walk *walk, struct pl_shape_list *list, const struct dimension *dim)
 {
     switch (dim->distribution) {
-    case MPI_DISTRIBUTE_BLOCK:
-        return select_block(walk, list, dim);
-    case MPI_DISTRIBUTE_CYCLIC:
-        return select_cyclic(walk, list, dim);
-    default:
-        return walk_select(walk, list, 0, 1, dim->size, 0);
+    case MPI_DISTRIBUTE_BLOCK: return select_block(walk, list, dim);
+    case MPI_DISTRIBUTE_CYCLIC: return select_cyclic(walk, list, dim);
+    default: return walk_select(walk, list, 0, 1, dim->size, 0);
     }
 }
 

@@ -5,9 +5,9 @@
  */
 #include "core/datatype/build.h"
 
-#include "core/datatype/signature.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/datatype/signature.h"
 
 /* Where copies of a type are placed, from the lowest to the highest displacement. */
 struct places {
@@ -29,8 +29,7 @@ static int repeat_places(struct places *places, MPI_Count count, MPI_Count strid
 {
     MPI_Count cma;
     if (__builtin_mul_overflow(count - 1, stride, &cma) ||
-        __builtin_add_overflow(*(cma < 0 ? &places->low : &places->high), cma,
-                               cma < 0 ? &places->low : &places->high))
+        __builtin_add_overflow(*(cma < 0 ? &places->low : &places->high), cma, cma < 0 ? &places->low : &places->high))
         return build_too_large();
     return MPI_SUCCESS;
 }
@@ -97,7 +96,8 @@ struct collector {
     struct pl_shape block;
 };
 
-static int build_collect(struct collector *collector, MPI_Count displacement, MPI_Count length, const struct pl_type *type)
+static int build_collect(struct collector *collector, MPI_Count displacement, MPI_Count length,
+                         const struct pl_type *type)
 {
     if (length == 0)
         return MPI_SUCCESS;
@@ -169,19 +169,19 @@ static int draft_resized(const struct pl_type_envelope *e, struct pl_draft *draf
 static int build_draft(const struct pl_type_envelope *e, struct pl_draft *result)
 {
     switch (e->combiner) {
-    case MPI_COMBINER_DUP:            return draft_copy(e->type[0], result);
-    case MPI_COMBINER_CONTIGUOUS:     return draft_contiguous(e, result);
-    case MPI_COMBINER_VECTOR:         return draft_vector(e, result);
-    case MPI_COMBINER_HVECTOR:        return draft_hvector(e, result);
-    case MPI_COMBINER_INDEXED:        return draft_indexed(e, false, e->type[0]->extent, result);
-    case MPI_COMBINER_HINDEXED:       return draft_indexed(e, false, 1, result);
-    case MPI_COMBINER_INDEXED_BLOCK:  return draft_indexed(e, true, e->type[0]->extent, result);
+    case MPI_COMBINER_DUP: return draft_copy(e->type[0], result);
+    case MPI_COMBINER_CONTIGUOUS: return draft_contiguous(e, result);
+    case MPI_COMBINER_VECTOR: return draft_vector(e, result);
+    case MPI_COMBINER_HVECTOR: return draft_hvector(e, result);
+    case MPI_COMBINER_INDEXED: return draft_indexed(e, false, e->type[0]->extent, result);
+    case MPI_COMBINER_HINDEXED: return draft_indexed(e, false, 1, result);
+    case MPI_COMBINER_INDEXED_BLOCK: return draft_indexed(e, true, e->type[0]->extent, result);
     case MPI_COMBINER_HINDEXED_BLOCK: return draft_indexed(e, true, 1, result);
-    case MPI_COMBINER_STRUCT:         return draft_struct(e, result);
-    case MPI_COMBINER_SUBARRAY:       return pl_draft_subarray(e, result);
-    case MPI_COMBINER_DARRAY:         return pl_draft_darray(e, result);
-    case MPI_COMBINER_RESIZED:        return draft_resized(e, result);
-    default:                          return pl_fail(MPI_ERR_INTERN, "no constructor for combiner %d", e->combiner);
+    case MPI_COMBINER_STRUCT: return draft_struct(e, result);
+    case MPI_COMBINER_SUBARRAY: return pl_draft_subarray(e, result);
+    case MPI_COMBINER_DARRAY: return pl_draft_darray(e, result);
+    case MPI_COMBINER_RESIZED: return draft_resized(e, result);
+    default: return pl_fail(MPI_ERR_INTERN, "no constructor for combiner %d", e->combiner);
     }
 }
 

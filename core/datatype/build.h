@@ -12,7 +12,7 @@
 /* A datatype in the making: the bytes of its data, and the bounds that markers set. */
 struct pl_draft {
     struct pl_shape shape;
-    bool marked;             /* lb and ub hold */
+    bool marked; /* lb and ub hold */
     MPI_Count lb, ub;
 };
 

@@ -325,8 +325,8 @@ size_t pl_cursor_run(struct pl_cursor *cursor, size_t max, void **address)
     return bytes;
 }
 
-void pl_type_copy(const void *from, MPI_Count from_count, const struct pl_type *from_type,
-                  void *to, MPI_Count to_count, const struct pl_type *to_type)
+void pl_type_copy(const void *from, MPI_Count from_count, const struct pl_type *from_type, void *to, MPI_Count to_count,
+                  const struct pl_type *to_type)
 {
     struct pl_cursor source, target;
     pl_cursor_init(&source, from, from_count, from_type);

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/object/attr.h"
-#include "core/datatype/envelope.h"
-#include "core/datatype/layout.h"
-#include "core/datatype/signature.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
 #include "core/base/memory.h"
+#include "core/datatype/envelope.h"
+#include "core/datatype/layout.h"
+#include "core/datatype/signature.h"
+#include "core/object/attr.h"
 
 struct pl_type *pl_type_from(MPI_Datatype handle)
 {

@@ -15,15 +15,43 @@
 /* The machine representation of a predefined element, for reductions and for external32. */
 enum pl_basic {
     PL_NONE, /* no single element type: a derived type of mixed elements, or MPI_PACKED */
-    PL_I8, PL_I16, PL_I32, PL_I64, PL_I128,
-    PL_U8, PL_U16, PL_U32, PL_U64,
-    PL_F16, PL_F32, PL_F64, PL_F80, PL_F128,             /* F80: the C long double of x86 */
-    PL_C32, PL_C64, PL_C128, PL_C160, PL_C256,           /* complex of F16, F32, F64, F80, F128: bits of both parts */
-    PL_BOOL, PL_L8, PL_L16, PL_L32, PL_L64, PL_L128,     /* C bool; Fortran LOGICAL by size in bits */
-    PL_CHAR, PL_WCHAR, PL_BYTE,                          /* arithmetic with the first only */
-    PL_P_F32I32, PL_P_F64I32, PL_P_LI32, PL_P_I32I32, PL_P_I16I32, PL_P_F80I32, /* pairs for MINLOC and MAXLOC */
-    PL_P_F32F32, PL_P_F64F64,                            /* MPI_2REAL, MPI_2DOUBLE_PRECISION */
-    PL_P_CUSTOM,                                         /* MPI_Type_get_value_index pairs of other types */
+    PL_I8,
+    PL_I16,
+    PL_I32,
+    PL_I64,
+    PL_I128,
+    PL_U8,
+    PL_U16,
+    PL_U32,
+    PL_U64,
+    PL_F16,
+    PL_F32,
+    PL_F64,
+    PL_F80,
+    PL_F128, /* F80: the C long double of x86 */
+    PL_C32,
+    PL_C64,
+    PL_C128,
+    PL_C160,
+    PL_C256, /* complex of F16, F32, F64, F80, F128: bits of both parts */
+    PL_BOOL,
+    PL_L8,
+    PL_L16,
+    PL_L32,
+    PL_L64,
+    PL_L128, /* C bool; Fortran LOGICAL by size in bits */
+    PL_CHAR,
+    PL_WCHAR,
+    PL_BYTE, /* arithmetic with the first only */
+    PL_P_F32I32,
+    PL_P_F64I32,
+    PL_P_LI32,
+    PL_P_I32I32,
+    PL_P_I16I32,
+    PL_P_F80I32, /* pairs for MINLOC and MAXLOC */
+    PL_P_F32F32,
+    PL_P_F64F64, /* MPI_2REAL, MPI_2DOUBLE_PRECISION */
+    PL_P_CUSTOM, /* MPI_Type_get_value_index pairs of other types */
     PL_BASICS
 };
 
@@ -34,25 +62,25 @@ struct pl_attrs;
 
 struct pl_type {
     struct pl_object obj;
-    MPI_Count size;          /* bytes of data in one element */
-    MPI_Count lb, extent;    /* bytes */
+    MPI_Count size;       /* bytes of data in one element */
+    MPI_Count lb, extent; /* bytes */
     MPI_Count true_lb, true_extent;
     bool committed;
-    bool marked;             /* lb and extent were given by the user or by a subarray, and stick (MPI-5.0, 5.1.6) */
-    bool permanent;          /* unnamed predefined (MPI_Type_create_f90_*, value-index pairs): not the user's to free */
-    bool dense;              /* any count of elements is one run of count * size bytes at buf + true_lb */
-    bool solid;              /* one element is one run of `size` bytes at buf + true_lb, in order */
-    uint8_t basic;           /* enum pl_basic when all elements are of one kind, else PL_NONE */
-    uint8_t align;           /* of the most demanding element, bytes */
+    bool marked;    /* lb and extent were given by the user or by a subarray, and stick (MPI-5.0, 5.1.6) */
+    bool permanent; /* unnamed predefined (MPI_Type_create_f90_*, value-index pairs): not the user's to free */
+    bool dense;     /* any count of elements is one run of count * size bytes at buf + true_lb */
+    bool solid;     /* one element is one run of `size` bytes at buf + true_lb, in order */
+    uint8_t basic;  /* enum pl_basic when all elements are of one kind, else PL_NONE */
+    uint8_t align;  /* of the most demanding element, bytes */
     const struct pl_type *element;             /* the predefined type of all elements; NULL: mixed, or none */
     const struct pl_type_layout *layout;       /* relative to true_lb; NULL: one run of `size` bytes */
     const struct pl_type_signature *signature; /* NULL: size / element->size times `element` */
     const struct pl_type_envelope *envelope;   /* NULL for named predefined types */
     struct pl_attrs *attrs;
-    char *name;              /* set by the user; NULL: the predefined name, or ""; by pl_type_get_name() only */
+    char *name; /* set by the user; NULL: the predefined name, or ""; by pl_type_get_name() only */
 };
 
-struct pl_type *pl_type_from(MPI_Datatype handle);   /* NULL when bad; silent */
+struct pl_type *pl_type_from(MPI_Datatype handle); /* NULL when bad; silent */
 MPI_Datatype pl_type_handle(const struct pl_type *type);
 
 /* The static object of an ABI constant: pl_type_predefined((uintptr_t)MPI_INT). NULL: there is none. */
@@ -77,11 +105,11 @@ void pl_type_destroy(void *type);
 size_t pl_type_span(const struct pl_type *type, MPI_Count count, MPI_Aint *lowest);
 
 struct pl_cursor {
-    const struct pl_type *type;  /* borrowed: the request retains it */
+    const struct pl_type *type; /* borrowed: the request retains it */
     char *base;
     MPI_Count count;
-    size_t total;                /* bytes of packed data */
-    size_t done;                 /* bytes moved so far: all there is to know about where the walk stands */
+    size_t total; /* bytes of packed data */
+    size_t done;  /* bytes moved so far: all there is to know about where the walk stands */
 };
 
 /* An address may be absolute (MPI_BOTTOM): it is computed as a number, not as a pointer into an object. */
@@ -120,8 +148,8 @@ size_t pl_cursor_run(struct pl_cursor *cursor, size_t max, void **address);
 
 /* Copies count elements between two buffers that may have different types of the same signature; stops at the
  * shorter one. Never overlapping. */
-void pl_type_copy(const void *from, MPI_Count from_count, const struct pl_type *from_type,
-                  void *to, MPI_Count to_count, const struct pl_type *to_type);
+void pl_type_copy(const void *from, MPI_Count from_count, const struct pl_type *from_type, void *to, MPI_Count to_count,
+                  const struct pl_type *to_type);
 
 /* Basic elements in `bytes` of data of this type, MPI_UNDEFINED when it ends inside one: MPI_Get_elements(). */
 MPI_Count pl_type_elements(const struct pl_type *type, MPI_Count bytes);

@@ -13,13 +13,13 @@
 #include "core/datatype/datatype.h"
 
 struct pl_type_envelope {
-    int combiner;            /* MPI_COMBINER_VECTOR */
+    int combiner; /* MPI_COMBINER_VECTOR */
     size_t ints, addresses, counts, types;
     size_t written, types_written;
-    int *integer;            /* [ints] */
-    MPI_Aint *address;       /* [addresses] */
-    MPI_Count *count;        /* [counts] */
-    struct pl_type **type;   /* [types], retained */
+    int *integer;                  /* [ints] */
+    MPI_Aint *address;             /* [addresses] */
+    MPI_Count *count;              /* [counts] */
+    struct pl_type **type;         /* [types], retained */
     struct pl_type_envelope *next; /* while it waits to be freed */
 };
 

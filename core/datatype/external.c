@@ -33,21 +33,23 @@ static struct number external_number_of(const struct pl_type *element)
 {
     size_t size = (size_t)element->size;
     switch (element->basic) {
-    case PL_NONE: case PL_BYTE: case PL_CHAR:
-        return (struct number){ SAME, 1, 1 };
-    case PL_WCHAR:
-        return (struct number){ UNSIGNED, size, 2 };
-    case PL_C32: case PL_C64: case PL_C128: case PL_C256:
-        return (struct number){ SAME, size / 2, size / 2 };
-    case PL_F80: case PL_C160:
-        return (struct number){ X87, 16, 16 };
+    case PL_NONE:
+    case PL_BYTE:
+    case PL_CHAR: return (struct number){ SAME, 1, 1 };
+    case PL_WCHAR: return (struct number){ UNSIGNED, size, 2 };
+    case PL_C32:
+    case PL_C64:
+    case PL_C128:
+    case PL_C256: return (struct number){ SAME, size / 2, size / 2 };
+    case PL_F80:
+    case PL_C160: return (struct number){ X87, 16, 16 };
     case PL_I64:
-        return external_is(element, MPI_LONG) ? (struct number){ SIGNED, size, 4 } : (struct number){ SAME, size, size };
+        return external_is(element, MPI_LONG) ? (struct number){ SIGNED, size, 4 }
+                                              : (struct number){ SAME, size, size };
     case PL_U64:
         return external_is(element, MPI_UNSIGNED_LONG) ? (struct number){ UNSIGNED, size, 4 }
-                                                   : (struct number){ SAME, size, size };
-    default:
-        return (struct number){ SAME, size, size };
+                                                       : (struct number){ SAME, size, size };
+    default: return (struct number){ SAME, size, size };
     }
 }
 
@@ -131,7 +133,7 @@ static void x87_to_big(unsigned char *to, const unsigned char *from)
     memcpy(&significand, from, 8);
     memcpy(&head, from + 8, 2);
     if ((head & 0x7fff) == 0 && (significand & LEADING))
-        head++; /* a denormal number in form, a normal one in value */
+        head++;        /* a denormal number in form, a normal one in value */
     significand <<= 1; /* 63 bits of fraction, at the top */
     put_big(to, 2, head);
     put_big(to + 2, 8, significand);
@@ -164,15 +166,10 @@ static void to_external(const struct number *number, unsigned char *to, const un
 {
     for (size_t i = 0; i < count; i++, to += number->external, from += number->native)
         switch (number->form) {
-        case SAME:
-            copy_swapped(to, from, number->native);
-            break;
-        case SIGNED: case UNSIGNED:
-            put_big(to, number->external, get_native(from, number->native));
-            break;
-        case X87:
-            x87_to_big(to, from);
-            break;
+        case SAME: copy_swapped(to, from, number->native); break;
+        case SIGNED:
+        case UNSIGNED: put_big(to, number->external, get_native(from, number->native)); break;
+        case X87: x87_to_big(to, from); break;
         }
 }
 
@@ -181,18 +178,12 @@ static void from_external(const struct number *number, unsigned char *to, const 
     unsigned unused = 64 - 8 * (unsigned)number->external;
     for (size_t i = 0; i < count; i++, to += number->native, from += number->external)
         switch (number->form) {
-        case SAME:
-            copy_swapped(to, from, number->native);
-            break;
+        case SAME: copy_swapped(to, from, number->native); break;
         case SIGNED:
             put_native(to, number->native, (uint64_t)((int64_t)(get_big(from, number->external) << unused) >> unused));
             break;
-        case UNSIGNED:
-            put_native(to, number->native, get_big(from, number->external));
-            break;
-        case X87:
-            big_to_x87(to, from);
-            break;
+        case UNSIGNED: put_native(to, number->native, get_big(from, number->external)); break;
+        case X87: big_to_x87(to, from); break;
         }
 }
 
@@ -210,7 +201,7 @@ static bool external_convert(void *context, const struct pl_type *element, MPI_C
     struct conversion *conversion = context;
     struct number number = external_number_of(element);
     size_t left = (size_t)(elements * element->size);
-    bool last = false; /* there is no room for more */
+    bool last = false;           /* there is no room for more */
     unsigned char native[CHUNK]; /* a multiple of every element's size */
     while (left > 0) {
         size_t bytes = left < sizeof native ? left : sizeof native, count = bytes / number.native;

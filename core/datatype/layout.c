@@ -147,12 +147,10 @@ static int layout_splice(struct pl_shape_list *list, MPI_Aint at, const struct p
         case PL_LAYOUT_LOOP:
             err = layout_append(list, at + node->first + (MPI_Aint)i * node->stride, NULL, node->piece_size);
             break;
-        case PL_LAYOUT_BLOCKS:
-            err = layout_append(list, at + node->at[i], NULL, node->piece_size);
-            break;
+        case PL_LAYOUT_BLOCKS: err = layout_append(list, at + node->at[i], NULL, node->piece_size); break;
         case PL_LAYOUT_LIST:
             err = layout_append(list, at + node->parts[i].at, node->parts[i].layout,
-                         node->parts[i + 1].before - node->parts[i].before);
+                                node->parts[i + 1].before - node->parts[i].before);
             break;
         }
     return err;
@@ -177,7 +175,7 @@ int pl_shape_list_add(struct pl_shape_list *list, MPI_Aint displacement, const s
     if (__builtin_sub_overflow(list->high, list->low, &ignored))
         return layout_too_large();
     return layout_splices(list, shape->layout) ? layout_splice(list, low, shape->layout)
-                                        : layout_append(list, low, shape->layout, (size_t)shape->size);
+                                               : layout_append(list, low, shape->layout, (size_t)shape->size);
 }
 
 static size_t part_size(const struct pl_shape_list *list, size_t i)
@@ -263,8 +261,8 @@ int pl_shape_list_finish(struct pl_shape_list *list, struct pl_shape *result)
     else if (common == 0)
         err = make_list(list, &whole.layout);
     else if (common * list->count == (size_t)list->size && equal_distances(list))
-        err = make_loop(list->parts[0].layout, common, list->count, list->parts[1].at - list->parts[0].at,
-                        &whole.layout);
+        err =
+            make_loop(list->parts[0].layout, common, list->count, list->parts[1].at - list->parts[0].at, &whole.layout);
     else
         err = make_blocks(list, common, &whole.layout);
     if (!err)

@@ -24,28 +24,28 @@
 enum pl_layout_kind { PL_LAYOUT_LOOP, PL_LAYOUT_BLOCKS, PL_LAYOUT_LIST };
 
 struct pl_part {
-    MPI_Aint at;                          /* of its lowest byte */
-    size_t before;                        /* packed bytes of the parts before it */
-    const struct pl_type_layout *layout;  /* NULL: one run */
+    MPI_Aint at;                         /* of its lowest byte */
+    size_t before;                       /* packed bytes of the parts before it */
+    const struct pl_type_layout *layout; /* NULL: one run */
 };
 
 struct pl_type_layout {
     _Atomic int refs;
     enum pl_layout_kind kind;
-    size_t count;                         /* of pieces */
-    const struct pl_type_layout *piece;   /* LOOP and BLOCKS: what is repeated; NULL: a run */
-    size_t piece_size;                    /* its packed bytes */
-    MPI_Aint first, stride;               /* LOOP: where the first one lies, and from each to the next */
-    MPI_Aint *at;                         /* BLOCKS: [count] */
-    struct pl_part *parts;                /* LIST: [count + 1], the last one only says `before` */
+    size_t count;                       /* of pieces */
+    const struct pl_type_layout *piece; /* LOOP and BLOCKS: what is repeated; NULL: a run */
+    size_t piece_size;                  /* its packed bytes */
+    MPI_Aint first, stride;             /* LOOP: where the first one lies, and from each to the next */
+    MPI_Aint *at;                       /* BLOCKS: [count] */
+    struct pl_part *parts;              /* LIST: [count + 1], the last one only says `before` */
 };
 
 /* Data in the making: a layout with its place and measures. Holds a reference to the layout. */
 struct pl_shape {
-    const struct pl_type_layout *layout;  /* NULL: one run */
-    MPI_Count size;                       /* packed bytes; 0: nothing, and the rest is 0 too */
-    MPI_Aint low;                         /* of the lowest byte, relative to the buffer */
-    MPI_Count span;                       /* from the lowest to behind the highest byte */
+    const struct pl_type_layout *layout; /* NULL: one run */
+    MPI_Count size;                      /* packed bytes; 0: nothing, and the rest is 0 too */
+    MPI_Aint low;                        /* of the lowest byte, relative to the buffer */
+    MPI_Count span;                      /* from the lowest to behind the highest byte */
 };
 
 const struct pl_type_layout *pl_layout_retain(const struct pl_type_layout *layout); /* NULL is fine */
@@ -63,7 +63,7 @@ int pl_shape_repeat(const struct pl_shape *shape, MPI_Count count, MPI_Aint stri
 
 /* Collects shapes, in type-map order, into one. */
 struct pl_shape_list {
-    struct pl_part *parts;                /* places are relative to the buffer */
+    struct pl_part *parts; /* places are relative to the buffer */
     size_t count, room;
     MPI_Count size;
     MPI_Aint low, high;

@@ -10,9 +10,10 @@
 /* An int function gets at most so many elements at once. */
 static const MPI_Count CHUNK = INT_MAX;
 
-#define OPERATION(number, name_, kernels_) \
-    [number - PL_OP_FIRST] = { .obj = PL_OBJECT_PREDEFINED(PL_OP, number), \
-                         .commute = true, .kernels = kernels_, .name = #name_ }
+#define OPERATION(number, name_, kernels_)                                                                             \
+    [number - PL_OP_FIRST] = {                                                                                         \
+        .obj = PL_OBJECT_PREDEFINED(PL_OP, number), .commute = true, .kernels = kernels_, .name = #name_               \
+    }
 
 /* By the handle's number. */
 struct pl_op pl_ops[PL_OP_NUMBERS] = {
@@ -75,8 +76,7 @@ int pl_op_check(const struct pl_op *op, const struct pl_type *type)
     if (!op->kernels)
         return pl_fail(MPI_ERR_OP, "%s is for one-sided communication, not for reductions", op->name);
     if (!type->obj.predefined && !type->permanent)
-        return pl_fail(MPI_ERR_OP, "%s takes predefined datatypes only, not %s", op->name,
-                       pl_type_label(type, label));
+        return pl_fail(MPI_ERR_OP, "%s takes predefined datatypes only, not %s", op->name, pl_type_label(type, label));
     if (type->basic == PL_P_CUSTOM && is_loc(op)) {
         if (pl_op_loc_comparable(type))
             return MPI_SUCCESS;

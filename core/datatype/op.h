@@ -4,17 +4,17 @@
 #define PLENUM_CORE_DATATYPE_OP_H
 
 #include "core/datatype/datatype.h"
-#include "core/object/object.h"
 #include "core/datatype/op_kernels.h"
+#include "core/object/object.h"
 #include "mpi.h"
 
 struct pl_op {
     struct pl_object obj;
     bool commute;
-    MPI_User_function *user;        /* one of the two for a user's operation */
+    MPI_User_function *user; /* one of the two for a user's operation */
     MPI_User_function_c *user_c;
     const struct pl_op_kernels *kernels; /* predefined: loops by enum pl_basic; op.c */
-    const char *name;               /* "MPI_SUM", or "user" */
+    const char *name;                    /* "MPI_SUM", or "user" */
 };
 
 void *pl_op_predefined(uintptr_t constant);

@@ -15,15 +15,15 @@
 
 /* X(representation, type, an unsigned type that its sums and products do not leave by promotion). The standard leaves
  * out characters; programs add them up all the same, and every MPI lets them. */
-#define SMALL_INTEGERS(X)       \
-    X(CHAR, char, uint32_t)     \
-    X(I8, int8_t, uint32_t)     \
-    X(I16, int16_t, uint32_t)   \
-    X(I32, int32_t, uint32_t)   \
-    X(I64, int64_t, uint64_t)   \
-    X(U8, uint8_t, uint32_t)    \
-    X(U16, uint16_t, uint32_t)  \
-    X(U32, uint32_t, uint32_t)  \
+#define SMALL_INTEGERS(X)                                                                                              \
+    X(CHAR, char, uint32_t)                                                                                            \
+    X(I8, int8_t, uint32_t)                                                                                            \
+    X(I16, int16_t, uint32_t)                                                                                          \
+    X(I32, int32_t, uint32_t)                                                                                          \
+    X(I64, int64_t, uint64_t)                                                                                          \
+    X(U8, uint8_t, uint32_t)                                                                                           \
+    X(U16, uint16_t, uint32_t)                                                                                         \
+    X(U32, uint32_t, uint32_t)                                                                                         \
     X(U64, uint64_t, uint64_t)
 
 #ifdef __SIZEOF_INT128__
@@ -58,18 +58,17 @@
 #else
 #define LOGICALS_16(X)
 #endif
-#define LOGICALS(X) \
-    X(BOOL, uint8_t) X(L8, int8_t) X(L16, int16_t) X(L32, int32_t) X(L64, int64_t) LOGICALS_16(X)
+#define LOGICALS(X) X(BOOL, uint8_t) X(L8, int8_t) X(L16, int16_t) X(L32, int32_t) X(L64, int64_t) LOGICALS_16(X)
 
 /* X(representation, type of the value, type of the index) */
-#define PAIRS(X)                        \
-    X(P_F32I32, float, int)             \
-    X(P_F64I32, double, int)            \
-    X(P_LI32, long, int)                \
-    X(P_I32I32, int, int)               \
-    X(P_I16I32, short, int)             \
-    X(P_F80I32, long double, int)       \
-    X(P_F32F32, float, float)           \
+#define PAIRS(X)                                                                                                       \
+    X(P_F32I32, float, int)                                                                                            \
+    X(P_F64I32, double, int)                                                                                           \
+    X(P_LI32, long, int)                                                                                               \
+    X(P_I32I32, int, int)                                                                                              \
+    X(P_I16I32, short, int)                                                                                            \
+    X(P_F80I32, long double, int)                                                                                      \
+    X(P_F32F32, float, float)                                                                                          \
     X(P_F64F64, double, double)
 
 /* Before a loop: what it writes it reads again at most in the same round. */
@@ -89,87 +88,93 @@
 #endif
 
 /* A loop in which `a` is the element that comes in and `b` the one that it is combined with. */
-#define LOOP(name, basic, type, result)                                                        \
-    static WIDE void name##_##basic(const void *in, const void *with, void *to, size_t count)       \
-    {                                                                                          \
-        const type *x = in, *y = with;                                                         \
-        type *z = to;                                                                          \
-        APART for (size_t i = 0; i < count; i++) {                                             \
-            type a = x[i], b = y[i];                                                           \
-            z[i] = (type)(result);                                                             \
-        }                                                                                      \
+#define LOOP(name, basic, type, result)                                                                                \
+    static WIDE void name##_##basic(const void *in, const void *with, void *to, size_t count)                          \
+    {                                                                                                                  \
+        const type *x = in, *y = with;                                                                                 \
+        type *z = to;                                                                                                  \
+        APART for (size_t i = 0; i < count; i++)                                                                       \
+        {                                                                                                              \
+            type a = x[i], b = y[i];                                                                                   \
+            z[i] = (type)(result);                                                                                     \
+        }                                                                                                              \
     }
 
-#define INTEGER_LOOPS(basic, type, wide)                     \
-    LOOP(sum, basic, type, (wide)a + (wide)b)                \
-    LOOP(prod, basic, type, (wide)a * (wide)b)               \
-    LOOP(min, basic, type, a < b ? a : b)                    \
-    LOOP(max, basic, type, a > b ? a : b)                    \
-    LOOP(land, basic, type, (a != 0) & (b != 0))             \
-    LOOP(lor, basic, type, (a != 0) | (b != 0))              \
-    LOOP(lxor, basic, type, (a != 0) ^ (b != 0))             \
-    LOOP(band, basic, type, a & b)                           \
-    LOOP(bor, basic, type, a | b)                            \
+#define INTEGER_LOOPS(basic, type, wide)                                                                               \
+    LOOP(sum, basic, type, (wide)a + (wide)b)                                                                          \
+    LOOP(prod, basic, type, (wide)a *(wide)b)                                                                          \
+    LOOP(min, basic, type, a < b ? a : b)                                                                              \
+    LOOP(max, basic, type, a > b ? a : b)                                                                              \
+    LOOP(land, basic, type, (a != 0) & (b != 0))                                                                       \
+    LOOP(lor, basic, type, (a != 0) | (b != 0))                                                                        \
+    LOOP(lxor, basic, type, (a != 0) ^ (b != 0))                                                                       \
+    LOOP(band, basic, type, a &b)                                                                                      \
+    LOOP(bor, basic, type, a | b)                                                                                      \
     LOOP(bxor, basic, type, a ^ b)
 INTEGERS(INTEGER_LOOPS)
 
-#define REAL_LOOPS(basic, type, complex)                                        \
-    LOOP(sum, basic, type, a + b)                                               \
-    LOOP(prod, basic, type, a * b)                                              \
-    LOOP(min, basic, type, a < b ? a : b)                                       \
-    LOOP(max, basic, type, a > b ? a : b)                                       \
-    static void sum_##complex(const void *in, const void *with, void *to, size_t count)        \
-    {                                                                                          \
-        sum_##basic(in, with, to, 2 * count);                                                  \
-    }                                                                                          \
-    static void prod_##complex(const void *in, const void *with, void *to, size_t count)       \
-    {                                                                                          \
-        const type *x = in, *y = with;                                                         \
-        type *z = to;                                                                          \
-        APART for (size_t i = 0; i < 2 * count; i += 2) {                                      \
-            type real = x[i] * y[i] - x[i + 1] * y[i + 1];                                     \
-            z[i + 1] = x[i] * y[i + 1] + x[i + 1] * y[i];                                      \
-            z[i] = real;                                                                       \
-        }                                                                                      \
+#define REAL_LOOPS(basic, type, complex)                                                                               \
+    LOOP(sum, basic, type, a + b)                                                                                      \
+    LOOP(prod, basic, type, a *b)                                                                                      \
+    LOOP(min, basic, type, a < b ? a : b)                                                                              \
+    LOOP(max, basic, type, a > b ? a : b)                                                                              \
+    static void sum_##complex(const void *in, const void *with, void *to, size_t count)                                \
+    {                                                                                                                  \
+        sum_##basic(in, with, to, 2 * count);                                                                          \
+    }                                                                                                                  \
+    static void prod_##complex(const void *in, const void *with, void *to, size_t count)                               \
+    {                                                                                                                  \
+        const type *x = in, *y = with;                                                                                 \
+        type *z = to;                                                                                                  \
+        APART for (size_t i = 0; i < 2 * count; i += 2)                                                                \
+        {                                                                                                              \
+            type real = x[i] * y[i] - x[i + 1] * y[i + 1];                                                             \
+            z[i + 1] = x[i] * y[i + 1] + x[i + 1] * y[i];                                                              \
+            z[i] = real;                                                                                               \
+        }                                                                                                              \
     }
 REALS(REAL_LOOPS)
 
-#define LOGICAL_LOOPS(basic, type)                           \
-    LOOP(land, basic, type, (a != 0) & (b != 0))             \
-    LOOP(lor, basic, type, (a != 0) | (b != 0))              \
+#define LOGICAL_LOOPS(basic, type)                                                                                     \
+    LOOP(land, basic, type, (a != 0) & (b != 0))                                                                       \
+    LOOP(lor, basic, type, (a != 0) | (b != 0))                                                                        \
     LOOP(lxor, basic, type, (a != 0) ^ (b != 0))
 LOGICALS(LOGICAL_LOOPS)
 
-LOOP(band, BYTE, uint8_t, a & b)
+LOOP(band, BYTE, uint8_t, a &b)
 LOOP(bor, BYTE, uint8_t, a | b)
 LOOP(bxor, BYTE, uint8_t, a ^ b)
 
 /* The better value wins; of equal ones the lower index. */
-#define PAIR_LOOP(name, basic, better)                                                         \
-    static void name##_##basic(const void *in, const void *with, void *to, size_t count)       \
-    {                                                                                          \
-        const struct pair_##basic *x = in, *y = with;                                          \
-        struct pair_##basic *z = to;                                                           \
-        APART for (size_t i = 0; i < count; i++) {                                             \
-            struct pair_##basic a = x[i], b = y[i];                                            \
-            bool first = a.value better b.value || (a.value == b.value && a.index < b.index);  \
-            z[i] = first ? a : b;                                                              \
-        }                                                                                      \
+#define PAIR_LOOP(name, basic, better)                                                                                 \
+    static void name##_##basic(const void *in, const void *with, void *to, size_t count)                               \
+    {                                                                                                                  \
+        const struct pair_##basic *x = in, *y = with;                                                                  \
+        struct pair_##basic *z = to;                                                                                   \
+        APART for (size_t i = 0; i < count; i++)                                                                       \
+        {                                                                                                              \
+            struct pair_##basic a = x[i], b = y[i];                                                                    \
+            bool first = a.value better b.value || (a.value == b.value && a.index < b.index);                          \
+            z[i] = first ? a : b;                                                                                      \
+        }                                                                                                              \
     }
 
-#define PAIR_LOOPS(basic, value_type, index_type)                                     \
-    struct pair_##basic { value_type value; index_type index; };                      \
-    PAIR_LOOP(minloc, basic, <)                                                       \
+#define PAIR_LOOPS(basic, value_type, index_type)                                                                      \
+    struct pair_##basic {                                                                                              \
+        value_type value;                                                                                              \
+        index_type index;                                                                                              \
+    };                                                                                                                 \
+    PAIR_LOOP(minloc, basic, <)                                                                                        \
     PAIR_LOOP(maxloc, basic, >)
 PAIRS(PAIR_LOOPS)
 
 #define ENTRY(name, basic) [PL_##basic] = name##_##basic,
 
-#define SUM(basic, ...)  ENTRY(sum, basic)
+#define SUM(basic, ...)                ENTRY(sum, basic)
 #define SUM_REAL(basic, type, complex) ENTRY(sum, basic) ENTRY(sum, complex)
 const struct pl_op_kernels pl_kernels_sum = { { INTEGERS(SUM) REALS(SUM_REAL) } };
 
-#define PROD(basic, ...) ENTRY(prod, basic)
+#define PROD(basic, ...)                ENTRY(prod, basic)
 #define PROD_REAL(basic, type, complex) ENTRY(prod, basic) ENTRY(prod, complex)
 const struct pl_op_kernels pl_kernels_prod = { { INTEGERS(PROD) REALS(PROD_REAL) } };
 
@@ -208,11 +213,11 @@ const struct pl_op_kernels pl_kernels_maxloc = { { PAIRS(MAXLOC) } };
 /* Negative, zero or positive as *a is less than, equal to (or not comparable with), or greater than *b. */
 typedef int compare_function(const void *a, const void *b);
 
-#define COMPARE(basic, type, ...)                                \
-    static int compare_##basic(const void *a, const void *b)     \
-    {                                                            \
-        const type *x = a, *y = b;                               \
-        return (*x > *y) - (*x < *y);                            \
+#define COMPARE(basic, type, ...)                                                                                      \
+    static int compare_##basic(const void *a, const void *b)                                                           \
+    {                                                                                                                  \
+        const type *x = a, *y = b;                                                                                     \
+        return (*x > *y) - (*x < *y);                                                                                  \
     }
 INTEGERS(COMPARE)
 REALS(COMPARE)

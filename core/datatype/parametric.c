@@ -7,10 +7,10 @@
  */
 #include "core/datatype/build.h"
 
-#include "core/datatype/signature.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
 #include "core/base/memory.h"
+#include "core/datatype/signature.h"
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_TYPES);
 
@@ -57,7 +57,7 @@ static bool parametric_make_room(void)
 /* The type with this envelope: the one that is there, or a new one, which `fill` makes from the envelope. Steals the
  * envelope. */
 static int parametric_get(struct pl_type_envelope *envelope, int (*fill)(struct pl_type *type, const void *context),
-               const void *context, struct pl_type **result)
+                          const void *context, struct pl_type **result)
 {
     int err = MPI_SUCCESS;
     pl_lock_take(&lock);
@@ -172,14 +172,10 @@ int pl_type_f90(int combiner, int precision, int range, struct pl_type **type)
 static const struct {
     MPI_Datatype value, index, pair;
 } named_pairs[] = {
-    { MPI_FLOAT, MPI_INT, MPI_FLOAT_INT },
-    { MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT },
-    { MPI_LONG, MPI_INT, MPI_LONG_INT },
-    { MPI_INT, MPI_INT, MPI_2INT },
-    { MPI_SHORT, MPI_INT, MPI_SHORT_INT },
-    { MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT },
-    { MPI_REAL, MPI_REAL, MPI_2REAL },
-    { MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION },
+    { MPI_FLOAT, MPI_INT, MPI_FLOAT_INT },      { MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT },
+    { MPI_LONG, MPI_INT, MPI_LONG_INT },        { MPI_INT, MPI_INT, MPI_2INT },
+    { MPI_SHORT, MPI_INT, MPI_SHORT_INT },      { MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT },
+    { MPI_REAL, MPI_REAL, MPI_2REAL },          { MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION },
     { MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER },
 };
 

@@ -69,7 +69,8 @@ static size_t put_type(struct pl_signature_item *items, size_t n, const struct p
 }
 
 /* The items of a struct; at most SPLICE_ITEMS for each type up to the limit, one for each after it. */
-static struct pl_type_signature *signature_collect(size_t count, const MPI_Count counts[], struct pl_type *const types[])
+static struct pl_type_signature *signature_collect(size_t count, const MPI_Count counts[],
+                                                   struct pl_type *const types[])
 {
     size_t room = count + FLAT_ITEMS + SPLICE_ITEMS + 1;
     struct pl_type_signature *signature = pl_malloc(sizeof *signature + room * sizeof signature->items[0]);

@@ -15,16 +15,16 @@
 
 struct pl_signature_item {
     MPI_Count repeat;
-    const struct pl_type *element;           /* predefined; NULL: nested */
+    const struct pl_type *element; /* predefined; NULL: nested */
     const struct pl_type_signature *nested;
 };
 
 struct pl_type_signature {
     _Atomic int refs;
-    MPI_Count size;                          /* bytes of data */
-    MPI_Count elements;                      /* basic ones; the parts of a pair are counted */
+    MPI_Count size;     /* bytes of data */
+    MPI_Count elements; /* basic ones; the parts of a pair are counted */
     size_t count;
-    struct pl_signature_item items[];        /* [count] */
+    struct pl_signature_item items[]; /* [count] */
 };
 
 const struct pl_type_signature *pl_signature_retain(const struct pl_type_signature *signature); /* NULL is fine */

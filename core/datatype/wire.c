@@ -7,9 +7,9 @@
  */
 #include "core/datatype/wire.h"
 
-#include "core/datatype/build.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/datatype/build.h"
 
 enum { DERIVED = 0, PAIR = 255 };
 
@@ -26,7 +26,7 @@ struct writer {
     struct pl_type_wire *wire;
     struct written *table; /* [room], open addressing by the node's address */
     size_t room, nodes;
-    int err;               /* the first error: what follows does nothing */
+    int err; /* the first error: what follows does nothing */
 };
 
 static void put_byte(struct writer *to, unsigned char byte)
@@ -188,8 +188,8 @@ struct reader {
     const unsigned char *at, *end;
     struct node *nodes; /* [count] */
     size_t count, room;
-    size_t parts;       /* that the nodes hold */
-    int err;            /* the first error: what follows reads zeros */
+    size_t parts; /* that the nodes hold */
+    int err;      /* the first error: what follows reads zeros */
 };
 
 /* Small lists in lists are joined, which may give more parts than bytes: not more often than this allows. */
@@ -350,8 +350,8 @@ static void read_derived(struct reader *from, size_t length, struct pl_type *typ
     const struct pl_shape *whole = from->count ? &from->nodes[from->count - 1].shape : &run;
     MPI_Count ignored;
     type_wire_expect(from, whole->size == run.size && !__builtin_add_overflow(type->lb, type->extent, &ignored) &&
-                     !__builtin_add_overflow(type->true_lb, whole->span, &ignored) &&
-                     (!type->element || whole->size % type->element->size == 0));
+                               !__builtin_add_overflow(type->true_lb, whole->span, &ignored) &&
+                               (!type->element || whole->size % type->element->size == 0));
     type->size = whole->size;
     type->true_extent = whole->span;
     type->layout = pl_layout_retain(whole->layout);

@@ -28,7 +28,7 @@ enum {
 };
 
 struct pl_type_wire {
-    unsigned char *bytes;      /* [length]; may point into the struct itself: not to be moved */
+    unsigned char *bytes; /* [length]; may point into the struct itself: not to be moved */
     size_t length, room;
     unsigned char own[PL_TYPE_WIRE_OWN];
 };

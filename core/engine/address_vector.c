@@ -3,9 +3,9 @@
 #include "core/engine/address_vector.h"
 
 #include "core/base/error.h"
-#include "core/object/group.h"
-#include "core/job/segment.h"
 #include "core/base/memory.h"
+#include "core/job/segment.h"
+#include "core/object/group.h"
 
 struct pl_av *pl_av_create(struct pl_group *group)
 {

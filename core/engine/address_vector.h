@@ -17,14 +17,14 @@ struct pl_group;
 
 struct pl_av {
     _Atomic int refs;
-    struct pl_group *group;  /* retained */
-    uint32_t *begin;         /* [group size + 1] bytes behind the table; then the cards. NULL: there are none yet */
+    struct pl_group *group; /* retained */
+    uint32_t *begin;        /* [group size + 1] bytes behind the table; then the cards. NULL: there are none yet */
 };
 
 /* Without cards. NULL: out of memory (recorded). */
 struct pl_av *pl_av_create(struct pl_group *group);
 struct pl_av *pl_av_retain(struct pl_av *av); /* NULL is fine */
-void pl_av_release(struct pl_av *av);           /* the same */
+void pl_av_release(struct pl_av *av);         /* the same */
 
 /* Makes room for cards of so many bytes altogether; then they are added, for all members in order. */
 int pl_av_open(struct pl_av *av, size_t bytes);

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/engine/instance.h"
 #include "core/base/memory.h"
+#include "core/engine/instance.h"
 #include "core/engine/p2p.h"
 
 enum { SEGMENT_ALIGN = 64 };
@@ -24,24 +24,24 @@ enum { SEGMENT_ALIGN = 64 };
 struct segment {
     struct pl_list link;
     struct pl_bsend *bsend;
-    uint64_t order;            /* how many-th message of the buffer */
-    size_t bytes;              /* with this header, rounded */
+    uint64_t order; /* how many-th message of the buffer */
+    size_t bytes;   /* with this header, rounded */
     _Alignas(16) unsigned char data[];
 };
 _Static_assert(sizeof(struct segment) + SEGMENT_ALIGN <= MPI_BSEND_OVERHEAD,
                "the overhead that users are told covers a segment");
 
 struct pl_bsend {
-    _Atomic int refs;          /* the place's, and one for each thread that is using it */
+    _Atomic int refs; /* the place's, and one for each thread that is using it */
     struct pl_lock lock;
-    void *buffer;              /* as the user gave it */
+    void *buffer; /* as the user gave it */
     MPI_Count size;
-    unsigned char *start, *end;/* aligned */
+    unsigned char *start, *end; /* aligned */
     struct pl_list segments;
     struct pl_list flushes; /* of pl_request.link, retained; `count` is the number of messages when it was asked for */
     uint64_t messages;
-    bool detached;             /* takes no more messages */
-    _Atomic int active;        /* segments in use */
+    bool detached;      /* takes no more messages */
+    _Atomic int active; /* segments in use */
 };
 
 static struct pl_bsend *process_bsend;

@@ -6,27 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/object/attr.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/coll/area/area.h"
+#include "core/coll/collective.h"
+#include "core/coll/hierarchy/hierarchy.h"
+#include "core/comm/topology.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/bsend.h"
-#include "core/coll/collective.h"
-#include "core/object/errhandler.h"
-#include "core/base/error.h"
-#include "core/object/info.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
-#include "core/base/memory.h"
-#include "core/coll/hierarchy/hierarchy.h"
-#include "core/job/process.h"
-#include "core/engine/wait_record.h"
 #include "core/engine/request.h"
-#include "core/comm/topology.h"
+#include "core/engine/wait_record.h"
+#include "core/job/process.h"
+#include "core/object/attr.h"
+#include "core/object/errhandler.h"
+#include "core/object/info.h"
 #include "core/rma/window.h"
 
 /* All but the id. What it holds when it fails is for pl_comm_destroy(). */
-static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group, struct pl_group *remote,
-                struct pl_comm *made)
+static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
+                     struct pl_group *remote, struct pl_comm *made)
 {
     made->instance = pl_object_retain(instance);
     made->rank = group->rank;
@@ -87,8 +87,7 @@ int pl_comm_build(struct pl_instance *instance, struct pl_comm *parent, struct p
 }
 
 int pl_comm_create_with_av(struct pl_instance *instance, struct pl_comm *parent, struct pl_av *av,
-                           struct pl_group *group, struct pl_group *remote, struct pl_comm_id id,
-                           struct pl_comm **comm)
+                           struct pl_group *group, struct pl_group *remote, struct pl_comm_id id, struct pl_comm **comm)
 {
     int rc = pl_comm_build(instance, parent, group, remote, comm);
     if (rc)

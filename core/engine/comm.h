@@ -7,10 +7,10 @@
 #ifndef PLENUM_CORE_ENGINE_COMM_H
 #define PLENUM_CORE_ENGINE_COMM_H
 
-#include "core/engine/engine.h"
-#include "core/object/group.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
+#include "core/engine/engine.h"
+#include "core/object/group.h"
 #include "core/object/object.h"
 #include "mpi.h"
 
@@ -25,7 +25,7 @@ struct pl_win;
 
 /* The same on all members and different from every other in an engine: compared whole. */
 struct pl_comm_id {
-    uint64_t home;   /* the process that chose it (pl_process.id), 0: the World's own */
+    uint64_t home; /* the process that chose it (pl_process.id), 0: the World's own */
     uint32_t serial;
 };
 
@@ -49,38 +49,38 @@ struct pl_comm {
     struct pl_object obj;
     struct pl_instance *instance; /* retained */
     struct pl_comm_id id;
-    int rank, size;            /* in `group` */
+    int rank, size;                /* in `group` */
     struct pl_header envelopes[2]; /* of messages from here, without tag and size (p2p_blocking.c): P2P, COLL */
-    struct pl_group *group;    /* retained */
-    struct pl_group *remote;   /* of an intercommunicator, else NULL; retained */
-    struct pl_comm *local;     /* of an intercommunicator: of its local group, hidden; one handle */
-    bool first_group;          /* of an intercommunicator: breaks ties between the groups */
-    struct pl_peer_slot *peers; /* [peer_mask + 1]: those that were sent to (comm_peers.c) */
+    struct pl_group *group;        /* retained */
+    struct pl_group *remote;       /* of an intercommunicator, else NULL; retained */
+    struct pl_comm *local;         /* of an intercommunicator: of its local group, hidden; one handle */
+    bool first_group;              /* of an intercommunicator: breaks ties between the groups */
+    struct pl_peer_slot *peers;    /* [peer_mask + 1]: those that were sent to (comm_peers.c) */
     unsigned peer_mask, peer_count;
-    struct pl_av *av;      /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
+    struct pl_av *av; /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
     struct pl_queues queues[PL_QUEUES]; /* by PL_MSG_P2P, PL_MSG_COLL, PL_MSG_PARTITIONED */
-    struct pl_match_index *index; /* of long queues (match_index.h); NULL: none */
-    bool no_index;             /* there will be none */
-    struct pl_list spares;     /* of pl_request.link: requests to use again (request.c); each holds the communicator */
-    struct pl_request *spare_coll; /* one of a collective, with its schedule; NULL: none */
-    int spare_count;           /* of both */
-    struct pl_comm *next;      /* in the engine's bucket */
-    struct pl_list siblings;   /* in the instance's list of communicators */
-    struct pl_area *area;    /* for blocking collectives; NULL: none, or not yet */
-    uint32_t area_kinds;         /* which kinds of them go by it: a bit each (core/coll/area/collectives.c) */
-    bool no_area;            /* there will be none */
-    int area_wanted;          /* collectives that would have used it so far */
-    unsigned area_count;          /* collectives that went by the board, or by nodes */
-    struct pl_hierarchy *hierarchy;    /* for blocking collectives of several nodes (nodes.h); NULL: none, or not yet */
-    bool no_hierarchy;             /* there will be none */
-    struct pl_comm *whole;     /* of which this is the part of a node, or of the leaders; borrowed. NULL: it is none */
-    uint32_t collective;       /* number of blocking collectives started: their tag */
-    uint32_t nonblocking;      /* the same for nonblocking and persistent ones */
-    _Atomic int unlike; /* a rank, plus 1, that would do collectives otherwise (core/coll/table.h); 0: none */
-    _Atomic int failed;          /* a rank, plus 1, whose process has died: broken (peer_failure.h) ... */
-    bool starved;              /* ... or a message from which found no memory */
-    struct pl_list channels;   /* of pl_channel.link: partitioned receives that expect pieces */
-    uint32_t partitioned;      /* tags of partitioned sends used so far: engine's lock */
+    struct pl_match_index *index;       /* of long queues (match_index.h); NULL: none */
+    bool no_index;                      /* there will be none */
+    struct pl_list spares; /* of pl_request.link: requests to use again (request.c); each holds the communicator */
+    struct pl_request *spare_coll;  /* one of a collective, with its schedule; NULL: none */
+    int spare_count;                /* of both */
+    struct pl_comm *next;           /* in the engine's bucket */
+    struct pl_list siblings;        /* in the instance's list of communicators */
+    struct pl_area *area;           /* for blocking collectives; NULL: none, or not yet */
+    uint32_t area_kinds;            /* which kinds of them go by it: a bit each (core/coll/area/collectives.c) */
+    bool no_area;                   /* there will be none */
+    int area_wanted;                /* collectives that would have used it so far */
+    unsigned area_count;            /* collectives that went by the board, or by nodes */
+    struct pl_hierarchy *hierarchy; /* for blocking collectives of several nodes (nodes.h); NULL: none, or not yet */
+    bool no_hierarchy;              /* there will be none */
+    struct pl_comm *whole;   /* of which this is the part of a node, or of the leaders; borrowed. NULL: it is none */
+    uint32_t collective;     /* number of blocking collectives started: their tag */
+    uint32_t nonblocking;    /* the same for nonblocking and persistent ones */
+    _Atomic int unlike;      /* a rank, plus 1, that would do collectives otherwise (core/coll/table.h); 0: none */
+    _Atomic int failed;      /* a rank, plus 1, whose process has died: broken (peer_failure.h) ... */
+    bool starved;            /* ... or a message from which found no memory */
+    struct pl_list channels; /* of pl_channel.link: partitioned receives that expect pieces */
+    uint32_t partitioned;    /* tags of partitioned sends used so far: engine's lock */
 
     struct pl_lock lock;
     struct pl_errhandler *errhandler; /* retained */
@@ -88,14 +88,14 @@ struct pl_comm {
     struct pl_info *info;      /* what the user said about kinds of memory (comm_info.h); NULL: nothing */
     _Atomic unsigned asserted; /* PL_ASSERT_* of comm_info.h */
     char name[MPI_MAX_OBJECT_NAME];
-    int topology;              /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED */
-    void *topo;                /* topology.c */
-    struct pl_bsend *bsend;    /* attached buffer; NULL: none */
-    _Atomic int detached;      /* requests that the user freed while they were under way */
-    _Atomic int left; /* a rank, plus 1, that has left in good order, and was waited for (departure.h); 0: none */
-    bool orphan;               /* its instance is closed: nothing can be started */
-    struct pl_win *win;        /* whose own it is; NULL: nobody's */
-    const char *serves; /* NULL: the user's own; what it belongs to: "window", "file", "": another communicator */
+    int topology;           /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED */
+    void *topo;             /* topology.c */
+    struct pl_bsend *bsend; /* attached buffer; NULL: none */
+    _Atomic int detached;   /* requests that the user freed while they were under way */
+    _Atomic int left;       /* a rank, plus 1, that has left in good order, and was waited for (departure.h); 0: none */
+    bool orphan;            /* its instance is closed: nothing can be started */
+    struct pl_win *win;     /* whose own it is; NULL: nobody's */
+    const char *serves;     /* NULL: the user's own; what it belongs to: "window", "file", "": another communicator */
 };
 
 static inline bool pl_comm_is_inter(const struct pl_comm *comm)

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/object/alloc_kinds.h"
-#include "core/engine/comm.h"
 #include "core/base/error.h"
-#include "core/object/info.h"
+#include "core/engine/comm.h"
 #include "core/engine/instance.h"
+#include "core/object/alloc_kinds.h"
+#include "core/object/info.h"
 
 static const struct {
     const char *key;

@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 
-#include "core/engine/comm.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/engine/comm.h"
 
 int pl_comm_peers_make(struct pl_comm *comm, int ranks)
 {

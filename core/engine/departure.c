@@ -2,16 +2,16 @@
 /* See departure.h. */
 #include "core/engine/departure.h"
 
-#include "core/engine/comm.h"
 #include "core/base/error.h"
+#include "core/engine/comm.h"
 #include "core/engine/instance.h"
-#include "core/job/jobs.h"
-#include "core/engine/peer_failure.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
-#include "core/job/process.h"
-#include "core/engine/wait_record.h"
+#include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
+#include "core/engine/wait_record.h"
+#include "core/job/jobs.h"
+#include "core/job/process.h"
 
 /* One of another job that cannot be reached at all has left, too: it cannot reach this process either. One of the own
  * job has when its process has ended. */
@@ -54,7 +54,7 @@ bool pl_departure_has(struct pl_comm *comm, int rank)
 /* The first receive of a collective or a partitioned operation that waits for one who has left. */
 static struct pl_request *vain_part(struct pl_comm *comm, int context)
 {
-    PL_LIST_EACH (request, &comm->queues[context].posted, struct pl_request, link)
+    PL_LIST_EACH(request, &comm->queues[context].posted, struct pl_request, link)
         if (pl_departure_has(comm, request->peer_rank))
             return request;
     return NULL;
@@ -65,18 +65,16 @@ static struct pl_request *departure_vain(struct pl_request *request)
 {
     switch ((enum pl_request_kind)request->kind) {
     case PL_REQ_RECV:
-        return request->state == PL_STATE_POSTED && pl_departure_has(request->comm, request->peer_rank) ? request : NULL;
+        return request->state == PL_STATE_POSTED && pl_departure_has(request->comm, request->peer_rank) ? request
+                                                                                                        : NULL;
     case PL_REQ_SEND: /* sent, and not acknowledged */
-        return request->state == PL_STATE_AWAITING && pl_departure_has(request->comm, request->peer_rank) ? request : NULL;
-    case PL_REQ_PAIR:
-        return departure_vain((struct pl_request *)pl_sendrecv_part(request));
+        return request->state == PL_STATE_AWAITING && pl_departure_has(request->comm, request->peer_rank) ? request
+                                                                                                          : NULL;
+    case PL_REQ_PAIR: return departure_vain((struct pl_request *)pl_sendrecv_part(request));
     case PL_REQ_COLL:
-    case PL_REQ_COMM:
-        return vain_part(request->comm, PL_MSG_COLL);
-    case PL_REQ_PARTITIONED:
-        return vain_part(request->comm, PL_MSG_PARTITIONED);
-    default:
-        return NULL;
+    case PL_REQ_COMM: return vain_part(request->comm, PL_MSG_COLL);
+    case PL_REQ_PARTITIONED: return vain_part(request->comm, PL_MSG_PARTITIONED);
+    default: return NULL;
     }
 }
 

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/coll/collective.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/coll/collective.h"
 #include "core/engine/instance.h"
-#include "core/job/jobs.h"
-#include "core/engine/peer_failure.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
+#include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
+#include "core/job/jobs.h"
 
 static void engine_queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
 {
@@ -135,7 +135,8 @@ static int send_unresolved(struct pl_engine *engine)
     while ((node = pl_list_pop(&engine->unresolved)) != NULL) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
         struct pl_peer *peer = NULL;
-        int rc = held_back(&waiting, request) ? PL_AGAIN : engine_resolve(request->comm, request->peer_rank, request, &peer);
+        int rc =
+            held_back(&waiting, request) ? PL_AGAIN : engine_resolve(request->comm, request->peer_rank, request, &peer);
         if (rc == PL_AGAIN) {
             pl_list_append(&waiting, node);
             continue;

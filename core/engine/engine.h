@@ -8,10 +8,10 @@
 #ifndef PLENUM_CORE_ENGINE_ENGINE_H
 #define PLENUM_CORE_ENGINE_ENGINE_H
 
-#include "core/job/segment.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
 #include "core/engine/transport.h"
+#include "core/job/segment.h"
 
 struct pl_comm;
 struct pl_instance;
@@ -20,21 +20,21 @@ struct pl_request;
 enum {
     PL_TRANSPORTS_MAX = 4,
     PL_LISTENER_MAX = 1 << 28, /* bytes of the longest message between front doors that is believed */
-    PL_AHEAD_MOST = 128,   /* messages of collectives to one peer before it has asked for them, as many as on a board */
+    PL_AHEAD_MOST = 128, /* messages of collectives to one peer before it has asked for them, as many as on a board */
 };
 
 /* Another engine. Made when a communicator first sends to it or when it is first answered. */
 struct pl_peer {
-    uint64_t engine;               /* its id */
-    uint64_t proc;                 /* whose it is, for messages; UINT64_MAX: not known */
+    uint64_t engine; /* its id */
+    uint64_t proc;   /* whose it is, for messages; UINT64_MAX: not known */
     struct pl_endpoint *endpoint;
-    struct pl_list pending;        /* of pl_request.link: sends that found no room, in order */
-    struct pl_list link;           /* in engine->busy while `pending` is not empty */
-    int error;                     /* MPI error class once it has failed, for good */
-    bool closed;                   /* it has closed its engine, as everybody may: what is sent to it vanishes */
-    uint32_t settings;             /* what it has configured for collectives (core/coll/table.h) */
-    unsigned ahead;                /* messages of collectives since the last one that was awaited to be matched */
-    struct pl_peer *next;          /* in its bucket */
+    struct pl_list pending; /* of pl_request.link: sends that found no room, in order */
+    struct pl_list link;    /* in engine->busy while `pending` is not empty */
+    int error;              /* MPI error class once it has failed, for good */
+    bool closed;            /* it has closed its engine, as everybody may: what is sent to it vanishes */
+    uint32_t settings;      /* what it has configured for collectives (core/coll/table.h) */
+    unsigned ahead;         /* messages of collectives since the last one that was awaited to be matched */
+    struct pl_peer *next;   /* in its bucket */
 };
 
 /* Something that progress calls: an active schedule, a rendezvous, a lookup. Lock held. */
@@ -53,8 +53,8 @@ struct pl_deferred {
 struct pl_engine {
     struct pl_lock lock;
     uint64_t id;
-    struct pl_instance *instance;  /* NULL: the front door */
-    _Atomic int transports;        /* counted up once they are there: whoever wakes the engine holds no lock */
+    struct pl_instance *instance; /* NULL: the front door */
+    _Atomic int transports;       /* counted up once they are there: whoever wakes the engine holds no lock */
     struct {
         const struct pl_transport_ops *ops;
         void *self;
@@ -62,44 +62,44 @@ struct pl_engine {
     unsigned char card[PL_CARD_MAX];
     size_t card_length;
 
-    struct pl_peer **peers;        /* hash by engine id */
+    struct pl_peer **peers; /* hash by engine id */
     size_t peer_buckets, peer_count;
-    struct pl_comm **comms;        /* hash by id */
+    struct pl_comm **comms; /* hash by id */
     size_t comm_buckets, comm_count;
-    struct pl_comm *last_comm;     /* the one found last */
+    struct pl_comm *last_comm; /* the one found last */
 
     uint64_t tokens;               /* given to messages so far: each names one send for ever */
     struct pl_list busy;           /* of pl_peer.link */
     struct pl_list awaiting;       /* of pl_request.link: synchronous or cancelled sends that expect an answer */
     struct pl_list moving;         /* of pl_request.link: other sends that a transport is not done with */
-    struct pl_list deferred_frees;      /* of pl_request.link: detached requests to free once the lock is dropped */
-    struct pl_list deferred;         /* of pl_deferred.link: run once, when the lock is dropped */
+    struct pl_list deferred_frees; /* of pl_request.link: detached requests to free once the lock is dropped */
+    struct pl_list deferred;       /* of pl_deferred.link: run once, when the lock is dropped */
     struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
     struct pl_list hooks;
-    struct pl_list slow_hooks;        /* of pl_hook.link, too: for what may wait some microseconds, behind short receives */
-    struct pl_list areas;         /* of struct pl_area: given up here, perhaps not yet elsewhere */
+    struct pl_list slow_hooks; /* of pl_hook.link, too: for what may wait some microseconds, behind short receives */
+    struct pl_list areas;      /* of struct pl_area: given up here, perhaps not yet elsewhere */
     struct pl_list
         early; /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
     /* handles PL_MSG_LISTENER; NULL elsewhere */
     void (*listener_arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                         const void *data);
+                             const void *data);
 
-    struct pl_list siblings;       /* in the process's list of engines */
-    _Atomic unsigned rounds;        /* rounds of progress */
-    unsigned rounds_seen;           /* when another engine's thread looked last; with `siblings` */
-    pthread_t thread;              /* the one that opened it: below MPI_THREAD_SERIALIZED the only one that may enter */
+    struct pl_list siblings;   /* in the process's list of engines */
+    _Atomic unsigned rounds;   /* rounds of progress */
+    unsigned rounds_seen;      /* when another engine's thread looked last; with `siblings` */
+    pthread_t thread;          /* the one that opened it: below MPI_THREAD_SERIALIZED the only one that may enter */
     _Atomic int sleepers;      /* threads that sleep in wait.c: whoever completes something for them wakes the engine */
     _Atomic unsigned activity; /* how often it was woken: the futex word of sleepers beside the one in the transports */
-    bool asleep;                   /* one sleeps in the transports */
-    _Atomic int contention;             /* above 0: the peer, below 0: strangers ran when a waiting thread yielded lately */
-    _Atomic long moved_apart;           /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
-    struct pl_failure *failed;          /* looks who lives (peer_failure.h); NULL: nobody does */
-    unsigned long dropped_messages;   /* thrown away: out of memory, or of an unknown kind */
-    struct pl_header starved;      /* was for a communicator that is not made yet and found no memory; serial 0: none */
-    bool all_starved;              /* several did: all communicators that are made from now on are broken */
-    bool oversubscribed;                  /* more runnable ranks than cores: yield early */
-    bool closing;                  /* no communicator will be made any more */
-    bool closed;                   /* nothing is left but the lock */
+    bool asleep;               /* one sleeps in the transports */
+    _Atomic int contention;    /* above 0: the peer, below 0: strangers ran when a waiting thread yielded lately */
+    _Atomic long moved_apart;  /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
+    struct pl_failure *failed; /* looks who lives (peer_failure.h); NULL: nobody does */
+    unsigned long dropped_messages; /* thrown away: out of memory, or of an unknown kind */
+    struct pl_header starved; /* was for a communicator that is not made yet and found no memory; serial 0: none */
+    bool all_starved;         /* several did: all communicators that are made from now on are broken */
+    bool oversubscribed;      /* more runnable ranks than cores: yield early */
+    bool closing;             /* no communicator will be made any more */
+    bool closed;              /* nothing is left but the lock */
 };
 
 /* Opens the transports that PLENUM_TRANSPORT and the job ask for. Above MPI_THREAD_FUNNELED the lock is real. */

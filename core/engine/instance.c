@@ -2,15 +2,15 @@
 /* Instances: opening, closing. */
 #include "core/engine/instance.h"
 
-#include "core/object/alloc_kinds.h"
+#include "core/base/config.h"
+#include "core/base/error.h"
 #include "core/engine/bsend.h"
 #include "core/engine/comm.h"
-#include "core/base/config.h"
-#include "core/object/errhandler.h"
-#include "core/base/error.h"
 #include "core/file/file.h"
-#include "core/object/info.h"
 #include "core/job/process.h"
+#include "core/object/alloc_kinds.h"
+#include "core/object/errhandler.h"
+#include "core/object/info.h"
 
 struct pl_instance *pl_world;
 struct pl_comm *pl_world_comm, *pl_self_comm, *pl_parent_comm;

@@ -6,9 +6,9 @@
 #ifndef PLENUM_CORE_ENGINE_INSTANCE_H
 #define PLENUM_CORE_ENGINE_INSTANCE_H
 
-#include "core/engine/engine.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
+#include "core/engine/engine.h"
 #include "core/object/object.h"
 #include "mpi.h"
 
@@ -18,19 +18,19 @@ struct pl_info;
 struct pl_psets;
 
 struct pl_instance {
-    struct pl_object obj;      /* of kind PL_SESSION; the World's is hidden */
+    struct pl_object obj; /* of kind PL_SESSION; the World's is hidden */
     bool world;
     bool open;
-    bool strict;               /* what is left at the end is an error */
-    int thread_level;          /* MPI_THREAD_* */
-    uint64_t serial;           /* different for every instance that this process ever opens */
+    bool strict;      /* what is left at the end is an error */
+    int thread_level; /* MPI_THREAD_* */
+    uint64_t serial;  /* different for every instance that this process ever opens */
     struct pl_engine engine;
-    struct pl_lock lock;       /* the fields below */
-    struct pl_list comms;      /* of pl_comm.siblings */
-    struct pl_list files;      /* of pl_file.siblings */
+    struct pl_lock lock;              /* the fields below */
+    struct pl_list comms;             /* of pl_comm.siblings */
+    struct pl_list files;             /* of pl_file.siblings */
     struct pl_errhandler *errhandler; /* of the session, and first one of its communicators; retained */
-    struct pl_info *info;      /* the hints in use; set once, when it opens */
-    struct pl_bsend *bsend;    /* session's attached buffer */
+    struct pl_info *info;             /* the hints in use; set once, when it opens */
+    struct pl_bsend *bsend;           /* session's attached buffer */
     _Atomic(struct pl_psets *) psets; /* registry of process sets (sessions/psets/psets.h); NULL until somebody asks */
 };
 

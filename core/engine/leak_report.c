@@ -11,16 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/engine/comm.h"
 #include "core/base/config.h"
+#include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/request.h"
 
 struct left {
     int handles, posted, others, unreceived;
-    int source, tag;           /* of the first receive that is posted */
-    int from, with;            /* of the first message that nobody received */
+    int source, tag; /* of the first receive that is posted */
+    int from, with;  /* of the first message that nobody received */
 };
 
 static struct left leak_report_count(struct pl_comm *comm)
@@ -50,11 +50,10 @@ static struct left leak_report_count(struct pl_comm *comm)
 struct line {
     char text[512];
     size_t used;
-    bool more;                 /* not the first of the reasons */
+    bool more; /* not the first of the reasons */
 };
 
-__attribute__((format(printf, 2, 3)))
-static void leak_report_add(struct line *line, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void leak_report_add(struct line *line, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -109,8 +108,8 @@ static bool leak_report_describe(struct pl_comm *comm, struct line *line)
     }
     if (left.others && !part) {
         add_reason(line);
-        leak_report_add(line, "%d %srequest%s or matched message%s", left.others, left.posted ? "more " : "", leak_report_plural(left.others),
-            leak_report_plural(left.others));
+        leak_report_add(line, "%d %srequest%s or matched message%s", left.others, left.posted ? "more " : "",
+                        leak_report_plural(left.others), leak_report_plural(left.others));
     }
     if (left.unreceived) {
         add_reason(line);

@@ -12,19 +12,19 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "core/base/config.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/coll/area/area.h"
 #include "core/coll/table.h"
-#include "core/base/config.h"
 #include "core/engine/engine.h"
-#include "core/base/error.h"
 #include "core/engine/instance.h"
-#include "core/engine/peer_failure.h"
 #include "core/engine/match_index.h"
-#include "core/base/memory.h"
-#include "core/object/plugin.h"
-#include "core/job/process.h"
-#include "core/engine/wait_record.h"
+#include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
+#include "core/engine/wait_record.h"
+#include "core/job/process.h"
+#include "core/object/plugin.h"
 
 extern const struct pl_transport_ops pl_transport_self, pl_transport_shm;
 
@@ -167,9 +167,9 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_LISTENER, thread_level > MPI_THREAD_FUNNELED);
     engine->instance = instance;
     engine->thread = pthread_self();
-    struct pl_list *lists[] = { &engine->busy,   &engine->awaiting,   &engine->moving, &engine->deferred_frees,
-                                &engine->deferred, &engine->unresolved, &engine->hooks,  &engine->slow_hooks,
-                                &engine->areas, &engine->early,    &engine->siblings };
+    struct pl_list *lists[] = { &engine->busy,     &engine->awaiting,   &engine->moving,  &engine->deferred_frees,
+                                &engine->deferred, &engine->unresolved, &engine->hooks,   &engine->slow_hooks,
+                                &engine->areas,    &engine->early,      &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
     engine->oversubscribed = place->slots > 0 && place->local_size > place->slots;

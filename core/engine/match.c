@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine/engine.h"
 #include "core/base/error.h"
-#include "core/engine/instance.h"
-#include "core/engine/peer_failure.h"
-#include "core/engine/match_index.h"
 #include "core/base/memory.h"
+#include "core/engine/engine.h"
+#include "core/engine/instance.h"
+#include "core/engine/match_index.h"
 #include "core/engine/partitioned.h"
+#include "core/engine/peer_failure.h"
 #include "core/rma/rma.h"
 
 static inline bool match_fits(const struct pl_header *header, int source, int tag)
@@ -28,8 +28,8 @@ static void *match_transport_self(struct pl_engine *engine, const struct pl_tran
 }
 
 /* Sends an answer to whoever sent `header`. A sender that cannot be reached any more needs none. */
-static void match_answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header, int kind,
-                   int tag)
+static void match_answer(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                         int kind, int tag)
 {
     struct pl_peer *peer;
     struct pl_header reply = {
@@ -53,7 +53,7 @@ static inline int match_matched(struct pl_request *request, const struct pl_head
 
 /* The data is here. */
 static inline void match_take(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
-                        const void *data)
+                              const void *data)
 {
     int error = match_matched(request, header);
     size_t bytes = (size_t)request->outcome.bytes;
@@ -76,8 +76,8 @@ void pl_match_fetch(struct pl_request *request, const struct pl_header *header, 
         pl_request_complete(request, rc ? rc : error);
 }
 
-static inline void match_deliver(struct pl_request *request, const struct pl_origin *from, const struct pl_header *header,
-                           const void *data, struct pl_rndv *rndv)
+static inline void match_deliver(struct pl_request *request, const struct pl_origin *from,
+                                 const struct pl_header *header, const void *data, struct pl_rndv *rndv)
 {
     if (__builtin_expect(rndv != NULL, 0))
         pl_match_fetch(request, header, rndv);
@@ -104,7 +104,7 @@ void pl_match_drop(struct pl_engine *engine, struct pl_unexpected *unexpected, b
 }
 
 static struct pl_unexpected *match_keep(const struct pl_origin *from, const struct pl_header *header, const void *data,
-                                  struct pl_rndv *rndv)
+                                        struct pl_rndv *rndv)
 {
     size_t bytes = rndv ? 0 : header->size;
     struct pl_unexpected *unexpected = pl_malloc(sizeof *unexpected + bytes);
@@ -323,7 +323,8 @@ static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *
     request->cancelling = false;
     if (header->tag != 1)
         return; /* matched: it completes in the usual way */
-    int failed = atomic_load(&request->comm->failed) ? pl_failure_class(request->comm) : MPI_SUCCESS; /* asked back then */
+    int failed =
+        atomic_load(&request->comm->failed) ? pl_failure_class(request->comm) : MPI_SUCCESS; /* asked back then */
     pl_list_remove(&request->link);
     request->outcome.cancelled = !failed;
     struct pl_endpoint *endpoint = request->peer->endpoint;
@@ -348,7 +349,7 @@ static void listener_fetched(struct pl_request *request)
 }
 
 static void arrived_listener(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                         const void *data, struct pl_rndv *rndv)
+                             const void *data, struct pl_rndv *rndv)
 {
     if (!rndv) {
         if (engine->listener_arrived)
@@ -377,12 +378,12 @@ static __attribute__((noinline)) void arrived_other(struct pl_engine *engine, co
 {
     switch (header->kind) {
     case PL_MSG_PARTITIONED: arrived_partitioned(engine, from, header, data, rndv); break;
-    case PL_MSG_ACK:       arrived_ack(engine, header); break;
-    case PL_MSG_CANCEL:    arrived_cancel(engine, from, header); break;
+    case PL_MSG_ACK: arrived_ack(engine, header); break;
+    case PL_MSG_CANCEL: arrived_cancel(engine, from, header); break;
     case PL_MSG_CANCELLED: arrived_cancelled(engine, header); break;
-    case PL_MSG_LISTENER:      arrived_listener(engine, from, header, data, rndv); break;
-    case PL_MSG_RMA:       pl_rma_arrived(engine, find_comm(engine, header), header, data, rndv); break;
-    default:               engine->dropped_messages++; break;
+    case PL_MSG_LISTENER: arrived_listener(engine, from, header, data, rndv); break;
+    case PL_MSG_RMA: pl_rma_arrived(engine, find_comm(engine, header), header, data, rndv); break;
+    default: engine->dropped_messages++; break;
     }
 }
 

@@ -8,26 +8,26 @@
 #ifndef PLENUM_CORE_ENGINE_MATCH_H
 #define PLENUM_CORE_ENGINE_MATCH_H
 
-#include "core/engine/comm.h"
 #include "core/base/list.h"
-#include "core/object/object.h"
+#include "core/engine/comm.h"
 #include "core/engine/request.h"
 #include "core/engine/transport.h"
+#include "core/object/object.h"
 
 /* A message that came before its receive. */
 struct pl_unexpected {
     struct pl_list link;
-    struct pl_list index;      /* in the index of its communicator, if there is one (match_index.h) */
+    struct pl_list index; /* in the index of its communicator, if there is one (match_index.h) */
     struct pl_header header;
     const struct pl_origin *from;
-    struct pl_rndv *rndv;      /* the data waits at the sender; NULL: it is in `data` */
+    struct pl_rndv *rndv; /* the data waits at the sender; NULL: it is in `data` */
     unsigned char data[];
 };
 
 /* A matched message (MPI_Mprobe): the object of an MPI_Message handle. */
 struct pl_message {
     struct pl_object obj;
-    struct pl_comm *comm;      /* retained */
+    struct pl_comm *comm; /* retained */
     struct pl_unexpected *unexpected;
 };
 void pl_message_destroy(void *message);

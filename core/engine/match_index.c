@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "core/engine/comm_info.h"
 #include "core/base/memory.h"
+#include "core/engine/comm_info.h"
 
 enum { BITS = 11, BUCKETS = 1 << BITS };
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine/bsend.h"
-#include "core/engine/engine.h"
 #include "core/base/error.h"
-#include "core/engine/instance.h"
+#include "core/engine/bsend.h"
 #include "core/engine/departure.h"
+#include "core/engine/engine.h"
+#include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/wait_record.h"
 #include "core/object/status.h"
@@ -360,8 +360,7 @@ int pl_cancel(struct pl_request *request)
         if (request->kind == PL_REQ_SEND)
             rc = pl_send_ask_back(request);
         break;
-    default:
-        break;
+    default: break;
     }
     pl_engine_leave(request->engine);
     return rc;

@@ -27,19 +27,19 @@ void pl_recv_locked(struct pl_request *request);
 /* The short way of a standard or ready send: one run of data to a peer whose transport takes it at once, without a
  * request. True: done. False: nothing has happened. */
 bool pl_send_fast(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
-                   int tag);
+                  int tag);
 
 /* The short way of a receive from one source with one tag: takes what is there, or awaits it. False: nothing has
  * happened. */
 bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
-                    struct pl_request **request);
+                   struct pl_request **request);
 
 /* The short ways of messages of collectives, with a tag for which no receive from there is posted. A receive takes what
  * is there; where it may wait, it does so for some microseconds. False: nothing has happened. */
 bool pl_coll_send_fast(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
-                        int tag);
+                       int tag);
 bool pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
-                        int tag, bool wait);
+                       int tag, bool wait);
 
 /* Both halves at once; one request that completes with the receive's outcome. `replace`: the receive goes into
  * `sendbuf`'s memory after that was copied (recvbuf is the same). */

@@ -7,11 +7,11 @@
  * short way first, which does everything or nothing, and then takes the general one, with a request: on the stack for a
  * blocking one.
  */
-#include "core/engine/engine.h"
 #include "core/base/error.h"
+#include "core/engine/bsend.h"
+#include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/p2p.h"
-#include "core/engine/bsend.h"
 #include "core/object/status.h"
 
 enum {
@@ -21,7 +21,7 @@ enum {
 
 /* A request on the stack of a blocking call: only what is read is set. */
 static inline void caller_owned(struct pl_request *request, int kind, struct pl_comm *comm, const void *buf,
-                            MPI_Count count, struct pl_type *type, int rank, int tag)
+                                MPI_Count count, struct pl_type *type, int rank, int tag)
 {
     pl_request_begin(request, kind);
     pl_request_ask(request, buf, count, type, rank, tag);
@@ -46,7 +46,7 @@ static inline bool may_run_ahead(struct pl_peer *peer, int kind)
 }
 
 static inline bool send_fast(struct pl_comm *comm, int kind, const void *buf, MPI_Count count,
-                              const struct pl_type *type, int dest, int tag)
+                             const struct pl_type *type, int dest, int tag)
 {
     struct pl_engine *engine = &comm->instance->engine;
     size_t bytes = (size_t)count * (size_t)type->size;
@@ -62,14 +62,13 @@ static inline bool send_fast(struct pl_comm *comm, int kind, const void *buf, MP
     return sent;
 }
 
-bool pl_send_fast(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
-                   int tag)
+bool pl_send_fast(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest, int tag)
 {
     return send_fast(comm, PL_MSG_P2P, buf, count, type, dest, tag);
 }
 
 bool pl_coll_send_fast(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
-                        int tag)
+                       int tag)
 {
     return !comm->orphan && send_fast(comm, PL_MSG_COLL, buf, count, type, dest, tag);
 }
@@ -154,7 +153,7 @@ static __attribute__((noinline)) ptrdiff_t take_next_shared(struct pl_engine *en
 
 /* Waits for some microseconds at most. */
 static inline bool recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
-                              int tag, MPI_Status *status)
+                             int tag, MPI_Status *status)
 {
     struct pl_engine *engine = &comm->instance->engine;
     if (!may_be_short(engine, type, source, tag))
@@ -183,7 +182,7 @@ static inline ptrdiff_t take_next_coll(struct pl_engine *engine, struct pl_comm 
 }
 
 bool pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int source,
-                        int tag, bool wait)
+                       int tag, bool wait)
 {
     struct pl_engine *engine = &comm->instance->engine;
     ptrdiff_t bytes;
@@ -200,7 +199,7 @@ bool pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const s
 
 /* Into a used request, of which there is nothing to be retained: where it has not come, it is awaited. */
 bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_type *type, int source, int tag,
-                    struct pl_request **made)
+                   struct pl_request **made)
 {
     struct pl_engine *engine = &comm->instance->engine;
     if (!type->obj.predefined || !may_be_short(engine, type, source, tag))

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
+#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/datatype/datatype.h"
 #include "core/engine/engine.h"
-#include "core/base/error.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
-#include "core/base/memory.h"
 #include "core/engine/p2p.h"
 
 bool pl_is_psend(const struct pl_request *request)
@@ -45,7 +45,8 @@ static void free_owner(struct pl_request *request)
     free(request->owner);
 }
 
-static struct pl_request *partitioned_describe(struct pl_comm *comm, enum pl_request_kind kind, void *data, int peer, int tag)
+static struct pl_request *partitioned_describe(struct pl_comm *comm, enum pl_request_kind kind, void *data, int peer,
+                                               int tag)
 {
     struct pl_request *request;
     if (!data ||
@@ -65,7 +66,8 @@ static int partitioned_announce(const struct pl_channel *channel)
 {
     const struct pl_request *request = channel->request;
     struct pl_terms *terms = pl_malloc(sizeof *terms);
-    struct pl_request *message = partitioned_describe(request->comm, PL_REQ_SEND, terms, request->peer_rank, request->tag);
+    struct pl_request *message =
+        partitioned_describe(request->comm, PL_REQ_SEND, terms, request->peer_rank, request->tag);
     if (!message)
         return pl_fail_memory("the announcement of a partitioned send");
     *terms = channel->terms;
@@ -78,7 +80,8 @@ static int partitioned_announce(const struct pl_channel *channel)
 }
 
 /* Settles what a receive has to expect. What does not fit is refused: its pieces come, and are thrown away. */
-static void partitioned_settle(struct pl_channel *channel, const struct pl_terms *terms, const struct pl_outcome *outcome)
+static void partitioned_settle(struct pl_channel *channel, const struct pl_terms *terms,
+                               const struct pl_outcome *outcome)
 {
     uint64_t all, own = partitioned_all_bytes(channel);
     const struct pl_type *type = channel->request->datatype;
@@ -125,7 +128,8 @@ static int partitioned_expect(struct pl_channel *channel)
 {
     const struct pl_request *request = channel->request;
     struct pl_expected *expected = pl_calloc(1, sizeof *expected);
-    struct pl_request *message = partitioned_describe(request->comm, PL_REQ_RECV, expected, request->peer_rank, request->tag);
+    struct pl_request *message =
+        partitioned_describe(request->comm, PL_REQ_RECV, expected, request->peer_rank, request->tag);
     if (!message)
         return pl_fail_memory("the announcement of a partitioned send");
     expected->channel = channel;
@@ -186,7 +190,7 @@ static int partitioned_start(struct pl_request *request)
 
 /* A request and its channel, with flags or counters for the partitions. */
 static int partitioned_create(struct pl_comm *comm, bool send, const void *buf, int partitions, MPI_Count count,
-                  struct pl_type *type, int peer, int tag, struct pl_request **request)
+                              struct pl_type *type, int peer, int tag, struct pl_request **request)
 {
     size_t n = (size_t)partitions + 1;
     struct pl_request *made = pl_request_create(PL_REQ_PARTITIONED, comm, type, false);

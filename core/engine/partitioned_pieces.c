@@ -5,13 +5,13 @@
  */
 #include "core/engine/partitioned_channel.h"
 
+#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/datatype/datatype.h"
 #include "core/engine/engine.h"
-#include "core/base/error.h"
-#include "core/engine/peer_failure.h"
 #include "core/engine/match.h"
-#include "core/base/memory.h"
 #include "core/engine/p2p.h"
+#include "core/engine/peer_failure.h"
 
 /* --- which piece is in which partition ---------------------------------------------------------------------------- */
 
@@ -166,7 +166,7 @@ void pl_channel_receive(struct pl_channel *channel)
         channel->pieces[i].active = true;
         pieces_aim(channel, &channel->pieces[i], i);
     }
-    PL_LIST_EACH (unexpected, &queues->unexpected, struct pl_unexpected, link) {
+    PL_LIST_EACH(unexpected, &queues->unexpected, struct pl_unexpected, link) {
         int number = unexpected->header.tag < 0 ? pieces_piece_of(channel, &unexpected->header) : -1;
         if (number < 0 || !channel->pieces[number].active)
             continue;
@@ -181,7 +181,7 @@ void pl_channel_receive(struct pl_channel *channel)
 
 struct pl_request *pl_partitioned_take(struct pl_comm *comm, const struct pl_header *header)
 {
-    PL_LIST_EACH (channel, &comm->channels, struct pl_channel, link) {
+    PL_LIST_EACH(channel, &comm->channels, struct pl_channel, link) {
         int number = pieces_piece_of(channel, header);
         if (number >= 0 && channel->pieces[number].state == PL_STATE_POSTED) {
             pl_list_remove(&channel->pieces[number].link);

@@ -7,19 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine/address_vector.h"
-#include "core/coll/table.h"
 #include "core/base/config.h"
-#include "core/engine/engine.h"
 #include "core/base/error.h"
-#include "core/engine/instance.h"
-#include "core/job/jobs.h"
-#include "core/engine/peer_failure.h"
-#include "core/engine/match_index.h"
 #include "core/base/memory.h"
-#include "core/job/process.h"
-#include "core/engine/wait_record.h"
+#include "core/coll/table.h"
+#include "core/engine/address_vector.h"
+#include "core/engine/engine.h"
+#include "core/engine/instance.h"
+#include "core/engine/match_index.h"
+#include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
+#include "core/engine/wait_record.h"
+#include "core/job/jobs.h"
+#include "core/job/process.h"
 
 /* The address of one transport in a card; NULL: it has none, or the card is damaged. */
 static const void *card_address(const unsigned char *card, size_t card_length, const char *transport, size_t *length)
@@ -89,7 +89,8 @@ static int fail_unreachable(const struct pl_engine *engine, const struct pl_peer
                        pl_config_text("transport"), why);
     name_transports(engine->card, engine->card_length, own);
     name_transports(card, card_length, theirs);
-    return pl_fail(MPI_ERR_OTHER, "no transport reaches %s (PLENUM_TRANSPORT=%s): this process has %s, that one %s; "
+    return pl_fail(MPI_ERR_OTHER,
+                   "no transport reaches %s (PLENUM_TRANSPORT=%s): this process has %s, that one %s; "
                    "shm is missing where there is no shared memory (PLENUM_LOG=engine:warning says why)",
                    who, pl_config_text("transport"), *own ? own : "none", *theirs ? theirs : "none");
 }

@@ -6,17 +6,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
-#include "core/base/error.h"
 #include "core/engine/instance.h"
-#include "core/job/jobs.h"
 #include "core/engine/match_index.h"
-#include "core/base/memory.h"
 #include "core/engine/p2p.h"
-#include "core/job/process.h"
 #include "core/engine/request.h"
+#include "core/job/jobs.h"
+#include "core/job/process.h"
 #include "core/rma/rma.h"
 
 enum {
@@ -61,7 +61,7 @@ static void end_sends(struct pl_engine *engine, const struct pl_comm *comm)
 {
     struct pl_list *lists[] = { &engine->moving, &engine->awaiting };
     for (int i = 0; i < 2; i++)
-        PL_LIST_EACH (request, lists[i], struct pl_request, link)
+        PL_LIST_EACH(request, lists[i], struct pl_request, link)
             if (request->comm == comm)
                 pl_send_ask_back(request);
 }
@@ -202,7 +202,8 @@ int pl_failure_open(struct pl_engine *engine)
 {
     if (!pl_process.place.watched)
         return MPI_SUCCESS;
-    struct pl_failure *failed = pl_calloc(1, sizeof *failed + 2 * (size_t)pl_process.place.size * sizeof *failed->counted);
+    struct pl_failure *failed =
+        pl_calloc(1, sizeof *failed + 2 * (size_t)pl_process.place.size * sizeof *failed->counted);
     if (!failed)
         return pl_fail_memory("the watch over the processes of a pool");
     failed->engine = engine;

@@ -2,16 +2,16 @@
 /* Requests: making, completing, waiting for, letting go. */
 #include "core/engine/request.h"
 
-#include "core/engine/comm.h"
-#include "core/datatype/datatype.h"
-#include "core/engine/engine.h"
 #include "core/base/error.h"
-#include "core/engine/instance.h"
-#include "core/engine/departure.h"
-#include "core/engine/peer_failure.h"
-#include "core/engine/partitioned.h"
-#include "core/rma/rma.h"
 #include "core/coll/schedule.h"
+#include "core/datatype/datatype.h"
+#include "core/engine/comm.h"
+#include "core/engine/departure.h"
+#include "core/engine/engine.h"
+#include "core/engine/instance.h"
+#include "core/engine/partitioned.h"
+#include "core/engine/peer_failure.h"
+#include "core/rma/rma.h"
 
 /*
  * Sends and receives come and go by the million. A used one stays with its communicator, which it goes on holding, and

@@ -10,8 +10,8 @@
 #define PLENUM_CORE_ENGINE_REQUEST_H
 
 #include "core/base/list.h"
-#include "core/object/object.h"
 #include "core/engine/transport.h"
+#include "core/object/object.h"
 #include "mpi.h"
 
 struct pl_comm;
@@ -23,7 +23,7 @@ struct pl_schedule;
 enum pl_request_kind {
     PL_REQ_SEND,
     PL_REQ_RECV,
-    PL_REQ_COLL,        /* a schedule: core/coll/schedule.h */
+    PL_REQ_COLL, /* a schedule: core/coll/schedule.h */
     PL_REQ_GENERALIZED,
     PL_REQ_PARTITIONED, /* a message in parts: core/engine/partitioned.h */
     PL_REQ_PAIR,        /* a send and a receive at once: MPI_Isendrecv */
@@ -50,17 +50,20 @@ struct pl_outcome {
     bool cancelled;
     MPI_Count bytes;
 };
-#define PL_OUTCOME_OF_NOBODY { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG } /* of a send, or of a receive from there */
+#define PL_OUTCOME_OF_NOBODY                                                                                           \
+    {                                                                                                                  \
+        .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG                                                                    \
+    } /* of a send, or of a receive from there */
 
 struct pl_request {
     struct pl_object obj;
     _Atomic int done;
-    uint8_t kind;             /* enum pl_request_kind */
-    uint8_t mode;             /* enum pl_send_mode */
+    uint8_t kind; /* enum pl_request_kind */
+    uint8_t mode; /* enum pl_send_mode */
     bool persistent;
-    bool active;              /* a persistent one: started and not yet waited for */
+    bool active; /* a persistent one: started and not yet waited for */
     bool cancelling;
-    bool caller_owned;            /* belongs to a blocking call: not an object, never freed */
+    bool caller_owned;        /* belongs to a blocking call: not an object, never freed */
     bool detached;            /* the user freed it while it was active: completion frees it */
     bool shared;              /* that of pl_request_sent(): many handles, none of them the user's to free */
     bool acked;               /* a synchronous send whose acknowledgement came before its completion */
@@ -70,7 +73,7 @@ struct pl_request {
     struct pl_comm *comm;     /* retained */
     struct pl_type *type;     /* retained, NULL for predefined */
     struct pl_outcome outcome;
-    struct pl_list link;      /* in the list of its state */
+    struct pl_list link;  /* in the list of its state */
     struct pl_list index; /* of a posted receive: in the index of its communicator, if there is one (match_index.h) */
 
     /* what was asked for, kept for persistent requests */
@@ -100,7 +103,7 @@ struct pl_request {
      * is there; may free the request. NULL: `done` is set. */
     void (*completed)(struct pl_request *request);
     void (*destroyed)(struct pl_request *request); /* frees what `owner` names, with the request; NULL: nothing */
-    void *owner;              /* for these two */
+    void *owner;                                   /* for these two */
 };
 
 /* Completes a request: sets the outcome's error, wakes sleepers. Engine lock held (if it has an engine). */

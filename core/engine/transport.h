@@ -30,39 +30,39 @@ enum { PL_TRANSPORT_ABI = 6 };
 
 /* Goes in front of every message. 40 bytes, in the byte order of the machine. */
 struct pl_header {
-    uint64_t home;    /* communicator id: who made it ... */
-    uint32_t serial;  /* ... and its how many-th */
-    int32_t source;   /* sender's rank in the communicator */
+    uint64_t home;   /* communicator id: who made it ... */
+    uint32_t serial; /* ... and its how many-th */
+    int32_t source;  /* sender's rank in the communicator */
     int32_t tag;
-    uint8_t kind;     /* enum pl_message_kind */
-    uint8_t flags;    /* enum pl_message_flag */
-    uint16_t part;    /* of a kind that has several: which */
-    uint64_t size;    /* bytes of packed data */
-    uint64_t token;   /* names the send in replies, among all of its engine's; 0: no reply wanted */
+    uint8_t kind;   /* enum pl_message_kind */
+    uint8_t flags;  /* enum pl_message_flag */
+    uint16_t part;  /* of a kind that has several: which */
+    uint64_t size;  /* bytes of packed data */
+    uint64_t token; /* names the send in replies, among all of its engine's; 0: no reply wanted */
 };
 
 enum pl_message_kind {
-    PL_MSG_P2P,        /* matched with receives of the user */
-    PL_MSG_COLL,       /* matched with receives of collectives: the same queues apart */
-    PL_MSG_PARTITIONED,/* matched with those of partitioned communication: queues of their own, too */
-    PL_QUEUES,         /* so many are matched */
-    PL_MSG_ACK = PL_QUEUES,        /* the receiver has matched an eager synchronous send: token */
-    PL_MSG_CANCEL,     /* withdraw the unmatched message with this token */
-    PL_MSG_CANCELLED,  /* answer: it was withdrawn (tag 1) or had been matched (tag 0) */
-    PL_MSG_LISTENER,       /* between front doors */
-    PL_MSG_RMA,        /* of a window (rma.h) */
+    PL_MSG_P2P,             /* matched with receives of the user */
+    PL_MSG_COLL,            /* matched with receives of collectives: the same queues apart */
+    PL_MSG_PARTITIONED,     /* matched with those of partitioned communication: queues of their own, too */
+    PL_QUEUES,              /* so many are matched */
+    PL_MSG_ACK = PL_QUEUES, /* the receiver has matched an eager synchronous send: token */
+    PL_MSG_CANCEL,          /* withdraw the unmatched message with this token */
+    PL_MSG_CANCELLED,       /* answer: it was withdrawn (tag 1) or had been matched (tag 0) */
+    PL_MSG_LISTENER,        /* between front doors */
+    PL_MSG_RMA,             /* of a window (rma.h) */
     PL_MSG_KINDS
 };
 
 enum pl_message_flag {
-    PL_FLAG_SYNC = 1,  /* an eager message is acknowledged when it is matched */
+    PL_FLAG_SYNC = 1, /* an eager message is acknowledged when it is matched */
 };
 
 /* Who sent a message: the engine at the other end of an incoming connection. Owned by the transport, and stays where it
  * is until the transport closes. */
 struct pl_origin {
-    uint64_t engine;            /* id of the sending engine */
-    const void *card;           /* how to reach it: its address card */
+    uint64_t engine;  /* id of the sending engine */
+    const void *card; /* how to reach it: its address card */
     size_t card_length;
 };
 
@@ -85,8 +85,8 @@ struct pl_cma {
     struct iovec *here, *there;
     int here_count, there_count; /* at most IOV_MAX */
     size_t bytes;
-    bool write;                  /* from here to there */
-    size_t moved;                /* out: bytes that were copied */
+    bool write;   /* from here to there */
+    size_t moved; /* out: bytes that were copied */
 };
 
 /* Bulk data that waits at the sender. A transport's own begins with this. Made by the transport, given to the engine
@@ -100,14 +100,14 @@ struct pl_rndv {
 struct pl_outgoing {
     struct pl_header header;
     struct pl_cursor data;
-    bool rndv;                  /* set by the transport: went as bulk, so that completion means that it was matched */
-    uint64_t transport[6];      /* the transport's own notes while it is pending */
+    bool rndv;             /* set by the transport: went as bulk, so that completion means that it was matched */
+    uint64_t transport[6]; /* the transport's own notes while it is pending */
 };
 
 /* A matched bulk message on its way in, embedded in a request. */
 struct pl_incoming {
-    struct pl_cursor data;      /* where it goes: data.total is the room; more than that is thrown away */
-    uint64_t size;              /* what the sender has, bytes */
+    struct pl_cursor data; /* where it goes: data.total is the room; more than that is thrown away */
+    uint64_t size;         /* what the sender has, bytes */
     uint64_t transport[6];
 };
 
@@ -144,15 +144,15 @@ struct pl_host {
     void (*seek)(struct pl_cursor *cursor, size_t offset);
     size_t (*run)(struct pl_cursor *cursor, size_t max, void **address);
 
-    int (*fail)(int class, const char *format, ...);            /* pl_fail() */
-    long (*config_long)(const char *name);                      /* a configuration variable, by its name */
+    int (*fail)(int class, const char *format, ...); /* pl_fail() */
+    long (*config_long)(const char *name);           /* a configuration variable, by its name */
     const char *(*config_text)(const char *name);
     void (*log)(const char *subsystem, int level, const char *format, ...);
 };
 
 struct pl_transport_ops {
-    uint32_t abi;               /* PL_TRANSPORT_ABI */
-    const char *name;           /* "shm" */
+    uint32_t abi;     /* PL_TRANSPORT_ABI */
+    const char *name; /* "shm" */
 
     /* Open for an engine, before its card exists. MPI error class, or PL_UNREACHABLE: cannot work here (recorded
      * why). */

@@ -28,27 +28,27 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/engine/engine.h"
-#include "core/engine/departure.h"
 #include "core/base/cpu.h"
-#include "core/engine/wait_record.h"
+#include "core/engine/departure.h"
+#include "core/engine/engine.h"
 #include "core/engine/request.h"
+#include "core/engine/wait_record.h"
 
 enum {
     SPINS = 2000,            /* rounds of progress, each some tens of nanoseconds */
-    SPINS_CONTENDED = 50,      /* long enough for a peer that runs to answer */
+    SPINS_CONTENDED = 50,    /* long enough for a peer that runs to answer */
     SPINS_UNRELATED = 20000, /* most of the time for which the scheduler lets a stranger run instead of the peer */
     YIELDS = 500,            /* each a microsecond, or as long as the others want to run */
     YIELDS_OVERSUBSCRIBED = 100,
-    SPIN_NS = 100000,        /* where a round asks the kernel, as over TCP, not so many but for so long */
+    SPIN_NS = 100000, /* where a round asks the kernel, as over TCP, not so many but for so long */
     SPIN_CONTENDED_NS = 4000,
     SPIN_UNRELATED_NS = 600000,
-    SPINS_CLOCK = 8, /* rounds between looks at the clock */
+    SPINS_CLOCK = 8,        /* rounds between looks at the clock */
     CONTENDED_NS = 5000,    /* a yield that takes longer has let somebody run */
-    STARVED_NS = 1000000, /* one that takes longer has let somebody run who computes: better to sleep, and be woken */
-    CONTENTION_MEMORY = 32,    /* short yields before it is forgotten */
-    PART_NS = 4000000,    /* between two sleeps for another core's sake: there may be none that is free */
-    NUDGE_SPINS = 64,     /* rounds between looks at the other engines */
+    STARVED_NS = 1000000,   /* one that takes longer has let somebody run who computes: better to sleep, and be woken */
+    CONTENTION_MEMORY = 32, /* short yields before it is forgotten */
+    PART_NS = 4000000,      /* between two sleeps for another core's sake: there may be none that is free */
+    NUDGE_SPINS = 64,       /* rounds between looks at the other engines */
     NUDGE_YIELDS = 8,
     POLLS = 2046, /* polls in vain between yields, as a mask of turns; some calls make two */
     POLLS_OVERSUBSCRIBED = 14,
@@ -172,7 +172,8 @@ static long wait_yield(struct pl_engine *engine)
     if (took > CONTENDED_NS)
         atomic_store_explicit(&engine->contention, CONTENTION_MEMORY, memory_order_relaxed);
     else if (contention != 0)
-        atomic_store_explicit(&engine->contention, contention > 0 ? contention - 1 : contention + 1, memory_order_relaxed);
+        atomic_store_explicit(&engine->contention, contention > 0 ? contention - 1 : contention + 1,
+                              memory_order_relaxed);
     return took;
 }
 
@@ -212,23 +213,25 @@ static bool has_spun_long(struct pl_wait *wait, unsigned round, int contention)
 {
     if (round == 0 || round % SPINS_CLOCK != 0)
         return false;
-    long now = wait_nanoseconds(), most = contention > 0 ? SPIN_CONTENDED_NS : contention < 0 ? SPIN_UNRELATED_NS : SPIN_NS;
+    long now = wait_nanoseconds(), most = contention > 0   ? SPIN_CONTENDED_NS
+                                          : contention < 0 ? SPIN_UNRELATED_NS
+                                                           : SPIN_NS;
     if (round == SPINS_CLOCK)
         wait->spinning = now;
     return now - wait->spinning > most;
 }
 
 static void wait_idle(struct pl_engine *engine, const struct pl_awaited *awaited, struct pl_request *request,
-                 struct pl_wait *wait)
+                      struct pl_wait *wait)
 {
     if (wait->yielded) /* for long, and it has brought nothing */
         atomic_store_explicit(&engine->contention, -CONTENTION_MEMORY, memory_order_relaxed);
     wait->yielded = false;
     int contention = atomic_load_explicit(&engine->contention, memory_order_relaxed);
     unsigned round = wait->rounds, spins = engine->oversubscribed ? 0
-                                           : contention > 0     ? SPINS_CONTENDED
-                                           : contention < 0     ? SPINS_UNRELATED
-                                                           : SPINS;
+                                           : contention > 0       ? SPINS_CONTENDED
+                                           : contention < 0       ? SPINS_UNRELATED
+                                                                  : SPINS;
     unsigned yields = engine->oversubscribed || contention > 0 ? YIELDS_OVERSUBSCRIBED : YIELDS;
     if (round < UINT_MAX)
         wait->rounds++;

@@ -8,14 +8,14 @@
 #include <unistd.h>
 
 #include "core/coll/area/area.h"
+#include "core/coll/schedule.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
-#include "core/job/jobs.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
-#include "core/job/process.h"
 #include "core/engine/request.h"
-#include "core/coll/schedule.h"
+#include "core/job/jobs.h"
+#include "core/job/process.h"
 
 enum {
     ENGINES = 8,
@@ -193,7 +193,7 @@ static void add_pending(struct pl_job_page *page, const struct pl_request *reque
 
 static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 {
-    PL_LIST_EACH (message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link) {
+    PL_LIST_EACH(message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link) {
         struct pl_job_item *item = wait_record_add(page, PL_ITEM_MESSAGE, PL_WHAT_OTHER);
         if (!item)
             continue;
@@ -206,7 +206,7 @@ static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 
 static void add_list(struct pl_job_page *page, const struct pl_list *list, const struct pl_request *waited)
 {
-    PL_LIST_EACH (request, list, struct pl_request, link)
+    PL_LIST_EACH(request, list, struct pl_request, link)
         if (request->comm && request->context == PL_MSG_P2P && !request->caller_owned) /* those are waited for */
             add_pending(page, request, waited);
 }
@@ -230,7 +230,7 @@ static void add_queues(struct pl_job_page *page, const struct pl_engine *engine,
             add_list(page, &comm->queues[PL_MSG_P2P].posted, waited);
     add_list(page, &engine->unresolved, waited);
     add_list(page, &engine->awaiting, waited);
-    PL_LIST_EACH (peer, &engine->busy, struct pl_peer, link)
+    PL_LIST_EACH(peer, &engine->busy, struct pl_peer, link)
         add_list(page, &peer->pending, waited);
 }
 
@@ -239,7 +239,7 @@ static void add_queues(struct pl_job_page *page, const struct pl_engine *engine,
 /* The receivers of what is left to send. */
 static void await_receivers(struct pl_job_item *item, const struct pl_engine *engine)
 {
-    PL_LIST_EACH (peer, &engine->busy, struct pl_peer, link)
+    PL_LIST_EACH(peer, &engine->busy, struct pl_peer, link)
         if (peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) == 0)
             pl_wait_record_add_rank(item, PL_PROC_RANK(peer->proc));
 }

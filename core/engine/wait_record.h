@@ -36,7 +36,7 @@ void pl_wait_record_check(struct pl_engine *engine, const struct pl_request *req
 
 /* The same for a program that tests and probes in a loop, when that was in vain. Looks every now and then. */
 static inline void pl_wait_record_poll(struct pl_engine *engine, const struct pl_request *request,
-                                  const struct pl_wait *wait)
+                                       const struct pl_wait *wait)
 {
     if ((atomic_load_explicit(&engine->rounds, memory_order_relaxed) & 14) == 0) /* some calls make two turns */
         pl_wait_record_check(engine, request, wait);

@@ -11,11 +11,11 @@
 #include "core/base/memory.h"
 
 enum {
-    MOST = 1 << 30,         /* bytes that the system is asked for at once */
-    BOUNCE = 1 << 20,       /* bytes of scattered memory that are collected */
-    SIEVE = 1 << 19,        /* bytes that are read at once for the sake of small runs in them ... */
-    SIEVE_RUN = 8 << 10,    /* ... of at most so many bytes on average ... */
-    SIEVE_SHARE = 4,        /* ... if at least a fourth is wanted */
+    MOST = 1 << 30,      /* bytes that the system is asked for at once */
+    BOUNCE = 1 << 20,    /* bytes of scattered memory that are collected */
+    SIEVE = 1 << 19,     /* bytes that are read at once for the sake of small runs in them ... */
+    SIEVE_RUN = 8 << 10, /* ... of at most so many bytes on average ... */
+    SIEVE_SHARE = 4,     /* ... if at least a fourth is wanted */
 };
 
 /* --- one place ---------------------------------------------------------------------------------------------------- */
@@ -44,7 +44,8 @@ int pl_access_run(struct pl_file *file, bool write, MPI_Offset at, void *data, s
 /* --- one process -------------------------------------------------------------------------------------------------- */
 
 /* The runs of the next `bytes` bytes of the stream, with a piece of memory. */
-static int file_access_move_runs(struct pl_file *file, bool write, struct pl_runs *runs, char *data, size_t bytes, size_t *moved)
+static int file_access_move_runs(struct pl_file *file, bool write, struct pl_runs *runs, char *data, size_t bytes,
+                                 size_t *moved)
 {
     MPI_Offset at;
     size_t length, done;
@@ -152,8 +153,9 @@ static int file_access_move(struct pl_file *file, const struct pl_access *access
 /* `type`: F_RDLCK, F_WRLCK or F_UNLCK. The locks belong to the descriptor: another one of this process has its own. */
 static int lock_range(const struct pl_file *file, const struct pl_span *span, short type)
 {
-    struct flock range = { .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)span->low,
-                           .l_len = (off_t)(span->high - span->low) };
+    struct flock range = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)span->low, .l_len = (off_t)(span->high - span->low)
+    };
     while (fcntl(file->fd, F_OFD_SETLKW, &range) != 0)
         if (errno != EINTR)
             return pl_file_fail(errno, "lock a range of", file->name);
@@ -207,8 +209,9 @@ static int file_access_place(struct pl_file *file, const struct pl_file_io *io, 
     if (fits)
         file->position = behind;
     pl_lock_drop(&file->lock);
-    return fits ? MPI_SUCCESS : pl_fail(MPI_ERR_ARG, "the individual file pointer is at etype %lld and cannot advance",
-                                        (long long)*offset);
+    return fits ? MPI_SUCCESS
+                : pl_fail(MPI_ERR_ARG, "the individual file pointer is at etype %lld and cannot advance",
+                          (long long)*offset);
 }
 
 static int carry_out(struct pl_file *file, const struct pl_file_io *io, const struct pl_access *access, int error,

@@ -14,7 +14,7 @@
 struct pl_file_io {
     bool write, collective;
     enum pl_file_position position;
-    MPI_Offset offset;              /* PL_FILE_AT: in etypes, not negative */
+    MPI_Offset offset; /* PL_FILE_AT: in etypes, not negative */
     void *buf;
     MPI_Count count;
     const struct pl_type *type;

@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/coll/collective.h"
 #include "core/base/error.h"
-#include "core/file/access.h"
 #include "core/base/memory.h"
+#include "core/coll/collective.h"
 #include "core/coll/schedule.h"
+#include "core/file/access.h"
 
 enum {
     LONG_RUN = 16 << 10, /* runs from this length on are left to their owners */
@@ -49,19 +49,19 @@ struct exchange {
     struct pl_file *file;
     struct pl_comm *comm;
     bool write;
-    int aggregators, mine;    /* how many, and which of them this process is; -1: none */
-    size_t window;            /* bytes */
-    MPI_Offset low, next;     /* where the round's first window begins, and the first run of the next round */
-    struct pl_runs runs;      /* this process's */
-    MPI_Offset at;            /* its next run, which may be the rest of one that a window has cut */
+    int aggregators, mine; /* how many, and which of them this process is; -1: none */
+    size_t window;         /* bytes */
+    MPI_Offset low, next;  /* where the round's first window begins, and the first run of the next round */
+    struct pl_runs runs;   /* this process's */
+    MPI_Offset at;         /* its next run, which may be the rest of one that a window has cut */
     size_t left;
     struct pl_cursor memory;
-    char *direct;             /* the memory, when it is in one piece, from the round's first byte on */
+    char *direct; /* the memory, when it is in one piece, from the round's first byte on */
     size_t moved;
-    bool ended;               /* the end of the file was met */
-    int error;                /* of this process's accesses */
-    struct share *own;        /* [aggregators] what it has in the round's windows */
-    struct share *all;        /* [size] what all have in its window, if it is an aggregator */
+    bool ended;                /* the end of the file was met */
+    int error;                 /* of this process's accesses */
+    struct share *own;         /* [aggregators] what it has in the round's windows */
+    struct share *all;         /* [size] what all have in its window, if it is an aggregator */
     int64_t *numbers, *theirs; /* [size][2] told to each, and by each */
     struct room pieces, packed, lists, data, buffer;
 };
@@ -151,9 +151,14 @@ static int cut_round(struct exchange *x)
 static int swap_numbers(struct exchange *x, int each)
 {
     const struct pl_type *type = pl_type_predefined((uintptr_t)MPI_INT64_T);
-    return pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_ALLTOALL, .comm = x->comm, .sendbuf = x->numbers,
-                                          .recvbuf = x->theirs, .sendcount = each, .recvcount = each,
-                                          .sendtype = type, .recvtype = type });
+    return pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_ALLTOALL,
+                                          .comm = x->comm,
+                                          .sendbuf = x->numbers,
+                                          .recvbuf = x->theirs,
+                                          .sendcount = each,
+                                          .recvcount = each,
+                                          .sendtype = type,
+                                          .recvtype = type });
 }
 
 /* How much is to come for this process's window, and the memory for it. */
@@ -289,8 +294,8 @@ static void access_window(struct exchange *x, MPI_Offset low, size_t from, size_
 {
     *moved = 0;
     if (to > from && !x->error)
-        x->error = pl_access_run(x->file, x->write, low + (MPI_Offset)from, (char *)x->buffer.memory + from, to - from,
-                                 moved);
+        x->error =
+            pl_access_run(x->file, x->write, low + (MPI_Offset)from, (char *)x->buffer.memory + from, to - from, moved);
 }
 
 static void write_window(struct exchange *x, MPI_Offset low, size_t *next)

@@ -5,12 +5,12 @@
 #include <limits.h>
 #include <string.h>
 
-#include "core/datatype/build.h"
-#include "core/datatype/external.h"
-#include "core/datatype/signature.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
 #include "core/base/memory.h"
+#include "core/datatype/build.h"
+#include "core/datatype/external.h"
+#include "core/datatype/signature.h"
 
 const struct pl_datarep pl_datarep_native = { .name = "native" };
 static const struct pl_datarep internal = { .name = "internal" };
@@ -41,7 +41,8 @@ int pl_datarep_find(const char *name, const struct pl_datarep **datarep)
     return *datarep ? MPI_SUCCESS
                     : pl_fail(MPI_ERR_UNSUPPORTED_DATAREP,
                               "datarep is \"%.64s\"; known are native, internal, external32, and what this process has "
-                              "registered with MPI_Register_datarep", name);
+                              "registered with MPI_Register_datarep",
+                              name);
 }
 
 int pl_datarep_register(const struct pl_datarep *datarep)
@@ -83,7 +84,7 @@ void pl_datareps_forget(void)
 /* Counts what a run of elements takes in the file, as long as there is room. */
 struct count {
     const struct pl_datarep *datarep;
-    size_t room;                    /* bytes of the file that are left */
+    size_t room; /* bytes of the file that are left */
     size_t in_file, native;
     MPI_Count elements;
     int error;
@@ -201,14 +202,16 @@ int pl_datarep_type(const struct pl_datarep *datarep, struct pl_type *type, stru
 /* --- conversion --------------------------------------------------------------------------------------------------- */
 
 static int datarep_convert(const struct pl_datarep *datarep, bool write, void *buf, const struct pl_type *type,
-                   MPI_Count elements, void *filebuf)
+                           MPI_Count elements, void *filebuf)
 {
     MPI_Datarep_conversion_function *narrow = write ? datarep->write : datarep->read;
     MPI_Datarep_conversion_function_c *wide = write ? datarep->write_c : datarep->read_c;
     MPI_Datatype handle = pl_type_handle(type);
     if (!wide && elements > INT_MAX)
-        return pl_fail(MPI_ERR_CONVERSION, "%lld elements are more than the functions of \"%s\", which count in int, "
-                       "can convert at once: MPI_Register_datarep_c takes others", (long long)elements, datarep->name);
+        return pl_fail(MPI_ERR_CONVERSION,
+                       "%lld elements are more than the functions of \"%s\", which count in int, "
+                       "can convert at once: MPI_Register_datarep_c takes others",
+                       (long long)elements, datarep->name);
     int rc = wide ? wide(buf, handle, elements, filebuf, 0, datarep->extra_state)
                   : narrow(buf, handle, (int)elements, filebuf, 0, datarep->extra_state);
     return rc == MPI_SUCCESS ? rc

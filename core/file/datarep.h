@@ -15,8 +15,8 @@
 
 struct pl_datarep {
     char name[MPI_MAX_DATAREP_STRING];
-    bool external;                             /* external32 */
-    bool user;                                 /* by these functions; without one the data stays as it is */
+    bool external; /* external32 */
+    bool user;     /* by these functions; without one the data stays as it is */
     MPI_Datarep_conversion_function *read, *write;
     MPI_Datarep_conversion_function_c *read_c, *write_c;
     MPI_Datarep_extent_function *extent;

@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/comm/create.h"
-#include "core/object/errhandler.h"
-#include "core/base/error.h"
-#include "core/object/info.h"
 #include "core/engine/instance.h"
-#include "core/base/memory.h"
+#include "core/object/errhandler.h"
+#include "core/object/info.h"
 
 /* --- errors and agreements ---------------------------------------------------------------------------------------- */
 
@@ -24,12 +24,19 @@ static int class_of(int error)
     switch (error) {
     case ENOENT: return MPI_ERR_NO_SUCH_FILE;
     case EEXIST: return MPI_ERR_FILE_EXISTS;
-    case EACCES: case EPERM: return MPI_ERR_ACCESS;
+    case EACCES:
+    case EPERM: return MPI_ERR_ACCESS;
     case EROFS: return MPI_ERR_READ_ONLY;
-    case EISDIR: case ENOTDIR: case ENAMETOOLONG: case ELOOP: case EINVAL: return MPI_ERR_BAD_FILE;
-    case ENOSPC: case EFBIG: return MPI_ERR_NO_SPACE;
+    case EISDIR:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+    case EINVAL: return MPI_ERR_BAD_FILE;
+    case ENOSPC:
+    case EFBIG: return MPI_ERR_NO_SPACE;
     case EDQUOT: return MPI_ERR_QUOTA;
-    case ETXTBSY: case EBUSY: return MPI_ERR_FILE_IN_USE;
+    case ETXTBSY:
+    case EBUSY: return MPI_ERR_FILE_IN_USE;
     case ENOMEM: return MPI_ERR_NO_MEM;
     default: return MPI_ERR_IO;
     }
@@ -54,8 +61,10 @@ int pl_file_same(struct pl_comm *comm, int error, MPI_Offset value, const char *
         return pl_fail((int)~range[2], "another process has failed, and says why");
     if (range[0] == ~range[1])
         return MPI_SUCCESS;
-    return pl_fail(MPI_ERR_NOT_SAME, "%s is %lld here, and between %lld and %lld on the other processes; it must be "
-                   "the same", what, (long long)value, (long long)range[0], (long long)~range[1]);
+    return pl_fail(MPI_ERR_NOT_SAME,
+                   "%s is %lld here, and between %lld and %lld on the other processes; it must be "
+                   "the same",
+                   what, (long long)value, (long long)range[0], (long long)~range[1]);
 }
 
 int pl_file_agree(struct pl_comm *comm, int error)
@@ -173,13 +182,12 @@ static int open_together(struct pl_file *file)
  * itself does nothing collective here: many threads may open files on MPI_COMM_SELF at once. */
 static int file_make_comm(struct pl_comm *parent, const char *name, struct pl_comm **comm)
 {
-    int rc = parent->size == 1
-                 ? pl_comm_create(parent->instance, parent, parent->group, NULL, pl_comm_new_id(), comm)
-                 : pl_comm_create_members(parent, parent->group, comm);
+    int rc = parent->size == 1 ? pl_comm_create(parent->instance, parent, parent->group, NULL, pl_comm_new_id(), comm)
+                               : pl_comm_create_members(parent, parent->group, comm);
     if (rc)
         return rc;
     (*comm)->serves = "file";
-    strncpy((*comm)->name, name, sizeof (*comm)->name - 1);
+    strncpy((*comm)->name, name, sizeof(*comm)->name - 1);
     return MPI_SUCCESS;
 }
 
@@ -280,8 +288,8 @@ int pl_file_close(struct pl_file *file)
     close_descriptor(file);
     if (removed || !file->pointer.word) {
         together = pl_barrier(file->comm);
-        int gone = together == MPI_SUCCESS && removed && file->comm->rank == 0 ? pl_file_delete(file->name)
-                                                                               : MPI_SUCCESS;
+        int gone =
+            together == MPI_SUCCESS && removed && file->comm->rank == 0 ? pl_file_delete(file->name) : MPI_SUCCESS;
         pl_pointer_release(file, file->comm->rank == 0);
         together = together ? together : pl_file_tell(file->comm, gone);
     }
@@ -336,7 +344,8 @@ static int check_resize(const struct pl_file *file, MPI_Offset size)
     return pl_file_check_random(file);
 }
 
-static int file_resize(struct pl_file *file, MPI_Offset size, int (*change)(const struct pl_file *file, MPI_Offset size))
+static int file_resize(struct pl_file *file, MPI_Offset size,
+                       int (*change)(const struct pl_file *file, MPI_Offset size))
 {
     int rc = pl_file_same(file->comm, MPI_SUCCESS, size, "size");
     if (rc == MPI_SUCCESS)

@@ -24,12 +24,12 @@
 
 #include <sys/types.h>
 
-#include "core/engine/comm.h"
-#include "core/file/view.h"
 #include "core/base/list.h"
 #include "core/base/lock.h"
-#include "core/object/object.h"
+#include "core/engine/comm.h"
+#include "core/file/view.h"
 #include "core/job/locator.h"
+#include "core/object/object.h"
 
 struct pl_errhandler;
 struct pl_info;
@@ -39,17 +39,17 @@ enum pl_file_buffering { PL_FILE_AUTOMATIC, PL_FILE_ENABLE, PL_FILE_DISABLE };
 
 /* Hints: the same on all processes. */
 struct pl_file_hints {
-    int nodes;                                  /* cb_nodes: processes that access the file for the others */
-    MPI_Offset buffer;                          /* cb_buffer_size: bytes that each of them holds at a time */
-    enum pl_file_buffering reading, writing;    /* romio_cb_read, romio_cb_write */
+    int nodes;                               /* cb_nodes: processes that access the file for the others */
+    MPI_Offset buffer;                       /* cb_buffer_size: bytes that each of them holds at a time */
+    enum pl_file_buffering reading, writing; /* romio_cb_read, romio_cb_write */
 };
 
 /* The shared pointer: a word in memory that all processes share, or where they cannot, in a file beside the file. */
 struct pl_file_pointer {
-    _Atomic int64_t *word;                      /* etypes; NULL: in the file beside */
-    _Atomic int64_t own;                        /* the word of a file that one process has opened alone */
-    int64_t first;                              /* what it is until somebody sets it, in the file beside */
-    int fd;                                     /* of the memory, while others are to find it; else -1 */
+    _Atomic int64_t *word; /* etypes; NULL: in the file beside */
+    _Atomic int64_t own;   /* the word of a file that one process has opened alone */
+    int64_t first;         /* what it is until somebody sets it, in the file beside */
+    int fd;                /* of the memory, while others are to find it; else -1 */
 };
 
 /* Which accesses there are. */
@@ -60,23 +60,23 @@ struct pl_file_split {
     bool active, write;
     enum pl_file_position position;
     const void *buf;
-    MPI_Count bytes;                            /* read or written */
+    MPI_Count bytes; /* read or written */
 };
 
 struct pl_file {
     struct pl_object obj;
-    struct pl_comm *comm;                       /* its own; one handle */
-    struct pl_list siblings;                    /* in the instance's list of files */
+    struct pl_comm *comm;    /* its own; one handle */
+    struct pl_list siblings; /* in the instance's list of files */
     struct pl_lock lock, turn;
-    struct pl_errhandler *errhandler;           /* retained */
-    struct pl_info *info;                       /* what the user asserted about kinds of memory; NULL: nothing */
-    char *name;                                 /* without a prefix */
+    struct pl_errhandler *errhandler; /* retained */
+    struct pl_info *info;             /* what the user asserted about kinds of memory; NULL: nothing */
+    char *name;                       /* without a prefix */
     int fd;
     int amode;
     bool atomic;
-    _Atomic bool dirty;                         /* written to since it was last synchronized */
+    _Atomic bool dirty; /* written to since it was last synchronized */
     struct pl_view view;
-    MPI_Offset position;                        /* the individual pointer, in etypes */
+    MPI_Offset position; /* the individual pointer, in etypes */
     struct pl_file_pointer pointer;
     struct pl_file_split split;
     struct pl_file_hints hints;
@@ -127,7 +127,7 @@ int pl_file_tell(struct pl_comm *comm, int error); /* the first process's error,
 struct pl_file_notice {
     struct pl_locator where;
     uint64_t dev, ino;
-    int32_t fd;                                 /* -1: there is none */
+    int32_t fd; /* -1: there is none */
 };
 
 /* The first process makes the memory; the others find it, if they can; when all know whether all could, it is taken,

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/object/alloc_kinds.h"
-#include "core/coll/collective.h"
 #include "core/base/error.h"
-#include "core/file/file.h"
-#include "core/object/info.h"
+#include "core/coll/collective.h"
 #include "core/engine/instance.h"
+#include "core/file/file.h"
+#include "core/object/alloc_kinds.h"
+#include "core/object/info.h"
 
 static const char *const words[] = { "automatic", "enable", "disable" }; /* enum pl_file_buffering */
 

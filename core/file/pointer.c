@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Setting the view of a file, and its two pointers. See file.h. */
-#include "core/coll/collective.h"
 #include "core/base/error.h"
+#include "core/coll/collective.h"
 #include "core/file/file.h"
 
 /* --- the view ----------------------------------------------------------------------------------------------------- */
@@ -47,8 +47,10 @@ int pl_file_set_view(struct pl_file *file, int error, MPI_Offset disp, struct pl
     bool sequential = file->amode & MPI_MODE_SEQUENTIAL;
     int rc = error, placed = MPI_SUCCESS;
     if (!rc && sequential && disp != MPI_DISPLACEMENT_CURRENT)
-        rc = pl_fail(MPI_ERR_ARG, "disp is %lld; for a file with MPI_MODE_SEQUENTIAL it must be "
-                     "MPI_DISPLACEMENT_CURRENT", (long long)disp);
+        rc = pl_fail(MPI_ERR_ARG,
+                     "disp is %lld; for a file with MPI_MODE_SEQUENTIAL it must be "
+                     "MPI_DISPLACEMENT_CURRENT",
+                     (long long)disp);
     if (sequential)
         placed = current_place(file, &disp);
     rc = rc ? rc : placed;
@@ -86,8 +88,7 @@ static int seek_to(const struct pl_file *file, MPI_Offset offset, int whence, MP
         rc = pl_file_get_size(file, &size);
         from = pl_view_etype_from(&file->view, size);
         break;
-    default:
-        return pl_fail(MPI_ERR_ARG, "whence is %d, none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END", whence);
+    default: return pl_fail(MPI_ERR_ARG, "whence is %d, none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END", whence);
     }
     if (rc == MPI_SUCCESS && (__builtin_add_overflow(from, offset, to) || *to < 0))
         rc = pl_fail(MPI_ERR_ARG, "offset is %lld from etype %lld of the view, which is no place in it",

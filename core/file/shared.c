@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/coll/collective.h"
 #include "core/base/error.h"
-#include "core/file/file.h"
 #include "core/base/memory.h"
+#include "core/coll/collective.h"
+#include "core/file/file.h"
 
 enum { PAGE = 4096 };
 

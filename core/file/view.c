@@ -2,14 +2,14 @@
 /* Views of files: checks of the types, and the way from numbers of etypes to bytes of the file. See view.h. */
 #include "core/file/view.h"
 
-#include "core/datatype/layout.h"
 #include "core/base/error.h"
+#include "core/datatype/layout.h"
 
 /* --- do the places of a type ascend? ------------------------------------------------------------------------------ */
 
 /* Where the runs of a layout lie, relative to its lowest byte. */
 struct course {
-    MPI_Aint first, last, end;   /* begin of the first and of the last run, and behind the highest byte */
+    MPI_Aint first, last, end; /* begin of the first and of the last run, and behind the highest byte */
     MPI_Count runs;
     bool ascending, overlapping; /* the begins never go back; some byte is there twice, or an earlier one comes later */
 };
@@ -200,8 +200,7 @@ int pl_view_span(const struct pl_view *view, MPI_Offset offset, MPI_Offset etype
     if (etypes == 0)
         return MPI_SUCCESS;
     if (view->file_filetype->size == 0)
-        return pl_fail(MPI_ERR_ARG, "the view's filetype has no data, so %lld etypes have no place",
-                       (long long)etypes);
+        return pl_fail(MPI_ERR_ARG, "the view's filetype has no data, so %lld etypes have no place", (long long)etypes);
     if (__builtin_mul_overflow(offset, size, &at) || __builtin_mul_overflow(etypes, size, &bytes) ||
         __builtin_add_overflow(at, bytes, &end) || !all_by_cma(view, end))
         return view_beyond(offset, etypes);

@@ -15,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/job/attach.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/job/attach.h"
 #include "core/job/card.h"
 #include "core/job/sets.h"
-#include "core/base/memory.h"
 
 enum {
     MAKER = 1 << 24,

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "core/base/config.h"
-#include "core/job/process.h"
 #include "core/engine/wait_record.h"
+#include "core/job/process.h"
 
 enum { STACK = 64 << 10, PATIENCE_MS = 500 };
 

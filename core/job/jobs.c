@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/object/group.h"
 #include "core/base/lock.h"
 #include "core/base/memory.h"
 #include "core/job/process.h"
+#include "core/object/group.h"
 
 enum { BUCKETS = 64 };
 

@@ -30,7 +30,8 @@ bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note
         return false;
     note->magic = PL_NOTE_MAGIC;
     note->cookie = job->cookie;
-    bool sent = fstat(fd, &st) == 0 && is_notes_pipe(&st, job) && write(fd, note, sizeof *note) == (ssize_t)sizeof *note;
+    bool sent =
+        fstat(fd, &st) == 0 && is_notes_pipe(&st, job) && write(fd, note, sizeof *note) == (ssize_t)sizeof *note;
     close(fd);
     return sent;
 }

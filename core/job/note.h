@@ -23,8 +23,8 @@ enum pl_note_kind {
 
 struct pl_job_note {
     uint32_t magic;
-    uint32_t kind;      /* enum pl_note_kind */
-    uint64_t cookie;    /* of the job */
+    uint32_t kind;   /* enum pl_note_kind */
+    uint64_t cookie; /* of the job */
     int32_t rank, code;
     char object[128];   /* the communicator, window, file or session by name; empty: none */
     char message[1024]; /* one line, no newline */

@@ -13,19 +13,19 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "core/coll/table.h"
 #include "core/base/config.h"
-#include "core/datatype/datatype.h"
-#include "core/object/errhandler.h"
-#include "core/object/errhandler_policy.h"
 #include "core/base/error.h"
+#include "core/coll/table.h"
+#include "core/datatype/datatype.h"
+#include "core/engine/request.h"
+#include "core/engine/transport.h"
 #include "core/file/datarep.h"
 #include "core/job/jobs.h"
 #include "core/job/services.h"
+#include "core/object/errhandler.h"
+#include "core/object/errhandler_policy.h"
 #include "core/object/object.h"
 #include "core/object/plugin.h"
-#include "core/engine/request.h"
-#include "core/engine/transport.h"
 
 extern const struct pl_bootstrap_ops pl_bootstrap_attached, pl_bootstrap_inherited, pl_bootstrap_singleton;
 
@@ -69,7 +69,10 @@ static int open_singleton(struct pl_identity *place, const struct pl_bootstrap_o
 static int find_place(void)
 {
     static int (*const openers[])(struct pl_identity *, const struct pl_bootstrap_ops **) = {
-        open_attached, open_inherited, process_open_pmix, open_singleton,
+        open_attached,
+        open_inherited,
+        process_open_pmix,
+        open_singleton,
     };
     int rc = PL_UNREACHABLE;
     for (size_t i = 0; rc == PL_UNREACHABLE && i < sizeof openers / sizeof *openers; i++) {

@@ -13,29 +13,30 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/object/group.h"
-#include "core/job/segment.h"
 #include "core/base/lock.h"
+#include "core/job/segment.h"
+#include "core/object/group.h"
 
 /* What a bootstrap tells about the process. Filled in by open(). */
 struct pl_identity {
     char nspace[256];
-    uint64_t key;             /* with nspace, tells the job from all others, wherever they run; 0: nspace does */
-    int rank, size;           /* in the job */
-    int local_size;           /* processes of the job on this node */
-    int appnum;               /* -1: not known */
-    int universe;             /* 0: not known */
-    int slots;                /* cores for the job on this node; 0: not known */
-    uint32_t generation;      /* how often this rank was claimed: peers of one World have the same */
-    const char *local_ranks;  /* of this node, "0,1,4", when they are not all of the job; NULL: not known */
+    uint64_t key;            /* with nspace, tells the job from all others, wherever they run; 0: nspace does */
+    int rank, size;          /* in the job */
+    int local_size;          /* processes of the job on this node */
+    int appnum;              /* -1: not known */
+    int universe;            /* 0: not known */
+    int slots;               /* cores for the job on this node; 0: not known */
+    uint32_t generation;     /* how often this rank was claimed: peers of one World have the same */
+    const char *local_ranks; /* of this node, "0,1,4", when they are not all of the job; NULL: not known */
     const struct pl_job_segment *job; /* the job segment when inherited, the pool's when attached, else NULL */
-    bool attached;            /* to a pool */
-    bool watched; /* nobody ends this process when another of the job dies: the engines look (core/engine/peer_failure.h) */
+    bool attached;                    /* to a pool */
+    bool
+        watched; /* nobody ends this process when another of the job dies: the engines look (core/engine/peer_failure.h) */
 };
 
 /* What the library offers to a bootstrap that lives in a shared object. */
 struct pl_bootstrap_host {
-    int (*fail)(int class, const char *format, ...);            /* pl_fail() */
+    int (*fail)(int class, const char *format, ...); /* pl_fail() */
     void (*log)(const char *subsystem, int level, const char *format, ...);
 };
 
@@ -44,7 +45,7 @@ struct pl_bootstrap_host {
  * block for another process. Errors: MPI error class, recorded.
  */
 struct pl_bootstrap_ops {
-    uint32_t abi;             /* PL_BOOTSTRAP_ABI */
+    uint32_t abi; /* PL_BOOTSTRAP_ABI */
     const char *name;
     /* PL_UNREACHABLE: not launched this way, try the next. Any other error is the user's to see. */
     int (*open)(struct pl_identity *place);
@@ -90,14 +91,14 @@ enum { PL_BOOTSTRAP_ABI = 6 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
 
 struct pl_process {
-    struct pl_lock lock;      /* PL_RANK_WORLD */
-    int instances;            /* how many hold it open */
-    pid_t pid;                /* who opened it: a forked child has all of this too, and none of it is its own */
-    uint64_t id;              /* random, for communicator ids: different for every process and every opening */
-    _Atomic uint32_t serial;  /* communicator ids made so far */
+    struct pl_lock lock;     /* PL_RANK_WORLD */
+    int instances;           /* how many hold it open */
+    pid_t pid;               /* who opened it: a forked child has all of this too, and none of it is its own */
+    uint64_t id;             /* random, for communicator ids: different for every process and every opening */
+    _Atomic uint32_t serial; /* communicator ids made so far */
     struct pl_identity place;
     const struct pl_bootstrap_ops *bootstrap;
-    void (*closing)(void);    /* called before the bootstrap closes: the front door, when it is open */
+    void (*closing)(void); /* called before the bootstrap closes: the front door, when it is open */
 };
 extern struct pl_process pl_process;
 

@@ -42,13 +42,13 @@ enum pl_item_what {
     PL_WHAT_SEND,
     PL_WHAT_PROBE,
     PL_WHAT_COLLECTIVE,
-    PL_WHAT_ANY,     /* some of several operations, which are pending */
+    PL_WHAT_ANY,      /* some of several operations, which are pending */
     PL_WHAT_EXCHANGE, /* for processes that are to come together, by the tag in `object` */
-    PL_WHAT_CLOSE,   /* for what was sent to be taken, at the end of a World or session */
-    PL_WHAT_ADDRESS, /* for another process to be initialized */
-    PL_WHAT_ACCEPT,  /* for somebody to connect to a port */
-    PL_WHAT_CONNECT, /* for somebody to accept at a port */
-    PL_WHAT_REQUEST, /* a generalized request: the program itself completes it */
+    PL_WHAT_CLOSE,    /* for what was sent to be taken, at the end of a World or session */
+    PL_WHAT_ADDRESS,  /* for another process to be initialized */
+    PL_WHAT_ACCEPT,   /* for somebody to connect to a port */
+    PL_WHAT_CONNECT,  /* for somebody to accept at a port */
+    PL_WHAT_REQUEST,  /* a generalized request: the program itself completes it */
     PL_WHAT_KINDS
 };
 

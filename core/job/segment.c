@@ -2,8 +2,8 @@
 /* The one place that decides whether a job segment can be relied on. Part of both libraries. */
 #include <string.h>
 
-#include "core/job/segment.h"
 #include "core/job/report.h"
+#include "core/job/segment.h"
 #include "core/job/sets.h"
 
 enum { RANKS_MAX = 1 << 24 };
@@ -22,7 +22,8 @@ static bool is_text(const struct pl_job_segment *job, size_t bytes, uint32_t off
 
 static const char *check_psets(const struct pl_job_segment *job, size_t bytes)
 {
-    if (!job_segment_inside(bytes, job->psets, job->pset_count, sizeof(struct pl_job_pset), _Alignof(struct pl_job_pset)))
+    if (!job_segment_inside(bytes, job->psets, job->pset_count, sizeof(struct pl_job_pset),
+                            _Alignof(struct pl_job_pset)))
         return "its process sets lie outside";
     const struct pl_job_pset *pset = (const void *)((const char *)job + job->psets);
     for (uint32_t i = 0; i < job->pset_count; i++) {
@@ -61,11 +62,11 @@ static const char *check_table(const struct pl_job_segment *job, size_t bytes)
     if (!job->table)
         return NULL;
     const struct pl_job_table *table = (const void *)((const char *)job + job->table);
-    if (!job_segment_inside(bytes, job->table, 1, sizeof(*table), 64))
+    if (!job_segment_inside(bytes, job->table, 1, sizeof *table, 64))
         return "its table of published process sets lies outside";
     if (table->size != job->size || table->room < 64 || table->room % 64)
         return "its table of published process sets is damaged";
-    if (table->room > (bytes - job->table - sizeof(*table)) / PL_JOB_BUFFERS)
+    if (table->room > (bytes - job->table - sizeof *table) / PL_JOB_BUFFERS)
         return "its table of published process sets lies outside";
     return NULL;
 }
@@ -87,7 +88,7 @@ static const char *check_pages(const struct pl_job_segment *job, size_t bytes)
 
 const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes, uint64_t cookie, long rank)
 {
-    if (bytes < sizeof(*job))
+    if (bytes < sizeof *job)
         return "it is shorter than its header";
     if (job->magic != PL_JOB_MAGIC)
         return "it is no job segment";
@@ -99,11 +100,11 @@ const char *pl_job_segment_check(const struct pl_job_segment *job, size_t bytes,
         return "its length is not the one that it states";
     if (job->size == 0 || job->size > RANKS_MAX)
         return "its number of ranks is impossible";
-    if (job->size > (bytes - sizeof(*job)) / sizeof(struct pl_job_rank))
+    if (job->size > (bytes - sizeof *job) / sizeof(struct pl_job_rank))
         return "it is too short for its ranks";
     if (rank < 0 || (unsigned long)rank >= job->size)
         return "the rank is not in the job";
-    if (!job->nspace[0] || !memchr(job->nspace, '\0', sizeof(job->nspace)))
+    if (!job->nspace[0] || !memchr(job->nspace, '\0', sizeof job->nspace))
         return "the job's name is empty or does not end";
     if (!is_text(job, bytes, job->parent))
         return "the port of its parents does not end";

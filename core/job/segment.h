@@ -22,7 +22,7 @@
 #define PL_JOB_ENV     "PLENUM_JOB"
 #define PL_JOB_MAGIC   0x31424f4a4e454c50ull /* "PLENJOB1" */
 #define PL_JOB_VERSION 7u
-#define PL_CARD_MAX    472u                  /* bytes of one address card */
+#define PL_CARD_MAX    472u /* bytes of one address card */
 
 enum pl_card_slot { PL_CARD_LISTENER, PL_CARD_WORLD, PL_CARD_SLOTS };
 
@@ -37,10 +37,10 @@ struct pl_job_card {
 /* One rank's slot. A rank has one owner at a time: whoever moves `owner` from 0 (or from the pid of a process that
  * is gone) to its own pid. Who lets go of it leaves its pid negated, and may take it again. */
 struct pl_job_rank {
-    _Atomic int32_t owner;    /* pid, as the owner sees itself; negated: it has let go; 0: nobody */
-    _Atomic uint32_t claims;  /* how often the rank was claimed: 1 while its first program runs */
-    _Atomic uint32_t state;   /* enum pl_proc_state */
-    _Atomic int32_t gone;     /* set by the runtime: 1 when the process that it started has exited */
+    _Atomic int32_t owner;     /* pid, as the owner sees itself; negated: it has let go; 0: nobody */
+    _Atomic uint32_t claims;   /* how often the rank was claimed: 1 while its first program runs */
+    _Atomic uint32_t state;    /* enum pl_proc_state */
+    _Atomic int32_t gone;      /* set by the runtime: 1 when the process that it started has exited */
     _Atomic uint32_t aborting; /* 1: a process of its communicator aborts it */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
@@ -57,44 +57,44 @@ enum pl_proc_state {
 struct pl_job_abort {
     _Atomic uint32_t claimed;
     _Atomic uint32_t set;
-    uint32_t some;       /* not 0: only the condemned ranks are to end, where the job goes on without them */
+    uint32_t some; /* not 0: only the condemned ranks are to end, where the job goes on without them */
     int32_t rank;
-    int32_t code;        /* MPI_Abort's errorcode, or the error code of a fatal error handler */
-    char object[128];    /* the communicator, window, file or session by name; empty: none */
-    char message[1024];  /* one line, no newline */
+    int32_t code;       /* MPI_Abort's errorcode, or the error code of a fatal error handler */
+    char object[128];   /* the communicator, window, file or session by name; empty: none */
+    char message[1024]; /* one line, no newline */
 };
 
 /* Process sets and other texts lie behind the header: offsets are in bytes from the start of the segment. */
 struct pl_job_pset {
-    uint32_t name;    /* offset of a NUL-terminated URI */
-    uint32_t ranges;  /* offset of `count` pairs of uint32_t: first rank, last rank */
+    uint32_t name;   /* offset of a NUL-terminated URI */
+    uint32_t ranges; /* offset of `count` pairs of uint32_t: first rank, last rank */
     uint32_t count;
 };
 
 struct pl_job_segment {
     uint64_t magic;
     uint32_t version;
-    uint32_t size;            /* ranks in the job */
+    uint32_t size; /* ranks in the job */
     uint64_t cookie;
-    uint64_t bytes;           /* of the whole segment */
+    uint64_t bytes; /* of the whole segment */
     int32_t runtime_pid;
-    uint32_t universe;        /* MPI_UNIVERSE_SIZE; 0: not set */
-    uint32_t slots;           /* cores that the job may use on this node, for the waiting policy */
-    uint32_t psets;           /* offset and number of struct pl_job_pset */
+    uint32_t universe; /* MPI_UNIVERSE_SIZE; 0: not set */
+    uint32_t slots;    /* cores that the job may use on this node, for the waiting policy */
+    uint32_t psets;    /* offset and number of struct pl_job_pset */
     uint32_t pset_count;
-    uint32_t appnum;          /* offset of int32_t[size]: MPI_APPNUM by rank */
-    uint32_t apps;            /* offset and number of struct pl_job_app, for MPI_INFO_ENV */
+    uint32_t appnum; /* offset of int32_t[size]: MPI_APPNUM by rank */
+    uint32_t apps;   /* offset and number of struct pl_job_app, for MPI_INFO_ENV */
     uint32_t app_count;
-    uint32_t cpus; /* offset of uint64_t[size][cpu_words], bits of the processors that each rank was given; */
-    uint32_t cpu_words;       /* 0: not known */
-    uint32_t table; /* offset of the struct pl_job_table (core/job/sets.h) of sets that are published; 0: none */
-    int32_t notes_fd;   /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
-    uint64_t notes_inode;      /* changed; 0: there is none */
-    uint32_t goes_on;         /* 1: when one of its processes fails */
-    uint32_t parent;          /* of spawned processes: offset of the name of their parents' port; 0: there are none */
-    uint64_t pages;           /* offset of the ranks' pages (core/job/report.h); 0: none */
-    _Atomic uint32_t report;  /* how often the runtime has asked the processes what they are in */
-    char nspace[256];         /* name of the job, NUL-terminated, unique on this machine */
+    uint32_t cpus;        /* offset of uint64_t[size][cpu_words], bits of the processors that each rank was given; */
+    uint32_t cpu_words;   /* 0: not known */
+    uint32_t table;       /* offset of the struct pl_job_table (core/job/sets.h) of sets that are published; 0: none */
+    int32_t notes_fd;     /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
+    uint64_t notes_inode; /* changed; 0: there is none */
+    uint32_t goes_on;     /* 1: when one of its processes fails */
+    uint32_t parent;      /* of spawned processes: offset of the name of their parents' port; 0: there are none */
+    uint64_t pages;       /* offset of the ranks' pages (core/job/report.h); 0: none */
+    _Atomic uint32_t report; /* how often the runtime has asked the processes what they are in */
+    char nspace[256];        /* name of the job, NUL-terminated, unique on this machine */
     struct pl_job_abort abort;
     _Alignas(64) struct pl_job_rank ranks[];
 };
@@ -102,10 +102,10 @@ struct pl_job_segment {
 /* One program of an MPMD job, for MPI_INFO_ENV: offsets of NUL-terminated texts; 0: not given. */
 struct pl_job_app {
     uint32_t command;
-    uint32_t argv;     /* the arguments behind argv[0], joined by one space */
+    uint32_t argv; /* the arguments behind argv[0], joined by one space */
     uint32_t wdir;
-    uint32_t first;    /* first rank */
-    uint32_t count;    /* ranks */
+    uint32_t first; /* first rank */
+    uint32_t count; /* ranks */
 };
 
 /* Is the mapping of `bytes` bytes a whole job segment with this cookie, and `rank` in it? All offsets are inside and

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "core/base/config.h"
-#include "core/engine/engine.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
-#include "core/job/services_file.h"
+#include "core/engine/engine.h"
 #include "core/job/process.h"
+#include "core/job/services_file.h"
 
 enum {
     NAP_FIRST_US = 1000,
@@ -81,8 +81,9 @@ static bool is_taken(const struct pl_service_entry *own)
 
 static int publish_here(const char *name, const char *value, bool narrow)
 {
-    struct pl_service_entry entry = { .state = PL_SERVICE_CLAIMED, .runtime = own_runtime(), .owner = (int32_t)getpid(),
-                                   .narrow = narrow };
+    struct pl_service_entry entry = {
+        .state = PL_SERVICE_CLAIMED, .runtime = own_runtime(), .owner = (int32_t)getpid(), .narrow = narrow
+    };
     int number;
     snprintf(entry.name, sizeof entry.name, "%s", name);
     snprintf(entry.value, sizeof entry.value, "%s", value);
@@ -186,13 +187,15 @@ static const char *not_seen(bool own_only)
         return " by a job of this runtime";
     if (pl_process.bootstrap->find_name)
         return "";
-    return " on this host, and names are not seen from other hosts: there the program itself hands over the port's name";
+    return " on this host, and names are not seen from other hosts: there the program itself hands over the port's "
+           "name";
 }
 
 int pl_services_find(const char *name, bool own_only, long milliseconds, char value[PL_SERVICE_VALUE_ROOM])
 {
     uint64_t until = now_ns() + (uint64_t)milliseconds * 1000000u;
-    for (long us = NAP_FIRST_US; !services_look(name, own_only, value); us = us * 2 < NAP_MOST_US ? us * 2 : NAP_MOST_US) {
+    for (long us = NAP_FIRST_US; !services_look(name, own_only, value);
+         us = us * 2 < NAP_MOST_US ? us * 2 : NAP_MOST_US) {
         if (now_ns() >= until)
             return pl_fail(MPI_ERR_NAME, "service_name \"%.100s\" is not published%s", name, not_seen(own_only));
         if (pl_engine_nudge_others(NULL) == 0)

@@ -74,7 +74,7 @@ struct search {
     const char *name;
     bool (*see)(void *context, const struct pl_service_entry *entry);
     void *context;
-    pid_t pid;  /* whose file it is */
+    pid_t pid; /* whose file it is */
     bool ended;
 };
 

@@ -23,10 +23,10 @@
 enum { PL_JOB_BUFFERS = 8 };
 
 struct pl_job_table {
-    _Alignas(64) _Atomic uint64_t current;  /* changes so far << 8 | number of the buffer; at first 0, which is empty */
-    _Atomic int32_t owner[PL_JOB_BUFFERS];  /* pid of who writes into the buffer; 0: nobody */
-    uint32_t room;                          /* bytes of a buffer, a multiple of 64; PL_JOB_BUFFERS of them follow */
-    uint32_t size;                          /* ranks in the job; both are written before the first process starts */
+    _Alignas(64) _Atomic uint64_t current; /* changes so far << 8 | number of the buffer; at first 0, which is empty */
+    _Atomic int32_t owner[PL_JOB_BUFFERS]; /* pid of who writes into the buffer; 0: nobody */
+    uint32_t room;                         /* bytes of a buffer, a multiple of 64; PL_JOB_BUFFERS of them follow */
+    uint32_t size;                         /* ranks in the job; both are written before the first process starts */
 };
 
 /* Bytes of a table whose buffers have `room` bytes. */
@@ -35,15 +35,15 @@ struct pl_job_table {
 /* One set in a copy of the table; name and ranges lie in the copy. */
 struct pl_job_set {
     const char *name;
-    uint64_t version;        /* higher than that of any set that had this name before */
-    const uint32_t *ranges;  /* [2 * count]: first rank, last rank, in the order of the members */
+    uint64_t version;       /* higher than that of any set that had this name before */
+    const uint32_t *ranges; /* [2 * count]: first rank, last rank, in the order of the members */
     uint32_t count;
 };
 
 /* A copy of all sets. */
 struct pl_job_sets {
-    uint64_t version;        /* of the table: the number of changes so far */
-    struct pl_job_set *set;  /* [count] */
+    uint64_t version;       /* of the table: the number of changes so far */
+    struct pl_job_set *set; /* [count] */
     int count;
     void *memory;
 };

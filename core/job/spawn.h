@@ -25,9 +25,9 @@ struct pl_job_spawn {
     uint32_t magic;
     _Atomic uint32_t state; /* written last */
     char message[512];
-    char port[1024];  /* of the parents: the children connect there */
-    uint32_t length;  /* of `text`, without its NUL */
-    char text[];      /* a job described in JSON, as libplenum takes it */
+    char port[1024]; /* of the parents: the children connect there */
+    uint32_t length; /* of `text`, without its NUL */
+    char text[];     /* a job described in JSON, as libplenum takes it */
 };
 
 #endif

@@ -20,7 +20,7 @@
 enum { PL_SCRATCH_DIR_NAME = 40 };
 
 struct pl_scratch_dir {
-    int fd; /* -1: there is none */
+    int fd;          /* -1: there is none */
     uint64_t number; /* by which others find it; 0: there is none */
     char name[PL_SCRATCH_DIR_NAME];
 };

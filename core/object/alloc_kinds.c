@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/object/info.h"
 #include "core/base/memory.h"
+#include "core/object/info.h"
 
 #define ALWAYS "mpi,system"
 
@@ -43,7 +43,8 @@ static bool alloc_kinds_known(const char *kind, size_t length)
         const char *word = colon + 1, *end = kind + length;
         colon = memchr(word, ':', (size_t)(end - word));
         size_t size = (size_t)((colon ? colon : end) - word);
-        if (!alloc_kinds_is(word, size, "alloc_mem") && !alloc_kinds_is(word, size, "win_allocate") && !alloc_kinds_is(word, size, "win_allocate_shared"))
+        if (!alloc_kinds_is(word, size, "alloc_mem") && !alloc_kinds_is(word, size, "win_allocate") &&
+            !alloc_kinds_is(word, size, "win_allocate_shared"))
             return false;
     }
     return true;

@@ -63,8 +63,8 @@ static _Atomic unsigned used_shards; /* a bit for each that a thread has ever us
 
 static struct {
     struct pl_lock lock;
-    size_t limit;           /* chunks that are reserved: a multiple of CHUNKS_AT_ONCE */
-    size_t taken;           /* chunks that pools own */
+    size_t limit; /* chunks that are reserved: a multiple of CHUNKS_AT_ONCE */
+    size_t taken; /* chunks that pools own */
     struct pl_list spare;
 } arena = { .lock = PL_LOCK_INIT(PL_RANK_LEAF) };
 

@@ -33,9 +33,9 @@ extern struct pl_arena_range {
 
 /* The beginning of a chunk's record. */
 struct pl_arena_chunk {
-    _Atomic int kind;    /* enum pl_kind, 0: spare */
-    uint32_t stride;     /* bytes from one object to the next */
-    uint32_t inverse;    /* 2^32 / stride, rounded up: a multiplication is a tenth of a division */
+    _Atomic int kind; /* enum pl_kind, 0: spare */
+    uint32_t stride;  /* bytes from one object to the next */
+    uint32_t inverse; /* 2^32 / stride, rounded up: a multiplication is a tenth of a division */
 };
 
 /* The index of the object that begins, or would, `within` bytes from the chunk's start. Exact, because both are

@@ -21,8 +21,8 @@ enum { FIRST = 1024, KEYVALS_MAX = 1 << 20 }; /* numbers of the user's keyvals; 
 struct keyval {
     enum pl_kind kind;
     int number;
-    int refs;    /* the user's, and one for each attribute */
-    bool freed;  /* by the user */
+    int refs;   /* the user's, and one for each attribute */
+    bool freed; /* by the user */
     union pl_attr_copy copy;
     union pl_attr_delete delete;
     void *extra;
@@ -32,11 +32,11 @@ struct attr {
     struct pl_list link;
     struct keyval *keyval; /* counted */
     void *value;
-    bool busy;             /* its delete callback is running */
+    bool busy; /* its delete callback is running */
 };
 
 struct pl_attrs {
-    struct pl_list list;   /* of attr.link, in the order in which they were set */
+    struct pl_list list; /* of attr.link, in the order in which they were set */
 };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_REGISTRY);

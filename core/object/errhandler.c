@@ -12,15 +12,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/engine/comm.h"
 #include "core/base/config.h"
-#include "core/object/errhandler_policy.h"
 #include "core/base/error.h"
-#include "core/file/file.h"
-#include "core/object/info.h"
-#include "core/engine/instance.h"
 #include "core/base/lock.h"
+#include "core/engine/comm.h"
+#include "core/engine/instance.h"
+#include "core/file/file.h"
 #include "core/job/process.h"
+#include "core/object/errhandler_policy.h"
+#include "core/object/info.h"
 #include "core/rma/window.h"
 
 #define PREDEFINED(constant, ops_)                                                                                     \

@@ -17,9 +17,9 @@ struct pl_info;
 
 struct pl_errhandler {
     struct pl_object obj;
-    enum pl_kind target;    /* PL_COMM, PL_WIN, PL_FILE or PL_SESSION; 0: fits all (those of the registry) */
-    struct pl_named named;  /* of the registry; ops NULL: a function of the user */
-    bool extended;          /* the function is called with extra_state */
+    enum pl_kind target;   /* PL_COMM, PL_WIN, PL_FILE or PL_SESSION; 0: fits all (those of the registry) */
+    struct pl_named named; /* of the registry; ops NULL: a function of the user */
+    bool extended;         /* the function is called with extra_state */
     void *extra_state;
     MPIX_Destructor_function *destructor; /* NULL: none */
     union {
@@ -38,8 +38,8 @@ struct pl_errhandler {
 /* An error on its way out. Everything is borrowed. */
 struct pl_raised {
     const char *function;
-    enum pl_kind kind;   /* of object; 0: none */
-    void *object;        /* NULL: the error belongs to none */
+    enum pl_kind kind; /* of object; 0: none */
+    void *object;      /* NULL: the error belongs to none */
     int code;
     const char *message; /* "MPI_Send: rank 7 is not ... (MPI_ERR_RANK)" */
 };

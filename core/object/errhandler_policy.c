@@ -13,11 +13,11 @@
 #include <string.h>
 
 #include "core/base/config.h"
-#include "core/object/errhandler.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/lock.h"
 #include "core/base/memory.h"
+#include "core/object/errhandler.h"
 
 enum { STEPS_MAX = 8, WHERE_ROOM = 128 };
 
@@ -109,7 +109,8 @@ static int open_steps(const struct pl_json *json, const char *where, const json_
     return MPI_SUCCESS;
 }
 
-static int errhandler_policy_read_rule(const struct pl_json *json, const char *where, const json_t *value, struct rule *rule)
+static int errhandler_policy_read_rule(const struct pl_json *json, const char *where, const json_t *value,
+                                       struct rule *rule)
 {
     static const char *const allowed[] = { "kind", "name", "class", "handler", NULL };
     const json_t *name = json_object_get(value, "name"), *handler = json_object_get(value, "handler");

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/engine/instance.h"
 #include "core/base/memory.h"
+#include "core/engine/instance.h"
 #include "core/job/process.h"
 
 /* The members of a list by process. */

@@ -13,9 +13,9 @@
 #include "core/object/object.h"
 #include "mpi.h"
 
-#define PL_PROC(job, rank)  ((uint64_t)(job) << 32 | (uint32_t)(rank))
-#define PL_PROC_JOB(proc)   ((int)((proc) >> 32))
-#define PL_PROC_RANK(proc)  ((int)(uint32_t)(proc))
+#define PL_PROC(job, rank) ((uint64_t)(job) << 32 | (uint32_t)(rank))
+#define PL_PROC_JOB(proc)  ((int)((proc) >> 32))
+#define PL_PROC_RANK(proc) ((int)(uint32_t)(proc))
 
 struct pl_instance;
 
@@ -25,10 +25,10 @@ struct pl_group {
                                      only compared, never followed */
     uint64_t instance_serial;     /* so that a later instance at the same address is not taken for it */
     int size;
-    int rank;                     /* of this process, MPI_UNDEFINED when not a member */
-    uint64_t first;               /* members[i] = list ? list[i] : first + i * stride */
+    int rank;       /* of this process, MPI_UNDEFINED when not a member */
+    uint64_t first; /* members[i] = list ? list[i] : first + i * stride */
     int64_t stride;
-    uint64_t *list;               /* [size], NULL for a sequence */
+    uint64_t *list;                       /* [size], NULL for a sequence */
     struct pl_group_index *_Atomic index; /* group.c: for finding members of a list; NULL until it is needed */
 };
 

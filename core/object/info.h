@@ -10,8 +10,8 @@
 
 struct pl_info {
     struct pl_object obj;
-    struct pl_lock lock;      /* the fields below */
-    struct pl_list pairs;     /* info.c: keys and values, in the order in which the keys were first set */
+    struct pl_lock lock;  /* the fields below */
+    struct pl_list pairs; /* info.c: keys and values, in the order in which the keys were first set */
     int count;
 };
 

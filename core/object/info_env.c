@@ -13,12 +13,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "core/base/error.h"
-#include "core/object/alloc_kinds.h"
 #include "core/base/config.h"
-#include "core/object/info.h"
+#include "core/base/error.h"
 #include "core/engine/instance.h"
 #include "core/job/process.h"
+#include "core/object/alloc_kinds.h"
+#include "core/object/info.h"
 
 static struct pl_info env = {
     .obj = PL_OBJECT_PREDEFINED(PL_INFO, (int32_t)(uintptr_t)MPI_INFO_ENV),

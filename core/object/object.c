@@ -10,18 +10,18 @@
 #include <assert.h>
 #include <string.h>
 
-#include "core/object/arena.h"
-#include "core/engine/comm.h"
-#include "core/datatype/datatype.h"
-#include "core/object/errhandler.h"
 #include "core/base/error.h"
-#include "core/file/file.h"
-#include "core/object/group.h"
-#include "core/object/info.h"
+#include "core/datatype/datatype.h"
+#include "core/datatype/op.h"
+#include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
-#include "core/datatype/op.h"
 #include "core/engine/request.h"
+#include "core/file/file.h"
+#include "core/object/arena.h"
+#include "core/object/errhandler.h"
+#include "core/object/group.h"
+#include "core/object/info.h"
 #include "core/rma/window.h"
 
 const struct pl_kind_ops pl_kinds[PL_KINDS] = {
@@ -39,14 +39,14 @@ const struct pl_kind_ops pl_kinds[PL_KINDS] = {
                   pl_info_destroy, pl_info_predefined },
     [PL_MESSAGE] = { "message", "MPI_MESSAGE_NULL", sizeof(struct pl_message), MPI_ERR_REQUEST,
                      (uintptr_t)MPI_MESSAGE_NULL, pl_message_destroy, NULL },
-    [PL_OP] = { "operation", "MPI_OP_NULL", sizeof(struct pl_op), MPI_ERR_OP, (uintptr_t)MPI_OP_NULL,
-                pl_op_destroy, pl_op_predefined },
+    [PL_OP] = { "operation", "MPI_OP_NULL", sizeof(struct pl_op), MPI_ERR_OP, (uintptr_t)MPI_OP_NULL, pl_op_destroy,
+                pl_op_predefined },
     [PL_REQUEST] = { "request", "MPI_REQUEST_NULL", sizeof(struct pl_request), MPI_ERR_REQUEST,
                      (uintptr_t)MPI_REQUEST_NULL, pl_request_destroy, NULL },
     [PL_SESSION] = { "session", "MPI_SESSION_NULL", sizeof(struct pl_instance), MPI_ERR_SESSION,
                      (uintptr_t)MPI_SESSION_NULL, pl_session_destroy, NULL },
-    [PL_WIN] = { "window", "MPI_WIN_NULL", sizeof(struct pl_win), MPI_ERR_WIN, (uintptr_t)MPI_WIN_NULL,
-                 pl_win_destroy, NULL },
+    [PL_WIN] = { "window", "MPI_WIN_NULL", sizeof(struct pl_win), MPI_ERR_WIN, (uintptr_t)MPI_WIN_NULL, pl_win_destroy,
+                 NULL },
 };
 
 static void *object_create(enum pl_kind kind, int32_t handles)

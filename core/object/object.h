@@ -41,21 +41,21 @@ enum pl_kind {
 enum { PL_ABI_CONSTANTS = 0x1000 };
 
 struct pl_object {
-    uint64_t stamp;            /* proves that a live object of `kind` starts here; 0 in a freed one */
+    uint64_t stamp; /* proves that a live object of `kind` starts here; 0 in a freed one */
     _Atomic int32_t refs;
     _Atomic int32_t handles;
-    uint8_t kind;              /* enum pl_kind */
-    bool predefined;           /* static: counts are not kept, the user cannot free it */
-    int32_t abi;               /* its integer for MPI_*_toint, 0: none given yet */
+    uint8_t kind;    /* enum pl_kind */
+    bool predefined; /* static: counts are not kept, the user cannot free it */
+    int32_t abi;     /* its integer for MPI_*_toint, 0: none given yet */
 };
 
 /* What differs between kinds; one table in object.c. */
 struct pl_kind_ops {
-    const char *name;          /* "communicator" */
-    const char *null_name;     /* "MPI_COMM_NULL" */
-    size_t size;               /* of the object, bytes */
-    int error;                 /* class of a bad handle: MPI_ERR_COMM */
-    uintptr_t null;            /* the null handle's integer: 256 for MPI_COMM_NULL; 0: none */
+    const char *name;                        /* "communicator" */
+    const char *null_name;                   /* "MPI_COMM_NULL" */
+    size_t size;                             /* of the object, bytes */
+    int error;                               /* class of a bad handle: MPI_ERR_COMM */
+    uintptr_t null;                          /* the null handle's integer: 256 for MPI_COMM_NULL; 0: none */
     void (*destroy)(void *object);           /* releases what the object holds; the memory itself follows */
     void *(*predefined)(uintptr_t constant); /* the object behind an ABI constant, NULL if none */
 };
@@ -67,8 +67,8 @@ void *pl_object_create(enum pl_kind kind);
 /* The same without a handle: for objects that the user does not see (yet). */
 void *pl_object_create_hidden(enum pl_kind kind);
 
-void *pl_object_retain(void *object);  /* returns object */
-void pl_object_release(void *object);  /* NULL is ignored */
+void *pl_object_retain(void *object); /* returns object */
+void pl_object_release(void *object); /* NULL is ignored */
 
 /* Hands out one more handle to the user (retains); takes one back (releases). */
 void *pl_handle_share(void *object);
@@ -97,7 +97,9 @@ long pl_object_count(enum pl_kind kind);
 void pl_object_trim(void);
 
 /* For static predefined objects. */
-#define PL_OBJECT_PREDEFINED(kind_, abi_) \
-    { .stamp = 0, .refs = 1, .handles = 1, .kind = (kind_), .predefined = true, .abi = (abi_) }
+#define PL_OBJECT_PREDEFINED(kind_, abi_)                                                                              \
+    {                                                                                                                  \
+        .stamp = 0, .refs = 1, .handles = 1, .kind = (kind_), .predefined = true, .abi = (abi_)                        \
+    }
 
 #endif

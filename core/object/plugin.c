@@ -21,12 +21,12 @@
 #include <unistd.h>
 
 #include "core/base/config.h"
-#include "core/object/errhandler_registry.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
-#include "core/job/process.h"
 #include "core/comm/topology_hw.h"
 #include "core/engine/transport.h"
+#include "core/job/process.h"
+#include "core/object/errhandler_registry.h"
 #include "plenum-pset.h"
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
@@ -38,8 +38,8 @@ static const struct kind {
 } kinds[] = {
     { PL_TRANSPORT_SYMBOL, PL_TRANSPORT_ABI },
     { PL_BOOTSTRAP_SYMBOL, PL_BOOTSTRAP_ABI },
-    { PL_TOPOLOGY_SYMBOL,  PL_TOPOLOGY_ABI  },
-    { PLENUM_PSET_SYMBOL,  PLENUM_PSET_ABI  },
+    { PL_TOPOLOGY_SYMBOL, PL_TOPOLOGY_ABI },
+    { PLENUM_PSET_SYMBOL, PLENUM_PSET_ABI },
     { PLENUM_ERRHANDLER_SYMBOL, PLENUM_ERRHANDLER_ABI },
 };
 

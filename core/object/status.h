@@ -14,7 +14,7 @@
 #include "mpi.h"
 
 enum {
-    PL_STATUS_BYTES = 0,     /* and the one after it */
+    PL_STATUS_BYTES = 0, /* and the one after it */
     PL_STATUS_CANCELLED = 2,
 };
 

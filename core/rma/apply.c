@@ -8,9 +8,9 @@
 #include <sched.h>
 #include <string.h>
 
+#include "core/base/cpu.h"
 #include "core/base/error.h"
 #include "core/job/process.h"
-#include "core/base/cpu.h"
 #include "core/rma/rma.h"
 
 enum {
@@ -99,8 +99,8 @@ static void combine_scattered(const struct pl_rma_change *change, struct pl_curs
 {
     const struct pl_type *element = change->type->element;
     _Alignas(16) char there[CHUNK], here[CHUNK], packed[CHUNK];
-    size_t size = (size_t)element->size, room = CHUNK / (size_t)(element->extent > element->size ? element->extent
-                                                                                                 : element->size);
+    size_t size = (size_t)element->size,
+           room = CHUNK / (size_t)(element->extent > element->size ? element->extent : element->size);
     const char *data = change->data;
     struct pl_cursor back = *memory, elements;
     while (memory->done < memory->total) {

@@ -20,11 +20,11 @@
 #include "core/rma/delegate.h"
 
 enum {
-    RUNS = 128,            /* of a copy, on either side */
-    SLICE = 256 << 10,     /* bytes: for more it is neither worth while to wait, nor to go on without asking again */
-    CHUNK = 16 << 10,      /* bytes of elements that come here at once */
-    FEW = 64,              /* elements, where each may be a run of its own */
-    ROUNDS_LOOK = 1024,    /* between looks at whether who changes its list lives */
+    RUNS = 128,         /* of a copy, on either side */
+    SLICE = 256 << 10,  /* bytes: for more it is neither worth while to wait, nor to go on without asking again */
+    CHUNK = 16 << 10,   /* bytes of elements that come here at once */
+    FEW = 64,           /* elements, where each may be a run of its own */
+    ROUNDS_LOOK = 1024, /* between looks at whether who changes its list lives */
 };
 
 struct pl_rma_batch {
@@ -55,8 +55,9 @@ static int __attribute__((cold)) rma_cma_fail(const struct pl_win *win, int rank
         return pl_fail(rc, "target_disp %lld cannot be %s: the process of rank %d in %s is gone", (long long)disp, what,
                        rank, pl_win_label(win));
     if (rc == MPI_ERR_RMA_RANGE)
-        return pl_fail(rc, "target_disp %lld of rank %d in %s cannot be %s: there is no memory any more, or the buffer "
-                           "here is none; a window has to be freed before its memory is",
+        return pl_fail(rc,
+                       "target_disp %lld of rank %d in %s cannot be %s: there is no memory any more, or the buffer "
+                       "here is none; a window has to be freed before its memory is",
                        (long long)disp, rank, pl_win_label(win), what);
     if (rc == MPI_ERR_NO_MEM)
         return pl_fail(rc, "the kernel is out of memory for a copy between here and rank %d", rank);
@@ -98,7 +99,7 @@ static size_t take_runs(struct pl_cursor *cursor, size_t most, struct iovec *run
 
 /* Copies `bytes` from where the cursors stand. */
 int pl_cma_layouts(const struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
-                     size_t bytes)
+                   size_t bytes)
 {
     struct iovec near[RUNS], far[RUNS];
     struct pl_cma cma = { .here = near, .there = far, .write = write };
@@ -224,8 +225,8 @@ static int change_some(struct pl_win *win, int rank, const struct pl_rma_change 
 {
     const struct pl_type *element = change->type->element;
     _Alignas(16) char image[CHUNK];
-    size_t size = (size_t)element->size, extent = (size_t)(element->extent > element->size ? element->extent
-                                                                                            : element->size);
+    size_t size = (size_t)element->size,
+           extent = (size_t)(element->extent > element->size ? element->extent : element->size);
     size_t first = there->done / size, left = there->total / size - first;
     size_t most = pl_cursor_direct(there) ? CHUNK / extent : FEW;
     struct pl_rma_change part = rma_cma_part_of(change, first, left < most ? left : most);
@@ -248,7 +249,8 @@ static int delegate_layout(struct pl_win *win, int rank, const struct pl_rma_cha
 {
     struct pl_type_wire wire;
     MPI_Count bytes = change->count * change->type->size;
-    if (change->type->obj.predefined || bytes > PL_DELEGATED_RESULT || pl_type_encode(change->type, &wire) != MPI_SUCCESS)
+    if (change->type->obj.predefined || bytes > PL_DELEGATED_RESULT ||
+        pl_type_encode(change->type, &wire) != MPI_SUCCESS)
         return PL_AGAIN;
     int rc = wire.length <= PL_DELEGATED_HEAD ? pl_delegate_change(win, rank, change, NULL, 0, &wire) : PL_AGAIN;
     pl_type_wire_drop(&wire);
@@ -317,9 +319,7 @@ static int read_regions(struct pl_win *win, int rank, uint32_t version, bool *no
         regions->room = count;
     }
     struct iovec near = { regions->list, far.iov_len };
-    struct pl_cma cma = {
-        .here = &near, .here_count = 1, .there = &far, .there_count = 1, .bytes = far.iov_len
-    };
+    struct pl_cma cma = { .here = &near, .here_count = 1, .there = &far, .there_count = 1, .bytes = far.iov_len };
     regions->count = 0;
     int rc = count > 0 ? target->cma->ops->cma(target->cma, &cma) : MPI_SUCCESS;
     *now = atomic_load(&target->ctl->version) == version;

@@ -5,15 +5,15 @@
 #include <sched.h>
 #include <string.h>
 
+#include "core/base/cpu.h"
 #include "core/base/error.h"
 #include "core/engine/instance.h"
-#include "core/base/cpu.h"
 #include "core/rma/entry.h"
 
 enum {
-    LOOKS = 128,      /* of some 30 ns, for the target to take an offer */
-    LOOKS_OWN = 4,    /* between looks at what others offer meanwhile */
-    SHY_MOST = 63,    /* runs and pages that are not offered to who was not there: the kernel needs as long for them */
+    LOOKS = 128,   /* of some 30 ns, for the target to take an offer */
+    LOOKS_OWN = 4, /* between looks at what others offer meanwhile */
+    SHY_MOST = 63, /* runs and pages that are not offered to who was not there: the kernel needs as long for them */
     PAGE = 4096,
     YIELDS_LOOK = 256,
 };
@@ -49,8 +49,8 @@ static int delegate_await(struct pl_win *win, int rank, struct pl_delegated *del
     }
     if (state == PL_DELEGATED_MADE && atomic_compare_exchange_strong(&delegated->state, &state, PL_DELEGATED_FREE))
         return PL_AGAIN;
-    for (unsigned polls = 1; (state = atomic_load_explicit(&delegated->state, memory_order_acquire)) == PL_DELEGATED_TAKEN;
-         polls++) {
+    for (unsigned polls = 1;
+         (state = atomic_load_explicit(&delegated->state, memory_order_acquire)) == PL_DELEGATED_TAKEN; polls++) {
         if (polls < LOOKS)
             pl_relax();
         else
@@ -59,9 +59,9 @@ static int delegate_await(struct pl_win *win, int rank, struct pl_delegated *del
             return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d in %s is gone", rank, pl_win_label(win));
     }
     atomic_store_explicit(&delegated->state, PL_DELEGATED_FREE, memory_order_relaxed);
-    return state == PL_DELEGATED_DONE ? MPI_SUCCESS
-                                  : pl_fail(MPI_ERR_RMA_RANGE, "rank %d has no such memory in %s any more", rank,
-                                            pl_win_label(win));
+    return state == PL_DELEGATED_DONE
+               ? MPI_SUCCESS
+               : pl_fail(MPI_ERR_RMA_RANGE, "rank %d has no such memory in %s any more", rank, pl_win_label(win));
 }
 
 /* Was it worth while the last times, for so much? Not where ranks wait for each other's cores. */
@@ -90,7 +90,7 @@ static void delegate_learn(struct pl_win *win, int rank, bool taken)
 /* Puts or gets that are offered piece by piece: a batch, or layouts. */
 struct work {
     bool write;
-    struct pl_cma *cma;         /* NULL: */
+    struct pl_cma *cma;             /* NULL: */
     struct pl_cursor *here, *there; /* ... and where what comes next begins there */
     const struct pl_type_wire *wire;
 };
@@ -104,8 +104,12 @@ static size_t left_of(const struct work *work)
 static int do_own(struct pl_win *win, int rank, struct pl_delegated *delegated, const struct work *work)
 {
     struct iovec far[PL_DELEGATED_RUNS], near = { pl_delegate_data(delegated), delegated->bytes };
-    struct pl_cma cma = { .here = &near, .here_count = 1, .there = far, .there_count = delegated->runs,
-                              .bytes = delegated->bytes, .write = work->write };
+    struct pl_cma cma = { .here = &near,
+                          .here_count = 1,
+                          .there = far,
+                          .there_count = delegated->runs,
+                          .bytes = delegated->bytes,
+                          .write = work->write };
     if (!work->cma) {
         struct pl_cursor here, there = *work->there;
         pl_cursor_init(&here, near.iov_base, (MPI_Count)near.iov_len, PL_TYPE_BYTE);
@@ -180,7 +184,8 @@ static void delegate_fill(struct pl_delegated *delegated, const struct work *wor
         delegated->bytes = left < PL_DELEGATED_BYTES ? left : PL_DELEGATED_BYTES;
         work->there->done += delegated->bytes;
     }
-    while (cma && cma->there_count > 0 && delegated->runs < PL_DELEGATED_RUNS && delegated->bytes < PL_DELEGATED_BYTES) {
+    while (cma && cma->there_count > 0 && delegated->runs < PL_DELEGATED_RUNS &&
+           delegated->bytes < PL_DELEGATED_BYTES) {
         void *at;
         size_t bytes = delegate_consume(&cma->there, &cma->there_count, PL_DELEGATED_BYTES - delegated->bytes, &at);
         add_run(delegated, at, bytes);
@@ -192,7 +197,8 @@ static void delegate_fill(struct pl_delegated *delegated, const struct work *wor
 }
 
 /* The end of the oldest offer that is out. Data of gets is taken in this order. */
-static int delegate_end(struct pl_win *win, int rank, struct pl_delegated *delegated, const struct work *work, bool *attended)
+static int delegate_end(struct pl_win *win, int rank, struct pl_delegated *delegated, const struct work *work,
+                        bool *attended)
 {
     int rc = delegate_await(win, rank, delegated, *attended ? LOOKS : 1);
     if (rc == PL_AGAIN) {
@@ -233,22 +239,22 @@ int pl_delegate_batch(struct pl_win *win, int rank, struct pl_cma *cma)
 }
 
 int pl_delegate_layout(struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
-                    const struct pl_type_wire *wire)
+                       const struct pl_type_wire *wire)
 {
     const struct work work = { .write = write, .here = here, .there = there, .wire = wire };
     return is_promising(win, rank, SHY_MOST, 0) ? delegate_work(win, rank, &work) : MPI_SUCCESS;
 }
 
 int pl_delegate_change(struct pl_win *win, int rank, const struct pl_rma_change *change, const struct iovec *runs,
-                    int count, const struct pl_type_wire *wire)
+                       int count, const struct pl_type_wire *wire)
 {
     struct pl_delegated *delegated = pl_delegate_places(pl_rma_own_ctl(win));
     size_t bytes = (size_t)(change->count * change->type->size);
     if (!is_promising(win, rank, count, bytes))
         return PL_AGAIN;
     delegated->kind = change->compare  ? PL_RMA_COMPARE_AND_SWAP
-                  : change->before ? PL_RMA_GET_ACCUMULATE
-                                   : PL_RMA_ACCUMULATE;
+                      : change->before ? PL_RMA_GET_ACCUMULATE
+                                       : PL_RMA_ACCUMULATE;
     delegated->op = (uint8_t)change->op->obj.abi;
     delegated->type = (uint16_t)change->type->obj.abi;
     delegated->result = change->before != NULL;

@@ -16,26 +16,32 @@
 #include "core/datatype/wire.h"
 #include "core/rma/rma.h"
 
-enum pl_delegated_state { PL_DELEGATED_FREE, PL_DELEGATED_MADE, PL_DELEGATED_TAKEN, PL_DELEGATED_DONE, PL_DELEGATED_REFUSED };
+enum pl_delegated_state {
+    PL_DELEGATED_FREE,
+    PL_DELEGATED_MADE,
+    PL_DELEGATED_TAKEN,
+    PL_DELEGATED_DONE,
+    PL_DELEGATED_REFUSED
+};
 
 enum {
-    PL_DELEGATED_SLOTS = 4,             /* places of a rank */
-    PL_DELEGATED_BYTES = 16 << 10, /* of data in one */
+    PL_DELEGATED_SLOTS = 4,                       /* places of a rank */
+    PL_DELEGATED_BYTES = 16 << 10,                /* of data in one */
     PL_DELEGATED_RESULT = PL_DELEGATED_BYTES / 2, /* of elements that are accumulated by one: there are results, too */
-    PL_DELEGATED_RUNS = 128,       /* pieces of the target's memory in one */
-    PL_DELEGATED_HEAD = 2 << 10,   /* bytes for them, or for a datatype */
+    PL_DELEGATED_RUNS = 128,                      /* pieces of the target's memory in one */
+    PL_DELEGATED_HEAD = 2 << 10,                  /* bytes for them, or for a datatype */
 };
 
 struct pl_delegated_run {
-    uint64_t at;               /* an address there */
+    uint64_t at; /* an address there */
     uint64_t bytes;
 };
 
 struct pl_delegated {
     alignas(PL_WIN_LINE) _Atomic uint32_t state; /* enum pl_delegated_state */
     int32_t target;
-    uint8_t kind;              /* enum pl_rma_kind */
-    uint8_t op;                /* of accumulates: the operation's ABI constant, and the datatype's */
+    uint8_t kind; /* enum pl_rma_kind */
+    uint8_t op;   /* of accumulates: the operation's ABI constant, and the datatype's */
     uint16_t type;
     uint16_t runs;             /* 0: one place, with a datatype */
     uint16_t result;           /* what was there before an accumulate is wanted: behind the data */
@@ -75,11 +81,11 @@ int pl_delegate_batch(struct pl_win *win, int rank, struct pl_cma *cma);
 /* The same between two layouts, from where the cursors stand; they go as far as it is done. `wire`: `there`'s datatype,
  * at most PL_DELEGATED_HEAD bytes. */
 int pl_delegate_layout(struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
-                    const struct pl_type_wire *wire);
+                       const struct pl_type_wire *wire);
 
 /* Has the target do an accumulate of at most PL_DELEGATED_RESULT bytes. Either its datatype is predefined and has no gaps,
  * and the elements are there in these runs; or `wire` is it. PL_AGAIN: it is not there for that. */
 int pl_delegate_change(struct pl_win *win, int rank, const struct pl_rma_change *change, const struct iovec *runs,
-                    int count, const struct pl_type_wire *wire);
+                       int count, const struct pl_type_wire *wire);
 
 #endif

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/engine/instance.h"
-#include "core/rma/entry.h"
 #include "core/rma/delegate.h"
+#include "core/rma/entry.h"
 
 static bool is_inside(const struct pl_win *win, const struct pl_delegated_run *run)
 {
@@ -38,8 +38,8 @@ static bool delegate_target_move(struct pl_win *win, struct pl_delegated *delega
 }
 
 /* May this be done to elements at one place? Fills in the order. `op`: of accumulates. */
-static bool delegate_target_check(struct pl_rma_entry *entry, const struct pl_delegated *delegated, uint64_t at, uint64_t count,
-                  const unsigned char *data, const struct pl_op **op)
+static bool delegate_target_check(struct pl_rma_entry *entry, const struct pl_delegated *delegated, uint64_t at,
+                                  uint64_t count, const unsigned char *data, const struct pl_op **op)
 {
     const struct pl_win *win = entry->win;
     bool has_data = delegated->bytes > 0 && delegated->kind != PL_RMA_GET;
@@ -58,8 +58,8 @@ static bool delegate_target_check(struct pl_rma_entry *entry, const struct pl_de
 }
 
 /* An accumulate on elements at one place, `bytes` of them packed. */
-static bool delegate_target_change(struct pl_rma_entry *entry, const struct pl_delegated *delegated, uint64_t at, uint64_t bytes,
-                   const unsigned char *data, void *before)
+static bool delegate_target_change(struct pl_rma_entry *entry, const struct pl_delegated *delegated, uint64_t at,
+                                   uint64_t bytes, const unsigned char *data, void *before)
 {
     const struct pl_op *op;
     if (entry->type->size <= 0 || bytes > PL_DELEGATED_RESULT ||
@@ -88,7 +88,8 @@ static bool change_runs(struct pl_win *win, struct pl_delegated *delegated, int 
     for (int i = 0; i < runs && good; i++, done += run.bytes) {
         memcpy(&run, delegated->body + (size_t)i * sizeof run, sizeof run);
         good = run.bytes <= PL_DELEGATED_RESULT - done &&
-               delegate_target_change(&entry, delegated, run.at, run.bytes, data + done, delegated->result ? data + bytes + done : NULL);
+               delegate_target_change(&entry, delegated, run.at, run.bytes, data + done,
+                                      delegated->result ? data + bytes + done : NULL);
     }
     return good;
 }
@@ -99,14 +100,15 @@ static bool do_layout(struct pl_win *win, struct pl_delegated *delegated)
     struct pl_rma_entry entry = { .win = win };
     size_t layout = delegated->layout, bytes = delegated->bytes, start = delegated->start;
     unsigned char *data = delegated->body + (layout + 15) / 16 * 16;
-    if (layout > PL_DELEGATED_HEAD || bytes > PL_DELEGATED_BYTES || pl_type_decode(delegated->body, layout, &entry.type))
+    if (layout > PL_DELEGATED_HEAD || bytes > PL_DELEGATED_BYTES ||
+        pl_type_decode(delegated->body, layout, &entry.type))
         return false;
     const struct pl_op *op;
     bool good = false;
     if (delegated->kind > PL_RMA_GET) {
         good = bytes <= PL_DELEGATED_RESULT && delegated->count <= PL_DELEGATED_RESULT &&
-               delegate_target_change(&entry, delegated, delegated->at, delegated->count * (uint64_t)entry.type->size, data,
-                      delegated->result ? data + bytes : NULL);
+               delegate_target_change(&entry, delegated, delegated->at, delegated->count * (uint64_t)entry.type->size,
+                                      data, delegated->result ? data + bytes : NULL);
     } else if (delegate_target_check(&entry, delegated, delegated->at, delegated->count, data, &op)) {
         struct pl_cursor memory;
         pl_cursor_init(&memory, pl_rma_memory_of(&entry), (MPI_Count)entry.wire_op.count, entry.type);
@@ -130,8 +132,9 @@ static int delegate_target_take(struct pl_win *win, struct pl_delegated *delegat
                                                  memory_order_relaxed))
         return 0;
     int runs = delegated->runs;
-    bool good = runs <= PL_DELEGATED_RUNS && (runs == 0                   ? do_layout(win, delegated)
-                                          : delegated->kind <= PL_RMA_GET ? delegate_target_move(win, delegated, runs)
+    bool good =
+        runs <= PL_DELEGATED_RUNS && (runs == 0                       ? do_layout(win, delegated)
+                                      : delegated->kind <= PL_RMA_GET ? delegate_target_move(win, delegated, runs)
                                                                       : change_runs(win, delegated, runs));
     atomic_store_explicit(&delegated->state, good ? PL_DELEGATED_DONE : PL_DELEGATED_REFUSED, memory_order_release);
     return 1;

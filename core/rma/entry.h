@@ -9,21 +9,21 @@
 #include "core/rma/rma.h"
 
 struct pl_rma_entry {
-    struct pl_list link;        /* in its stream */
-    struct pl_list queue;       /* of a lock: in win->lock_queue */
-    struct pl_request request;  /* fetches the message, or its data */
+    struct pl_list link;       /* in its stream */
+    struct pl_list queue;      /* of a lock: in win->lock_queue */
+    struct pl_request request; /* fetches the message, or its data */
     struct pl_win *win;
     int rank, sync_id;
     enum pl_rma_part part;
-    bool kept;                  /* allocated; else the message is still the transport's */
+    bool kept; /* allocated; else the message is still the transport's */
     bool fetching;
-    bool has_data;              /* of an order: the message with its data has come */
-    struct pl_rndv *rndv;       /* the data that waits at the origin; NULL: none, or it is in `data` */
+    bool has_data;        /* of an order: the message with its data has come */
+    struct pl_rndv *rndv; /* the data that waits at the origin; NULL: none, or it is in `data` */
     uint64_t data_bytes;
-    struct pl_type *type;       /* one reference, once the order is read */
+    struct pl_type *type; /* one reference, once the order is read */
     struct pl_rma_wire_op wire_op;
-    const unsigned char *data;  /* the order's */
-    void *own_data;             /* the same, to be freed; NULL: it is part of the message */
+    const unsigned char *data; /* the order's */
+    void *own_data;            /* the same, to be freed; NULL: it is part of the message */
     const unsigned char *message;
     size_t bytes;
     unsigned char copy[];

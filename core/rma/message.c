@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/engine/instance.h"
 #include "core/base/memory.h"
+#include "core/engine/instance.h"
 #include "core/rma/rma.h"
 
 void pl_rma_wake(struct pl_win *win)
@@ -46,7 +46,7 @@ static void end_get(struct pl_rma_get *get, const struct pl_win_fault *fault)
 
 static struct pl_rma_get *take_get(struct pl_win *win, int rank, int sync_id)
 {
-    PL_LIST_EACH (get, &win->responses, struct pl_rma_get, link)
+    PL_LIST_EACH(get, &win->responses, struct pl_rma_get, link)
         if (get->sync_id == sync_id && get->rank == rank) {
             pl_list_remove(&get->link);
             return get;
@@ -124,7 +124,8 @@ void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int sync_id)
     pl_engine_send_to(win->comm, send->rank, request);
 }
 
-int pl_rma_send_control(struct pl_win *win, int rank, enum pl_rma_part part, int sync_id, const void *data, size_t bytes)
+int pl_rma_send_control(struct pl_win *win, int rank, enum pl_rma_part part, int sync_id, const void *data,
+                        size_t bytes)
 {
     struct pl_rma_send *send = pl_rma_send_make(win, rank, bytes);
     if (!send)
@@ -169,7 +170,7 @@ static void rma_message_fetched(struct pl_request *request)
 }
 
 void pl_rma_responded(struct pl_win *win, int rank, const struct pl_header *header, const void *data,
-                    struct pl_rndv *rndv)
+                      struct pl_rndv *rndv)
 {
     struct pl_rma_get *get = take_get(win, rank, header->tag);
     struct pl_win_fault fault = { .class = MPI_SUCCESS };

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/datatype/wire.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/datatype/wire.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
-#include "core/base/memory.h"
 
 enum { INLINE_MOST = 8192 }; /* bytes of data that travel with their order: they are copied */
 
@@ -56,8 +56,8 @@ static int __attribute__((cold)) fail_range(const struct pl_rma *rma)
     return pl_fail(MPI_ERR_RMA_RANGE,
                    "target_disp %lld in units of %lld bytes, and %zu bytes from %+lld on, are not in the %lld bytes "
                    "that rank %d has in %s",
-                   (long long)rma->disp, (long long)target->disp_unit, span, (long long)lowest,
-                   (long long)target->size, rma->target, pl_win_label(rma->win));
+                   (long long)rma->disp, (long long)target->disp_unit, span, (long long)lowest, (long long)target->size,
+                   rma->target, pl_win_label(rma->win));
 }
 
 /* Where it goes, as struct pl_rma_wire_op says it. */
@@ -173,7 +173,7 @@ static int accumulate_direct(const struct pl_rma *rma, char *memory)
 }
 
 static inline void rma_move(const void *from, MPI_Count from_count, const struct pl_type *from_type, void *to,
-                        MPI_Count to_count, const struct pl_type *to_type)
+                            MPI_Count to_count, const struct pl_type *to_type)
 {
     if (__builtin_expect(from_type->dense && to_type->dense, 1)) {
         size_t bytes = rma_bytes_of(to_count, to_type);
@@ -226,7 +226,7 @@ static struct pl_rma_get *make_get(const struct pl_rma *rma)
 
 /* The order, the datatype, and the data if that comes along. */
 static struct pl_rma_send *make_wire_op(const struct pl_rma *rma, int64_t at, const struct pl_type_wire *wire,
-                                      struct pl_cursor *data)
+                                        struct pl_cursor *data)
 {
     struct pl_rma_wire_op wire_op = {
         .kind = (uint8_t)rma->kind,
@@ -287,8 +287,8 @@ static int lock_first(struct pl_win *win, int rank)
 
 struct parts {
     struct pl_rma_send *wire_op, *data; /* data NULL: it comes along */
-    struct pl_rma_get *get;           /* NULL: no answer with data */
-    struct pl_request *user;          /* NULL: none */
+    struct pl_rma_get *get;             /* NULL: no answer with data */
+    struct pl_request *user;            /* NULL: none */
 };
 
 static int send_parts(struct pl_win *win, int rank, const struct parts *parts)

@@ -12,8 +12,8 @@
 #define PLENUM_CORE_RMA_RMA_H
 
 #include "core/datatype/datatype.h"
-#include "core/engine/match.h"
 #include "core/datatype/op.h"
+#include "core/engine/match.h"
 #include "core/rma/window.h"
 
 enum pl_rma_kind { PL_RMA_PUT, PL_RMA_GET, PL_RMA_ACCUMULATE, PL_RMA_GET_ACCUMULATE, PL_RMA_COMPARE_AND_SWAP };
@@ -23,17 +23,17 @@ struct pl_rma {
     enum pl_rma_kind kind;
     struct pl_win *win;
     int target;
-    MPI_Aint disp;             /* in the target's units */
+    MPI_Aint disp; /* in the target's units */
     MPI_Count count;
     const struct pl_type *type; /* there */
     const void *origin;
     MPI_Count origin_count;
     const struct pl_type *origin_type;
-    void *result;              /* what was there before; of a get: all there is to it */
+    void *result; /* what was there before; of a get: all there is to it */
     MPI_Count result_count;
     const struct pl_type *result_type;
-    const struct pl_op *op;    /* of accumulates */
-    const void *compare;       /* of compare and swap */
+    const struct pl_op *op; /* of accumulates */
+    const void *compare;    /* of compare and swap */
 };
 
 /* Begins it. `request` NULL: epochs say when it is done; else one handle. */
@@ -76,7 +76,7 @@ bool pl_rma_fits(int64_t at, MPI_Count count, const struct pl_type *type, MPI_Ai
  * pl_cma_finish(), which tells what has become of it. Buffers are in use until then. */
 int pl_cma_copy(const struct pl_win *win, int rank, struct pl_cma *cma);
 int pl_cma_layouts(const struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
-                     size_t bytes);
+                   size_t bytes);
 int pl_cma_move(const struct pl_rma *rma, char *memory, bool at_once);
 int pl_cma_finish(struct pl_win *win, int rank);
 
@@ -89,7 +89,7 @@ int pl_cma_attached(struct pl_win *win, int rank, uintptr_t address, size_t byte
 /* --- messages ----------------------------------------------------------------------------------------------------- */
 
 enum pl_rma_part {
-    PL_PART_OP,    /* an operation, in the stream */
+    PL_PART_OP,       /* an operation, in the stream */
     PL_PART_DATA,     /* the data of the last order, in the stream */
     PL_PART_LOCK,     /* in the stream; asks */
     PL_PART_UNLOCK,   /* the same */
@@ -97,19 +97,19 @@ enum pl_rma_part {
     PL_PART_COMPLETE, /* of MPI_Win_complete(), in the stream */
     PL_PART_POST,     /* of MPI_Win_post() */
     PL_PART_ANSWER,   /* to lock, unlock, flush: struct pl_win_fault */
-    PL_PART_RESPONSE,    /* the data that an order asked for */
+    PL_PART_RESPONSE, /* the data that an order asked for */
     PL_PART_REFUSED,  /* instead of it: struct pl_win_fault */
 };
 
 struct pl_rma_wire_op {
-    uint8_t kind;      /* enum pl_rma_kind */
-    uint8_t op;        /* the operation's ABI constant */
-    uint8_t apart;     /* the data follows in a message of its own */
+    uint8_t kind;  /* enum pl_rma_kind */
+    uint8_t op;    /* the operation's ABI constant */
+    uint8_t apart; /* the data follows in a message of its own */
     uint8_t reserved;
-    uint32_t layout;   /* bytes of the datatype */
-    int64_t at;        /* bytes from the start of the window; of a dynamic one: the address */
-    uint64_t count;    /* elements of the datatype */
-    uint64_t bytes;    /* of data that comes along or apart */
+    uint32_t layout; /* bytes of the datatype */
+    int64_t at;      /* bytes from the start of the window; of a dynamic one: the address */
+    uint64_t count;  /* elements of the datatype */
+    uint64_t bytes;  /* of data that comes along or apart */
 };
 
 /* Something on its way: a request of the library's own, with what has to live as long. */
@@ -117,9 +117,9 @@ struct pl_rma_send {
     struct pl_request request;
     struct pl_win *win;
     int rank;
-    bool holds_data;           /* counted in `unsent` */
-    struct pl_type *type;      /* retained; NULL: predefined */
-    struct pl_request *user;   /* completed with it; NULL: none */
+    bool holds_data;         /* counted in `unsent` */
+    struct pl_type *type;    /* retained; NULL: predefined */
+    struct pl_request *user; /* completed with it; NULL: none */
     unsigned char data[];
 };
 
@@ -128,7 +128,8 @@ struct pl_rma_send *pl_rma_send_make(struct pl_win *win, int rank, size_t bytes)
 void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int sync_id);
 
 /* A short message without anything of the user's. MPI_ERR_NO_MEM. */
-int pl_rma_send_control(struct pl_win *win, int rank, enum pl_rma_part part, int sync_id, const void *data, size_t bytes);
+int pl_rma_send_control(struct pl_win *win, int rank, enum pl_rma_part part, int sync_id, const void *data,
+                        size_t bytes);
 
 /* The number of what wants an answer: not 0, which wants none. Engine lock held. */
 static inline int pl_rma_next_sync(struct pl_win *win)
@@ -146,8 +147,8 @@ struct pl_rma_get {
     struct pl_list link;       /* in win->replies */
     struct pl_win *win;
     int rank, sync_id;
-    struct pl_type *type;      /* retained; NULL: predefined */
-    struct pl_request *user;   /* completed with it; NULL: none */
+    struct pl_type *type;    /* retained; NULL: predefined */
+    struct pl_request *user; /* completed with it; NULL: none */
 };
 
 /* host->arrived() for PL_MSG_RMA. Engine lock held. */
@@ -157,7 +158,7 @@ void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct
 /* Answers and replies; those that will not come any more. Engine lock held. message.c. */
 void pl_rma_answered(struct pl_win *win, int rank, const struct pl_header *header, const void *data);
 void pl_rma_responded(struct pl_win *win, int rank, const struct pl_header *header, const void *data,
-                    struct pl_rndv *rndv);
+                      struct pl_rndv *rndv);
 void pl_rma_drop_gets(struct pl_win *win);
 
 /* Something has come that threads may sleep for. Engine lock held. */

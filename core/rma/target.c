@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine/instance.h"
 #include "core/base/memory.h"
+#include "core/engine/instance.h"
 #include "core/rma/entry.h"
 
 enum done { DONE, NOT_YET, STARTED }; /* the last: it may be gone already */
@@ -140,7 +140,8 @@ static void rma_target_answer(struct pl_rma_entry *entry)
     struct pl_win_target *target = pl_rma_origin_of(entry);
     if (entry->sync_id == 0)
         return;
-    pl_rma_send_control(entry->win, entry->rank, PL_PART_ANSWER, entry->sync_id, &target->refused, sizeof target->refused);
+    pl_rma_send_control(entry->win, entry->rank, PL_PART_ANSWER, entry->sync_id, &target->refused,
+                        sizeof target->refused);
     target->refused.class = MPI_SUCCESS;
 }
 
@@ -229,14 +230,9 @@ static enum done do_part(struct pl_rma_entry *entry)
             return fetch_data(entry);
         pl_rma_do_wire_op(entry);
         return DONE;
-    case PL_PART_LOCK:
-        return do_lock(entry);
-    case PL_PART_UNLOCK:
-        do_unlock(entry);
-        return DONE;
-    case PL_PART_FLUSH:
-        rma_target_answer(entry);
-        return DONE;
+    case PL_PART_LOCK: return do_lock(entry);
+    case PL_PART_UNLOCK: do_unlock(entry); return DONE;
+    case PL_PART_FLUSH: rma_target_answer(entry); return DONE;
     default:
         pl_rma_origin_of(entry)->completes++;
         pl_rma_wake(entry->win);
@@ -300,8 +296,8 @@ static void rma_target_lose(struct pl_win *win, const struct pl_header *header, 
     if (header->part == PL_PART_OP && header->tag == 0)
         target->refused = fault;
     else if (header->tag != 0)
-        pl_rma_send_control(win, header->source, header->part == PL_PART_OP ? PL_PART_REFUSED : PL_PART_ANSWER, header->tag,
-                   &fault, sizeof fault);
+        pl_rma_send_control(win, header->source, header->part == PL_PART_OP ? PL_PART_REFUSED : PL_PART_ANSWER,
+                            header->tag, &fault, sizeof fault);
 }
 
 static void part_arrived(struct pl_win *win, const struct pl_header *header, const void *data, struct pl_rndv *rndv)
@@ -331,8 +327,8 @@ static void data_arrived(struct pl_win *win, const struct pl_header *header, con
 {
     struct pl_list *op_queue = &win->targets[header->source].op_queue;
     struct pl_rma_entry *last = PL_CONTAINER(op_queue->prev, struct pl_rma_entry, link);
-    bool expected = !pl_list_empty(op_queue) && last->part == PL_PART_OP && !last->has_data &&
-                    (last->wire_op.apart || !last->type);
+    bool expected =
+        !pl_list_empty(op_queue) && last->part == PL_PART_OP && !last->has_data && (last->wire_op.apart || !last->type);
     if (!expected) {
         if (rndv)
             pl_match_refuse(&win->comm->instance->engine, rndv);
@@ -372,18 +368,11 @@ void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct
         win->targets[header->source].posts++;
         pl_rma_wake(win);
         break;
-    case PL_PART_ANSWER:
-        pl_rma_answered(win, header->source, header, data);
-        break;
+    case PL_PART_ANSWER: pl_rma_answered(win, header->source, header, data); break;
     case PL_PART_RESPONSE:
-    case PL_PART_REFUSED:
-        pl_rma_responded(win, header->source, header, data, rndv);
-        break;
-    case PL_PART_DATA:
-        data_arrived(win, header, data, rndv);
-        break;
-    default:
-        part_arrived(win, header, data, rndv);
+    case PL_PART_REFUSED: pl_rma_responded(win, header->source, header, data, rndv); break;
+    case PL_PART_DATA: data_arrived(win, header, data, rndv); break;
+    default: part_arrived(win, header, data, rndv);
     }
 }
 

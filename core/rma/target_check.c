@@ -3,8 +3,8 @@
  * memory is touched. */
 #include <string.h>
 
-#include "core/datatype/wire.h"
 #include "core/base/error.h"
+#include "core/datatype/wire.h"
 #include "core/rma/entry.h"
 
 static bool wants_reply(const struct pl_rma_entry *entry)

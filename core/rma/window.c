@@ -5,16 +5,16 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/object/attr.h"
-#include "core/coll/collective.h"
-#include "core/object/errhandler.h"
 #include "core/base/error.h"
-#include "core/object/info.h"
+#include "core/base/memory.h"
+#include "core/coll/collective.h"
 #include "core/engine/departure.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
-#include "core/base/memory.h"
 #include "core/engine/wait_record.h"
+#include "core/object/attr.h"
+#include "core/object/errhandler.h"
+#include "core/object/info.h"
 #include "core/rma/delegate.h"
 
 const char *pl_win_label(const struct pl_win *win)
@@ -202,10 +202,8 @@ static int check_free(const struct pl_win *win)
     case PL_ACCESS_LOCK:
         return pl_fail(MPI_ERR_RMA_SYNC, "%s: MPI_Win_unlock is missing for %d locks", pl_win_label(win),
                        atomic_load(&win->locks));
-    case PL_ACCESS_LOCK_ALL:
-        return pl_fail(MPI_ERR_RMA_SYNC, "%s: MPI_Win_unlock_all is missing", pl_win_label(win));
-    default:
-        break;
+    case PL_ACCESS_LOCK_ALL: return pl_fail(MPI_ERR_RMA_SYNC, "%s: MPI_Win_unlock_all is missing", pl_win_label(win));
+    default: break;
     }
     if (win->exposed)
         return pl_fail(MPI_ERR_RMA_SYNC, "%s: MPI_Win_wait is missing after MPI_Win_post", pl_win_label(win));
@@ -249,9 +247,8 @@ int pl_win_find_failed(struct pl_win *win, int rank)
     if (atomic_load(&win->comm->failed))
         return pl_failure_record(win->comm);
     const struct pl_peer *peer = rank == win->comm->rank ? NULL : pl_comm_peer(win->comm, rank);
-    return peer && peer->error
-               ? pl_fail(peer->error, "the process of rank %d in %s is gone", rank, pl_win_label(win))
-               : MPI_SUCCESS;
+    return peer && peer->error ? pl_fail(peer->error, "the process of rank %d in %s is gone", rank, pl_win_label(win))
+                               : MPI_SUCCESS;
 }
 
 int pl_win_await(struct pl_win *win, int rank, const struct pl_awaited *awaited,

@@ -42,10 +42,10 @@ struct pl_win_ctl {
     alignas(PL_WIN_LINE) _Atomic uint32_t lock; /* PL_WIN_EXCLUSIVE, or how many share it */
     _Atomic uint32_t releases;                  /* counted up whenever it is given back: waiters wait for the next */
     _Atomic uint64_t waiting;                   /* those who may sleep meanwhile: a bit for rank % 64 */
-    alignas(PL_WIN_LINE) _Atomic uint32_t acc_lock; /* who accumulates: rank + 1; 0: nobody */
-    alignas(PL_WIN_LINE) _Atomic uint32_t version; /* of what is attached to a dynamic window: odd while it changes */
-    _Atomic uint64_t regions, region_count;        /* where its owner has the list of that */
-    alignas(PL_WIN_LINE) _Atomic uint64_t delegated;  /* who has left some for its owner (delegate.h): bit rank % 64 */
+    alignas(PL_WIN_LINE) _Atomic uint32_t acc_lock;  /* who accumulates: rank + 1; 0: nobody */
+    alignas(PL_WIN_LINE) _Atomic uint32_t version;   /* of what is attached to a dynamic window: odd while it changes */
+    _Atomic uint64_t regions, region_count;          /* where its owner has the list of that */
+    alignas(PL_WIN_LINE) _Atomic uint64_t delegated; /* who has left some for its owner (delegate.h): bit rank % 64 */
 };
 #define PL_WIN_EXCLUSIVE UINT32_C(0x80000000)
 
@@ -72,10 +72,10 @@ struct pl_win_regions {
 /* What is known about a rank as a target, and what has come from it as an origin. */
 struct pl_win_target {
     MPI_Aint size, disp_unit;
-    char *memory;             /* where it is mapped here, if there is a cell; with `reach`, where it is there */
-    struct pl_win_ctl *ctl; /* NULL: by messages */
+    char *memory;            /* where it is mapped here, if there is a cell; with `reach`, where it is there */
+    struct pl_win_ctl *ctl;  /* NULL: by messages */
     struct pl_endpoint *cma; /* by which the kernel copies from and to it; NULL: it is mapped, or goes by messages */
-    _Atomic uint8_t open;     /* enum pl_win_open: for this rank alone */
+    _Atomic uint8_t open;    /* enum pl_win_open: for this rank alone */
 
     /* As the target of messages. */
     uint8_t locked;           /* MPI_LOCK_* that was asked for or is held there, less MPI_LOCK_EXCLUSIVE, plus 1 */
@@ -85,15 +85,15 @@ struct pl_win_target {
     struct pl_win_fault fault;
 
     /* As one that is reached: `reaching`. */
-    struct pl_rma_batch *batch[2];  /* gets and puts that have not been done; NULL: there were none yet */
-    struct pl_win_regions regions;  /* what was attached in this version */
+    struct pl_rma_batch *batch[2]; /* gets and puts that have not been done; NULL: there were none yet */
+    struct pl_win_regions regions; /* what was attached in this version */
     uint32_t version;
-    uint8_t backoff, missed;            /* so much is not offered to it (delegate.c); and was not when it was away last */
+    uint8_t backoff, missed; /* so much is not offered to it (delegate.c); and was not when it was away last */
 
     /* As an origin. */
-    struct pl_list op_queue;    /* of struct pl_rma_entry.link: what could not be done at once (target.c) */
-    uint8_t holds;            /* the lock that it holds here through messages: as `locked` */
-    uint32_t posts, completes; /* how often it has said so, less what was waited for */
+    struct pl_list op_queue;     /* of struct pl_rma_entry.link: what could not be done at once (target.c) */
+    uint8_t holds;               /* the lock that it holds here through messages: as `locked` */
+    uint32_t posts, completes;   /* how often it has said so, less what was waited for */
     struct pl_win_fault refused; /* the first of its operations that could not be done, since it asked last */
 };
 
@@ -115,40 +115,40 @@ struct pl_win_hints {
 
 struct pl_win {
     struct pl_object obj;
-    struct pl_comm *comm;      /* its own, with one handle; its name is the window's */
+    struct pl_comm *comm; /* its own, with one handle; its name is the window's */
     struct pl_errhandler *errhandler;
     struct pl_attrs *attrs;
-    int flavor;                /* MPI_WIN_FLAVOR_* */
+    int flavor; /* MPI_WIN_FLAVOR_* */
     void *base;
     MPI_Aint size, disp_unit;
-    int disp_unit_int, model;  /* what attributes point to */
+    int disp_unit_int, model;      /* what attributes point to */
     struct pl_win_target *targets; /* [comm->size] */
 
     /* window_memory.c */
     const struct pl_transport_ops *ops; /* whose shared memory it is; NULL: the process's own */
     struct pl_shared shared;
-    void *alone;               /* cell, and memory if it was allocated, that nobody shares */
-    void **maps;               /* [comm->size] others' areas, mapped here */
+    void *alone; /* cell, and memory if it was allocated, that nobody shares */
+    void **maps; /* [comm->size] others' areas, mapped here */
     size_t *map_bytes;
     struct pl_win_regions regions; /* of a dynamic window; engine's lock */
-    int empty_regions;         /* attached without a byte */
+    int empty_regions;             /* attached without a byte */
 
-    _Atomic int access;        /* enum pl_win_access */
-    _Atomic bool fence_used;   /* there have been operations since the last fence */
-    _Atomic int locks;         /* ranks that are locked one by one */
-    bool unchecked;            /* MPI_MODE_NOCHECK in MPI_Win_lock_all */
+    _Atomic int access;                 /* enum pl_win_access */
+    _Atomic bool fence_used;            /* there have been operations since the last fence */
+    _Atomic int locks;                  /* ranks that are locked one by one */
+    bool unchecked;                     /* MPI_MODE_NOCHECK in MPI_Win_lock_all */
     struct pl_group *started, *exposed; /* of MPI_Win_start and MPI_Win_post; retained, NULL: none */
-    struct pl_win_hints hints; /* comm->lock; the flags that say how memory lies never change */
+    struct pl_win_hints hints;          /* comm->lock; the flags that say how memory lies never change */
 
-    struct pl_list responses;    /* of struct pl_rma_get.link: answers with data that are awaited, in order (rma.c) */
+    struct pl_list responses;  /* of struct pl_rma_get.link: answers with data that are awaited, in order (rma.c) */
     struct pl_list lock_queue; /* of struct pl_rma_entry.queue: locks that could not be given yet */
     struct pl_hook hook;       /* tries them again; in the engine's list while there are any */
-    uint32_t syncs;             /* numbers given to what wants an answer */
+    uint32_t syncs;            /* numbers given to what wants an answer */
     int moving;                /* sends and fetches under way */
     bool by_messages;          /* to some ranks */
-    bool all_by_cma;              /* all others are reached */
+    bool all_by_cma;           /* all others are reached */
     struct pl_lock cma_lock;
-    struct pl_hook delegated;     /* looks for them; in the engine's watches in a window that reaches */
+    struct pl_hook delegated; /* looks for them; in the engine's watches in a window that reaches */
     _Atomic unsigned polls;
 };
 
@@ -176,7 +176,7 @@ const char *pl_win_label(const struct pl_win *win);
 struct pl_win_card {
     int64_t size, disp_unit;
     uint64_t place, bytes; /* of the area with cell and memory; 0 bytes: not shared */
-    uint64_t ctl, base;   /* addresses there, of the cell and of the user's memory */
+    uint64_t ctl, base;    /* addresses there, of the cell and of the user's memory */
     int32_t node, error;
 };
 int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/engine/instance.h"
 #include "core/base/memory.h"
+#include "core/engine/instance.h"
 #include "core/rma/window.h"
 
 /* The first region that begins behind the address: where one that begins there would go. */

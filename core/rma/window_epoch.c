@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "core/coll/collective.h"
 #include "core/base/error.h"
+#include "core/coll/collective.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
 #include "core/rma/rma.h"
@@ -184,8 +184,7 @@ static void end_exposure(struct pl_win *win)
 
 static int check_exposed(const struct pl_win *win)
 {
-    return win->exposed ? MPI_SUCCESS
-                        : pl_fail(MPI_ERR_RMA_SYNC, "%s: there was no MPI_Win_post", pl_win_label(win));
+    return win->exposed ? MPI_SUCCESS : pl_fail(MPI_ERR_RMA_SYNC, "%s: there was no MPI_Win_post", pl_win_label(win));
 }
 
 int pl_win_wait(struct pl_win *win)

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/object/alloc_kinds.h"
-#include "core/engine/comm_info.h"
 #include "core/base/error.h"
-#include "core/object/info.h"
+#include "core/engine/comm_info.h"
 #include "core/engine/instance.h"
+#include "core/object/alloc_kinds.h"
+#include "core/object/info.h"
 #include "core/rma/window.h"
 
 static const struct {

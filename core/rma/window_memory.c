@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/comm/hw.h"
-#include "core/base/error.h"
 #include "core/engine/instance.h"
-#include "core/base/memory.h"
 #include "core/rma/delegate.h"
 #include "core/rma/window.h"
 
@@ -96,8 +96,7 @@ int pl_win_memory_make(struct pl_win *win, struct pl_win_card *own)
     if (rc || own->error)
         return rc;
     own->node = node;
-    rc = win->comm->size > 1 ? make_shared(win, bytes, own)
-                             : make_alone(win, is_allocated(win) ? bytes : 0);
+    rc = win->comm->size > 1 ? make_shared(win, bytes, own) : make_alone(win, is_allocated(win) ? bytes : 0);
     if (rc)
         return rc;
     struct pl_win_target *target = &win->targets[win->comm->rank];
@@ -179,8 +178,8 @@ static bool cma_all(struct pl_win *win, const struct pl_win_card *cards)
         struct pl_win_target *target = &win->targets[i];
         if (i == own)
             continue;
-        all = cards[i].node == cards[own].node && cards[i].bytes == cards[own].bytes && win_memory_map(win, i, &cards[i]) &&
-              try_cma(win, i, &cards[i]);
+        all = cards[i].node == cards[own].node && cards[i].bytes == cards[own].bytes &&
+              win_memory_map(win, i, &cards[i]) && try_cma(win, i, &cards[i]);
         target->cma = all ? pl_comm_peer(win->comm, i)->endpoint : NULL;
         target->memory = (char *)(uintptr_t)cards[i].base;
     }

@@ -8,8 +8,8 @@
 #include <sched.h>
 #include <stdio.h>
 
-#include "core/job/attach.h"
 #include "core/base/error.h"
+#include "core/job/attach.h"
 #include "core/job/card.h"
 #include "core/job/process.h"
 

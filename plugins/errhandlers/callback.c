@@ -5,9 +5,9 @@
  */
 #include <stdio.h>
 
-#include "core/object/errhandler_callback.h"
 #include "core/job/note.h"
 #include "core/job/process.h"
+#include "core/object/errhandler_callback.h"
 #include "plugins/errhandlers/line.h"
 
 static bool tell_engine(const struct plenum_error_report *error)

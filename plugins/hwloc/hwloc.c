@@ -54,8 +54,8 @@ static hwloc_obj_t hwloc_confining(hwloc_topology_t topology, hwloc_const_cpuset
 
 /* Types that hold processors, from the machine down; memory sits where its processors are. */
 static const hwloc_obj_type_t types[] = {
-    HWLOC_OBJ_MACHINE, HWLOC_OBJ_PACKAGE, HWLOC_OBJ_DIE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE,
-    HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_CORE, HWLOC_OBJ_PU,
+    HWLOC_OBJ_MACHINE, HWLOC_OBJ_PACKAGE, HWLOC_OBJ_DIE,     HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE,
+    HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE, HWLOC_OBJ_CORE,     HWLOC_OBJ_PU,
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -147,11 +147,10 @@ static int for_each(int (*found)(void *to, const struct pl_topology_place *place
     return rc;
 }
 
-__attribute__((visibility("default")))
-const struct pl_topology_ops plenum_topology = {
-    .abi    = PL_TOPOLOGY_ABI,
-    .name   = "hwloc",
+__attribute__((visibility("default"))) const struct pl_topology_ops plenum_topology = {
+    .abi = PL_TOPOLOGY_ABI,
+    .name = "hwloc",
     .places = get_places,
-    .index  = get_index,
-    .each   = for_each,
+    .index = get_index,
+    .each = for_each,
 };

@@ -20,9 +20,9 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/engine/transport.h"
 #include "core/job/card.h"
 #include "core/job/process.h"
-#include "core/engine/transport.h"
 
 static struct pl_job_segment *job;
 static size_t job_bytes;
@@ -156,8 +156,8 @@ static int inherited_publish(enum pl_card_slot slot, const void *card, size_t le
     if (length == 0)
         pl_job_card_withdraw(&own->card[slot]);
     else
-        pl_job_card_write(&own->card[slot], slot == PL_CARD_LISTENER ? generation << 16 | (++doors & 0xffff) : generation,
-                          card, length);
+        pl_job_card_write(&own->card[slot],
+                          slot == PL_CARD_LISTENER ? generation << 16 | (++doors & 0xffff) : generation, card, length);
     return MPI_SUCCESS;
 }
 
@@ -195,7 +195,8 @@ static bool another_died(int own_rank)
         struct pl_job_rank *rank = &job->ranks[i];
         int32_t pid = atomic_load(&rank->owner);
         uint32_t at = atomic_load(&rank->state);
-        if ((int)i != own_rank && pid > 0 && at != PL_PROC_FINALIZED && at != PL_PROC_ABORTED && !inherited_process_lives(pid))
+        if ((int)i != own_rank && pid > 0 && at != PL_PROC_FINALIZED && at != PL_PROC_ABORTED &&
+            !inherited_process_lives(pid))
             return true;
     }
     return false;

@@ -41,14 +41,14 @@ struct query {
     int rank;
     enum pl_card_slot slot;
     enum query_state state;
-    bool waiting;                     /* PMIx has not answered yet */
-    bool orphan;                      /* closed meanwhile: freed by the answer */
-    pmix_proc_t proc;                 /* PMIx reads these until it has answered */
+    bool waiting;     /* PMIx has not answered yet */
+    bool orphan;      /* closed meanwhile: freed by the answer */
+    pmix_proc_t proc; /* PMIx reads these until it has answered */
     char key[PMIX_MAX_KEYLEN + 1];
     pmix_info_t info[3];
     pmix_status_t status;
     struct posted answer;
-    long rest_ms, again_at;           /* how long to rest after a miss, and until when */
+    long rest_ms, again_at; /* how long to rest after a miss, and until when */
 };
 
 static const struct pl_bootstrap_host *host;
@@ -223,8 +223,7 @@ static int pmix_cards_judge(struct query *query, void *card, size_t *length)
     case PMIX_ERR_NOT_FOUND:
     case PMIX_ERR_TIMEOUT:
     case PMIX_ERR_NOT_AVAILABLE:
-    case PMIX_ERR_PROC_ENTRY_NOT_FOUND: /* has left the server; it may come back */
-        break;
+    case PMIX_ERR_PROC_ENTRY_NOT_FOUND: /* has left the server; it may come back */ break;
     case PMIX_ERR_PROC_ABORTED:
     case PMIX_ERR_PROC_TERM_WO_SYNC:
     case PMIX_ERR_PROC_ABORTING:

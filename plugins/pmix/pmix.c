@@ -35,19 +35,19 @@ static void pmix_attach(const struct pl_bootstrap_host *library)
 static bool pmix_number_of(const pmix_value_t *value, long *number)
 {
     switch (value->type) {
-    case PMIX_INT:       *number = value->data.integer; return true;
-    case PMIX_INT8:      *number = value->data.int8; return true;
-    case PMIX_INT16:     *number = value->data.int16; return true;
-    case PMIX_INT32:     *number = value->data.int32; return true;
-    case PMIX_INT64:     *number = (long)value->data.int64; return true;
-    case PMIX_UINT:      *number = value->data.uint; return true;
-    case PMIX_UINT8:     *number = value->data.uint8; return true;
-    case PMIX_UINT16:    *number = value->data.uint16; return true;
-    case PMIX_UINT32:    *number = value->data.uint32; return true;
-    case PMIX_UINT64:    *number = (long)value->data.uint64; return true;
-    case PMIX_SIZE:      *number = (long)value->data.size; return true;
+    case PMIX_INT: *number = value->data.integer; return true;
+    case PMIX_INT8: *number = value->data.int8; return true;
+    case PMIX_INT16: *number = value->data.int16; return true;
+    case PMIX_INT32: *number = value->data.int32; return true;
+    case PMIX_INT64: *number = (long)value->data.int64; return true;
+    case PMIX_UINT: *number = value->data.uint; return true;
+    case PMIX_UINT8: *number = value->data.uint8; return true;
+    case PMIX_UINT16: *number = value->data.uint16; return true;
+    case PMIX_UINT32: *number = value->data.uint32; return true;
+    case PMIX_UINT64: *number = (long)value->data.uint64; return true;
+    case PMIX_SIZE: *number = (long)value->data.size; return true;
     case PMIX_PROC_RANK: *number = (long)value->data.rank; return true;
-    default:             return false;
+    default: return false;
     }
 }
 
@@ -247,19 +247,18 @@ static int tell_psets(int (*found)(void *to, const char *name, const int *ranks,
     return psets_each(host, &self, found, to);
 }
 
-__attribute__((visibility("default")))
-const struct pl_bootstrap_ops plenum_bootstrap = {
-    .abi     = PL_BOOTSTRAP_ABI,
-    .name    = "pmix",
-    .open    = pmix_open_pmix,
-    .close   = close_pmix,
+__attribute__((visibility("default"))) const struct pl_bootstrap_ops plenum_bootstrap = {
+    .abi = PL_BOOTSTRAP_ABI,
+    .name = "pmix",
+    .open = pmix_open_pmix,
+    .close = close_pmix,
     .publish = cards_publish,
-    .lookup  = cards_lookup,
-    .abort   = abort_job,
-    .state   = tell_state,
-    .attach  = pmix_attach,
-    .psets   = tell_psets,
-    .publish_name  = names_publish,
+    .lookup = cards_lookup,
+    .abort = abort_job,
+    .state = tell_state,
+    .attach = pmix_attach,
+    .psets = tell_psets,
+    .publish_name = names_publish,
     .withdraw_name = names_withdraw,
-    .find_name     = names_find,
+    .find_name = names_find,
 };

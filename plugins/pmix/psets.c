@@ -37,8 +37,8 @@ static void free_question(struct question *q)
 }
 
 /* PMIx's thread; `info` is PMIx's. */
-static void pmix_psets_answer(pmix_status_t status, pmix_info_t *info, size_t count, void *argument, pmix_release_cbfunc_t release,
-                   void *release_argument)
+static void pmix_psets_answer(pmix_status_t status, pmix_info_t *info, size_t count, void *argument,
+                              pmix_release_cbfunc_t release, void *release_argument)
 {
     struct question *q = argument;
     pthread_mutex_lock(&q->lock);
@@ -123,7 +123,7 @@ static int ranks_of(const pmix_value_t *value, const char *nspace, int **ranks)
 }
 
 static int pmix_psets_say(const pmix_proc_t *self, const char *name,
-               int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
+                          int (*found)(void *to, const char *name, const int *ranks, int count), void *to)
 {
     int *ranks, rc = MPI_SUCCESS;
     struct question *q = pmix_psets_ask(PMIX_QUERY_PSET_MEMBERSHIP, self->nspace, name);

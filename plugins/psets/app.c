@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/job/note.h"
-#include "core/job/sets.h"
-#include "core/job/process.h"
 #include "core/base/pset_name.h"
+#include "core/job/note.h"
+#include "core/job/process.h"
+#include "core/job/sets.h"
 #include "sessions/psets/providers.h"
 
 enum { ROOM_ALONE = 32768 };
@@ -95,11 +95,11 @@ static uint64_t version_of_app(void *self)
 }
 
 const struct plenum_pset_provider pl_psets_app = {
-    .abi     = PLENUM_PSET_ABI,
-    .name    = "app",
-    .open    = open_app,
-    .close   = close_app,
-    .list    = list_app,
+    .abi = PLENUM_PSET_ABI,
+    .name = "app",
+    .open = open_app,
+    .close = close_app,
+    .list = list_app,
     .members = members_of_app,
     .version = version_of_app,
 };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/job/process.h"
 #include "core/base/pset_name.h"
+#include "core/job/process.h"
 #include "sessions/psets/providers.h"
 
 static int open_builtin(const struct plenum_pset_host *host, void **self)

@@ -15,11 +15,11 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/object/plugin.h"
-#include "core/job/process.h"
 #include "core/base/pset_name.h"
-#include "sessions/psets/providers.h"
 #include "core/comm/topology_hw.h"
+#include "core/job/process.h"
+#include "core/object/plugin.h"
+#include "sessions/psets/providers.h"
 
 #define TYPES "Machine, Package, NUMANode, L3Cache, Core, PU and what else hwloc finds here"
 

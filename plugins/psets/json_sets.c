@@ -14,8 +14,8 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/job/process.h"
 #include "core/base/pset_name.h"
+#include "core/job/process.h"
 
 enum { DEEPEST = 32, STEPS_MAX = 100000 };
 
@@ -71,7 +71,7 @@ static int give_ranks(struct walk *w, long first, long last)
         return json_sets_fail(w, "%ld-%ld runs backwards", first, last);
     if (first < 0 || last >= size)
         return json_sets_fail(w, "rank %ld is not in the job: it has %d %s, 0 to %d", first < 0 ? first : last, size,
-                    size == 1 ? "process" : "processes", size - 1);
+                              size == 1 ? "process" : "processes", size - 1);
     return w->range ? w->range(w->to, (int)first, (int)last) : MPI_SUCCESS;
 }
 
@@ -200,8 +200,8 @@ static int json_sets_reference(struct walk *w, const char *name)
     const char *wrong = pl_pset_name_check(name);
     char shown[80];
     if (wrong)
-        return json_sets_fail(w, "\"%s\" is no name of a process set: it %s", pl_pset_name_show(name, shown, sizeof shown),
-                    wrong);
+        return json_sets_fail(w, "\"%s\" is no name of a process set: it %s",
+                              pl_pset_name_show(name, shown, sizeof shown), wrong);
     struct pl_psets_json_set *own = pl_psets_file_find(w->file, name);
     if (own)
         return own_set(w, own);
@@ -336,12 +336,8 @@ static const struct {
     const char *key;
     int (*run)(struct walk *w, json_t *value);
 } kinds[] = {
-    { "ranks", json_sets_ranks },
-    { "hosts", json_sets_hosts },
-    { "hwloc", json_sets_hardware },
-    { "union", make_union },
-    { "intersection", make_intersection },
-    { "difference", make_difference },
+    { "ranks", json_sets_ranks }, { "hosts", json_sets_hosts },          { "hwloc", json_sets_hardware },
+    { "union", make_union },      { "intersection", make_intersection }, { "difference", make_difference },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -359,8 +355,8 @@ static int run_kind(struct walk *w, json_t *expression)
             count++;
         }
     if (count != 1)
-        return json_sets_fail(w, "a set says one of ranks, hosts, hwloc, union, intersection, difference; this one says %d",
-                    count);
+        return json_sets_fail(
+            w, "a set says one of ranks, hosts, hwloc, union, intersection, difference; this one says %d", count);
     size_t before = json_sets_enter(w, kinds[chosen].key);
     rc = kinds[chosen].run(w, json_object_get(expression, kinds[chosen].key));
     json_sets_leave(w, before);

@@ -12,8 +12,8 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/job/process.h"
 #include "core/base/pset_name.h"
+#include "core/job/process.h"
 #include "sessions/psets/providers.h"
 
 struct set {

@@ -25,9 +25,9 @@ struct self {
     struct pl_engine *engine;
     const struct pl_host *host;
     struct pl_origin origin;
-    struct pl_list arriving;   /* of struct message.link, in the order in which they were sent */
-    struct pl_list finished;   /* of struct message.link: bulk whose sender must be told */
-    bool delivering;           /* inside host->arrived() */
+    struct pl_list arriving; /* of struct message.link, in the order in which they were sent */
+    struct pl_list finished; /* of struct message.link: bulk whose sender must be told */
+    bool delivering;         /* inside host->arrived() */
 };
 
 struct endpoint {
@@ -38,8 +38,8 @@ struct endpoint {
 /* A message that waits: short and queued, with a copy of its data behind it, or bulk, which stays with its sender. */
 struct message {
     struct pl_rndv rndv;
-    struct pl_list link;       /* in arriving, then in none (the engine has it), then in finished */
-    struct pl_outgoing *out;   /* NULL: short, or the sender waits no longer */
+    struct pl_list link;     /* in arriving, then in none (the engine has it), then in finished */
+    struct pl_outgoing *out; /* NULL: short, or the sender waits no longer */
     struct pl_header header;
     unsigned char data[];
 };
@@ -200,7 +200,8 @@ static int self_fetch(void *self, struct pl_rndv *rndv, struct pl_incoming *in)
     struct message *message = PL_CONTAINER(rndv, struct message, rndv);
     struct pl_outgoing *out = message->out;
     if (out)
-        self_copy(s->host, &out->data, &in->data, out->header.size < in->data.total ? out->header.size : in->data.total);
+        self_copy(s->host, &out->data, &in->data,
+                  out->header.size < in->data.total ? out->header.size : in->data.total);
     self_finish(s, message);
     return out ? MPI_SUCCESS : s->host->fail(MPI_ERR_OTHER, "the message was withdrawn while it was being received");
 }
@@ -261,18 +262,18 @@ static bool self_flushed(void *self)
 }
 
 const struct pl_transport_ops pl_transport_self = {
-    .abi        = PL_TRANSPORT_ABI,
-    .name       = "self",
-    .open       = self_open,
-    .close      = self_close,
-    .address    = self_address,
-    .connect    = self_connect,
+    .abi = PL_TRANSPORT_ABI,
+    .name = "self",
+    .open = self_open,
+    .close = self_close,
+    .address = self_address,
+    .connect = self_connect,
     .disconnect = self_disconnect,
-    .send       = self_send,
-    .send_now   = self_send_now,
-    .fetch      = self_fetch,
-    .drop       = self_drop,
-    .withdraw   = self_withdraw,
-    .progress   = self_progress,
-    .flushed    = self_flushed,
+    .send = self_send,
+    .send_now = self_send_now,
+    .fetch = self_fetch,
+    .drop = self_drop,
+    .withdraw = self_withdraw,
+    .progress = self_progress,
+    .flushed = self_flushed,
 };

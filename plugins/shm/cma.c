@@ -13,9 +13,9 @@
 #include "plugins/shm/fifo.h"
 
 enum {
-    RUNS = 64,              /* pieces of the destination in one call */
-    SLICE = 1 << 20,        /* bytes before others have their turn */
-    LOOK_NS = 200000000,    /* between looks at whether the number is still that process's */
+    RUNS = 64,           /* pieces of the destination in one call */
+    SLICE = 1 << 20,     /* bytes before others have their turn */
+    LOOK_NS = 200000000, /* between looks at whether the number is still that process's */
 };
 
 bool pl_shm_cma_possible(const struct pl_shm_rndv *rndv)
@@ -83,7 +83,7 @@ int pl_shm_cma_copy(struct pl_endpoint *endpoint, struct pl_cma *cma)
     if (!cma_is_there(peer))
         return MPI_ERR_PROC_ABORTED;
     ssize_t moved = cma->write ? process_vm_writev(pid, cma->here, here, cma->there, there, 0)
-                                 : process_vm_readv(pid, cma->here, here, cma->there, there, 0);
+                               : process_vm_readv(pid, cma->here, here, cma->there, there, 0);
     int error = moved < 0 ? errno : EFAULT;
     cma->moved = moved < 0 ? 0 : (size_t)moved;
     if (cma->moved == cma->bytes)

@@ -103,8 +103,7 @@ void pl_shm_notify_slowly(struct pl_shm_peer *peer, bool record)
     if (record) {
         uint32_t bit = atomic_load_explicit(&peer->out.ring->bit, memory_order_relaxed);
         if (bit > 0 && bit <= PL_SHM_RING_BITS)
-            atomic_fetch_or_explicit(&head->rung[(bit - 1) / 64], (uint64_t)1 << (bit - 1) % 64,
-                                     memory_order_seq_cst);
+            atomic_fetch_or_explicit(&head->rung[(bit - 1) / 64], (uint64_t)1 << (bit - 1) % 64, memory_order_seq_cst);
     }
     uint32_t attention = atomic_load_explicit(&head->attention, memory_order_acquire);
     if (pl_shm_unlikely(attention & PL_SHM_CLOSED)) {

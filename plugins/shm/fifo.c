@@ -18,10 +18,10 @@
 #include "plugins/shm/ring.h"
 
 enum {
-    FIFOS_KEPT = 8,         /* more are made only if all are in use */
-    STEP = 16 << 10,        /* bytes that are copied before the other side is told ... */
-    STEP_LONG = 64 << 10,   /* ... when much is to come: longer runs come faster out of memory */
-    TURN = 256 << 10,       /* bytes before another peer has its turn */
+    FIFOS_KEPT = 8,       /* more are made only if all are in use */
+    STEP = 16 << 10,      /* bytes that are copied before the other side is told ... */
+    STEP_LONG = 64 << 10, /* ... when much is to come: longer runs come faster out of memory */
+    TURN = 256 << 10,     /* bytes before another peer has its turn */
 };
 
 static uint64_t whole_lines(uint64_t position)

@@ -10,10 +10,10 @@
 
 /* At the sender: kept in the message's own notes. */
 struct __attribute__((may_alias)) pl_shm_sending {
-    struct pl_list link;             /* in peer->offered, then peer->streaming */
-    uint64_t token;                  /* 0: none */
-    uint64_t reply;                  /* the receiver's token, once it is granted */
-    uint64_t left;                   /* bytes still to be put into the lane */
+    struct pl_list link; /* in peer->offered, then peer->streaming */
+    uint64_t token;      /* 0: none */
+    uint64_t reply;      /* the receiver's token, once it is granted */
+    uint64_t left;       /* bytes still to be put into the lane */
 };
 _Static_assert(sizeof(struct pl_shm_sending) <= sizeof((struct pl_outgoing *)0)->transport, "it fits into the notes");
 
@@ -31,14 +31,14 @@ static inline struct pl_outgoing *pl_shm_message_of(struct pl_shm_sending *sendi
 struct pl_shm_rndv {
     struct pl_rndv base;
     struct pl_shm_peer *peer;
-    struct pl_list link;             /* in peer->granted, inflow or pulling; before: in none, the engine has it */
-    uint64_t theirs;                 /* the sender's token */
-    uint64_t address;                /* of the data in the sender's process; 0: not in one run */
-    uint64_t size;                   /* bytes that the sender has */
-    struct pl_incoming *in;          /* NULL: not fetched yet */
-    uint64_t wanted, done;           /* bytes */
-    uint64_t ours;                   /* our token; 0: none */
-    uint64_t position;               /* in the lane's stream, of the next byte */
+    struct pl_list link;    /* in peer->granted, inflow or pulling; before: in none, the engine has it */
+    uint64_t theirs;        /* the sender's token */
+    uint64_t address;       /* of the data in the sender's process; 0: not in one run */
+    uint64_t size;          /* bytes that the sender has */
+    struct pl_incoming *in; /* NULL: not fetched yet */
+    uint64_t wanted, done;  /* bytes */
+    uint64_t ours;          /* our token; 0: none */
+    uint64_t position;      /* in the lane's stream, of the next byte */
 };
 
 /* The bulk is in place, or has failed: tells the engine, and frees it. */
@@ -48,12 +48,12 @@ void pl_shm_rndv_finish(struct pl_shm_rndv *rndv, int error);
 
 /* A lane of ours. */
 struct pl_shm_fifo_out {
-    struct pl_list link;             /* in shm->lanes */
-    struct pl_shm_peer *peer;        /* whom it leads to; NULL: nobody */
+    struct pl_list link;      /* in shm->lanes */
+    struct pl_shm_peer *peer; /* whom it leads to; NULL: nobody */
     struct pl_shm_fifo *shared;
-    uint64_t filled;                 /* bytes put in so far */
-    uint64_t end;                    /* where the data of the last granted message will end */
-    uint64_t floor;                  /* all before it has been taken out, whatever the reader's counter says */
+    uint64_t filled; /* bytes put in so far */
+    uint64_t end;    /* where the data of the last granted message will end */
+    uint64_t floor;  /* all before it has been taken out, whatever the reader's counter says */
     struct pl_shm_span span;
 };
 

@@ -19,17 +19,17 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/job/segment.h"
 #include "core/engine/transport.h"
+#include "core/job/segment.h"
 
 #define PL_SHM_MAGIC 0x314d48534e454c50ull /* "PLENSHM1" */
 
 enum {
     PL_SHM_VERSION = 2,
     PL_SHM_LINE = 64,
-    PL_SHM_INBOX = 16,     /* connection requests that may wait at once; more callers try again */
-    PL_SHM_RING_BITS = 256,    /* bits for rings that their reader does not poll */
-    PL_SHM_INLINE = 16,    /* bytes of data that fit into a record's first line */
+    PL_SHM_INBOX = 16,      /* connection requests that may wait at once; more callers try again */
+    PL_SHM_RING_BITS = 256, /* bits for rings that their reader does not poll */
+    PL_SHM_INLINE = 16,     /* bytes of data that fit into a record's first line */
 };
 
 #define PL_SHM_APART _Alignas(PL_SHM_LINE)
@@ -45,8 +45,8 @@ struct pl_shm_address {
 /* A caller that asks an engine to read its ring. */
 struct pl_shm_request {
     struct pl_shm_address from;
-    uint64_t ring;         /* offset in the caller's segment */
-    uint32_t lines;        /* of that ring */
+    uint64_t ring;  /* offset in the caller's segment */
+    uint32_t lines; /* of that ring */
     uint32_t card_length;
     unsigned char card[PL_CARD_MAX];
 };
@@ -57,55 +57,55 @@ enum pl_shm_slot { PL_SHM_SLOT_FREE, PL_SHM_SLOT_CLAIMED, PL_SHM_SLOT_READY, PL_
 
 /* Bits of pl_shm_head.attention, which everybody reads after everything that they do for the engine. */
 enum pl_shm_attention {
-    PL_SHM_SLEEPING = 1,   /* wake me: add 1 to `doorbell` and call the kernel; whoever clears the bit does it */
-    PL_SHM_FENCE = 2,      /* put a full fence between what you did and reading this (see doorbell.c) */
-    PL_SHM_CLOSED = 4,     /* I have gone, orderly */
+    PL_SHM_SLEEPING = 1, /* wake me: add 1 to `doorbell` and call the kernel; whoever clears the bit does it */
+    PL_SHM_FENCE = 2,    /* put a full fence between what you did and reading this (see doorbell.c) */
+    PL_SHM_CLOSED = 4,   /* I have gone, orderly */
 };
 
 struct pl_shm_head {
     uint64_t magic;
     uint32_t version;
-    uint32_t bytes;        /* of the head */
+    uint32_t bytes; /* of the head */
     uint64_t cookie;
     uint64_t engine;
 
     PL_SHM_APART _Atomic uint32_t attention;                   /* set by the owner, SLEEPING cleared by anybody */
     PL_SHM_APART _Atomic uint32_t doorbell;                    /* futex word */
-    PL_SHM_APART _Atomic uint64_t rung[PL_SHM_RING_BITS / 64];     /* by writers of rings that are not polled */
+    PL_SHM_APART _Atomic uint64_t rung[PL_SHM_RING_BITS / 64]; /* by writers of rings that are not polled */
     PL_SHM_APART _Atomic uint32_t requests;                    /* how often a slot of the inbox became ready */
     PL_SHM_APART _Atomic uint64_t slot[PL_SHM_INBOX];
     struct pl_shm_request request[PL_SHM_INBOX];
 };
 
 enum pl_shm_kind {
-    PL_SHM_PAD = 1,        /* nothing: the next record is at the start of the ring */
-    PL_SHM_EAGER,          /* a message and its data */
-    PL_SHM_RTS,          /* a message whose data waits: struct pl_shm_rts behind the header */
-    PL_SHM_CTS,          /* answer: send that data; struct pl_shm_control instead of the header, as in the rest */
-    PL_SHM_DATA,         /* here it comes: it follows in a lane */
-    PL_SHM_FIN,           /* answer: that data is not needed any more */
-    PL_SHM_NACK,           /* answer to a grant: no; there is no such data any more, or no lane for it */
+    PL_SHM_PAD = 1, /* nothing: the next record is at the start of the ring */
+    PL_SHM_EAGER,   /* a message and its data */
+    PL_SHM_RTS,     /* a message whose data waits: struct pl_shm_rts behind the header */
+    PL_SHM_CTS,     /* answer: send that data; struct pl_shm_control instead of the header, as in the rest */
+    PL_SHM_DATA,    /* here it comes: it follows in a lane */
+    PL_SHM_FIN,     /* answer: that data is not needed any more */
+    PL_SHM_NACK,    /* answer to a grant: no; there is no such data any more, or no lane for it */
 };
 
 /* Puts the kind and the number of bytes behind the record's head into a word. */
 #define PL_SHM_WORD(kind, bytes) ((uint32_t)(kind) << 24 | (uint32_t)(bytes))
 
 struct pl_shm_rts {
-    uint64_t token;        /* names the message in answers */
-    uint64_t address;      /* where the data lies in the sender's process when it is one run; 0: it is not */
+    uint64_t token;   /* names the message in answers */
+    uint64_t address; /* where the data lies in the sender's process when it is one run; 0: it is not */
 };
 
 struct pl_shm_control {
-    uint64_t token;        /* the receiver's own: what kind of record it answers is the receiver's to know */
-    uint64_t reply;        /* GRANT: the token for STREAM and GONE */
+    uint64_t token; /* the receiver's own: what kind of record it answers is the receiver's to know */
+    uint64_t reply; /* GRANT: the token for STREAM and GONE */
     uint64_t bytes; /* GRANT, STREAM: how many; GONE: 0, or how many may still be read from the sender's memory */
-    uint64_t fifo;         /* STREAM: offset of the lane in the sender's segment */
-    uint64_t start;        /* STREAM: position in the lane's stream where the data begins */
+    uint64_t fifo;  /* STREAM: offset of the lane in the sender's segment */
+    uint64_t start; /* STREAM: position in the lane's stream where the data begins */
 };
 
 struct pl_shm_record {
     _Atomic uint32_t sequence;
-    _Atomic uint32_t word;     /* PL_SHM_WORD */
+    _Atomic uint32_t word; /* PL_SHM_WORD */
     union {
         struct pl_header header;
         struct pl_shm_control control;
@@ -125,18 +125,18 @@ _Static_assert(sizeof(struct pl_shm_rts) <= PL_SHM_INLINE, "an offer is one line
 enum pl_shm_stand { PL_SHM_WAITING, PL_SHM_TAKEN, PL_SHM_LEFT };
 
 struct pl_shm_ring {
-    uint64_t cookie;       /* of the reader */
+    uint64_t cookie; /* of the reader */
     uint32_t lines;
-    PL_SHM_APART _Atomic uint32_t wants_room;                  /* by the writer: ring my bell when you have read on */
-    PL_SHM_APART _Atomic uint32_t read;                        /* by the reader: lines that may be used again */
-    PL_SHM_APART _Atomic uint32_t bit; /* by the reader: 0, or 1 + the bit to set in head.rung */
-    _Atomic uint32_t stand;                                    /* by the reader: enum pl_shm_stand */
+    PL_SHM_APART _Atomic uint32_t wants_room; /* by the writer: ring my bell when you have read on */
+    PL_SHM_APART _Atomic uint32_t read;       /* by the reader: lines that may be used again */
+    PL_SHM_APART _Atomic uint32_t bit;        /* by the reader: 0, or 1 + the bit to set in head.rung */
+    _Atomic uint32_t stand;                   /* by the reader: enum pl_shm_stand */
     PL_SHM_APART unsigned char line[];
 };
 
 struct pl_shm_fifo {
-    _Atomic uint64_t filled;                                   /* by the owner: bytes put in since it was made */
-    PL_SHM_APART _Atomic uint64_t drained;                     /* by the reader: bytes taken out */
+    _Atomic uint64_t filled;               /* by the owner: bytes put in since it was made */
+    PL_SHM_APART _Atomic uint64_t drained; /* by the reader: bytes taken out */
     PL_SHM_APART unsigned char data[];
 };
 

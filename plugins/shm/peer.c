@@ -11,8 +11,8 @@ enum { LOOK_NS = 200000000 };
 
 static void lists_init(struct pl_shm_peer *peer)
 {
-    struct pl_list *lists[] = { &peer->active, &peer->link, &peer->out.controls, &peer->rts_sent, &peer->filling,
-                                &peer->cts_sent, &peer->draining, &peer->copying };
+    struct pl_list *lists[] = { &peer->active,  &peer->link,     &peer->out.controls, &peer->rts_sent,
+                                &peer->filling, &peer->cts_sent, &peer->draining,     &peer->copying };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
 }
@@ -148,7 +148,7 @@ int pl_shm_peer_end(struct pl_shm_peer *peer)
     shm_peer_release(peer, !peer->damaged);
     pl_list_append(&shm->ended, &peer->link);
     (peer->error ? shm->host->failed : shm->host->closed)(shm->engine, peer->connected ? &peer->endpoint : NULL,
-                                                        called ? &peer->origin : NULL);
+                                                          called ? &peer->origin : NULL);
     return events + 1;
 }
 

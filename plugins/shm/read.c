@@ -18,8 +18,8 @@
 #include "plugins/shm/ring.h"
 
 enum {
-    RECORDS_AT_ONCE = 64,  /* of one ring, before the others have their turn */
-    HEAT_PROMOTED = 64,    /* records through the bell after which a ring is worth polling */
+    RECORDS_AT_ONCE = 64, /* of one ring, before the others have their turn */
+    HEAT_PROMOTED = 64,   /* records through the bell after which a ring is worth polling */
 };
 
 /* --- which rings are polled ------------------------------------------------------------------------------------ */
@@ -145,8 +145,7 @@ static bool read_take(struct pl_shm_peer *peer, struct pl_shm_record *record, en
         control = record->control;
         atomic_signal_fence(memory_order_acq_rel);
         return pl_shm_rndv_control(peer, kind, &control);
-    case PL_SHM_PAD:
-        return true;
+    case PL_SHM_PAD: return true;
     }
     return false;
 }

@@ -130,8 +130,11 @@ void pl_shm_rndv_arrived(struct pl_shm_peer *peer, const struct pl_header *heade
         pl_shm_peer_leave(peer, MPI_ERR_NO_MEM);
         return;
     }
-    *rndv = (struct pl_shm_rndv){ .base.ops = &pl_transport_shm, .peer = peer, .theirs = offer->token,
-                                  .address = offer->address, .size = header->size };
+    *rndv = (struct pl_shm_rndv){ .base.ops = &pl_transport_shm,
+                                  .peer = peer,
+                                  .theirs = offer->token,
+                                  .address = offer->address,
+                                  .size = header->size };
     pl_list_init(&rndv->link);
     shm->host->arrived(shm->engine, &peer->origin, header, NULL, &rndv->base);
 }
@@ -187,15 +190,13 @@ static bool rndv_pull(struct pl_shm_rndv *rndv, int *error)
         if (!answer_done(rndv))
             *error = MPI_ERR_NO_MEM;
         return true;
-    case PL_SHM_CMA_MORE:
-        return false;
+    case PL_SHM_CMA_MORE: return false;
     case PL_SHM_CMA_REFUSED:
         if (rndv_ask(rndv))
             return false;
         *error = MPI_ERR_NO_MEM;
         return true;
-    case PL_SHM_CMA_FAILED:
-        break;
+    case PL_SHM_CMA_FAILED: break;
     }
     *error = rndv_gone(peer);
     return true;
@@ -284,11 +285,11 @@ static bool stream_never_begins(struct pl_shm_peer *peer, const struct pl_shm_co
 bool pl_shm_rndv_control(struct pl_shm_peer *peer, enum pl_shm_kind kind, const struct pl_shm_control *control)
 {
     switch (kind) {
-    case PL_SHM_CTS:  return cts_sent(peer, control);
-    case PL_SHM_FIN:   return not_needed(peer, control);
+    case PL_SHM_CTS: return cts_sent(peer, control);
+    case PL_SHM_FIN: return not_needed(peer, control);
     case PL_SHM_DATA: return stream_begins(peer, control);
-    case PL_SHM_NACK:   return stream_never_begins(peer, control);
-    default:            return false;
+    case PL_SHM_NACK: return stream_never_begins(peer, control);
+    default: return false;
     }
 }
 
@@ -318,8 +319,8 @@ int pl_shm_rndv_progress(struct pl_shm_peer *peer)
 
 bool pl_shm_rndv_active(const struct pl_shm_peer *peer)
 {
-    return !pl_list_empty(&peer->out.controls) || !pl_list_empty(&peer->filling) ||
-           !pl_list_empty(&peer->draining) || !pl_list_empty(&peer->copying);
+    return !pl_list_empty(&peer->out.controls) || !pl_list_empty(&peer->filling) || !pl_list_empty(&peer->draining) ||
+           !pl_list_empty(&peer->copying);
 }
 
 bool pl_shm_rndv_ready(const struct pl_shm_peer *peer)

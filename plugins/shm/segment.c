@@ -122,8 +122,7 @@ static void make_vacant(struct pl_shm_region *region, const struct pl_shm_span *
     region->vacant[region->vacancies++] = (struct pl_shm_span){ .offset = span->offset, .bytes = span->bytes };
 }
 
-int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes,
-                       struct pl_shm_span *span)
+int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes, struct pl_shm_span *span)
 {
     bytes = whole_pages(bytes);
     uint64_t offset = take_vacant(region, bytes);
@@ -153,8 +152,8 @@ void pl_shm_span_release(struct pl_shm_region *region, struct pl_shm_span *span,
         return;
     munmap(span->memory, span->bytes);
     span->memory = NULL;
-    if (reuse && fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)span->offset,
-                           (off_t)span->bytes) == 0)
+    if (reuse &&
+        fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)span->offset, (off_t)span->bytes) == 0)
         make_vacant(region, span);
 }
 

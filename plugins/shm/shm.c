@@ -14,8 +14,9 @@
 #include "plugins/shm/ring.h"
 
 enum {
-    RING_LEAST = 4 << 10, RING_MOST = 4 << 20, /* bytes */
-    ROUNDS_PER_WATCH = 1024,                   /* idle ones, before the peers are looked after */
+    RING_LEAST = 4 << 10,
+    RING_MOST = 4 << 20,     /* bytes */
+    ROUNDS_PER_WATCH = 1024, /* idle ones, before the peers are looked after */
 };
 
 uint64_t pl_shm_now(void)
@@ -338,29 +339,29 @@ static bool shm_flushed(void *self)
 }
 
 const struct pl_transport_ops pl_transport_shm = {
-    .abi        = PL_TRANSPORT_ABI,
-    .name       = "shm",
-    .open       = shm_open,
-    .close      = shm_close,
-    .address    = shm_address,
-    .connect    = shm_connect,
+    .abi = PL_TRANSPORT_ABI,
+    .name = "shm",
+    .open = shm_open,
+    .close = shm_close,
+    .address = shm_address,
+    .connect = shm_connect,
     .disconnect = shm_disconnect,
-    .send       = shm_send,
-    .send_now   = shm_send_now,
-    .take_next  = pl_shm_take_next,
-    .fetch      = pl_shm_rndv_fetch,
-    .drop       = pl_shm_rndv_drop,
-    .withdraw   = pl_shm_rndv_withdraw,
-    .progress   = shm_progress,
-    .share      = shm_share,
-    .unshare    = shm_unshare,
-    .attach     = shm_attach,
-    .detach     = pl_shm_unmap,
-    .ring       = shm_ring,
-    .cma      = pl_shm_cma_copy,
-    .flushed    = shm_flushed,
-    .arm        = pl_shm_arm,
-    .sleep      = pl_shm_sleep,
-    .disarm     = pl_shm_disarm,
-    .wake       = pl_shm_wake,
+    .send = shm_send,
+    .send_now = shm_send_now,
+    .take_next = pl_shm_take_next,
+    .fetch = pl_shm_rndv_fetch,
+    .drop = pl_shm_rndv_drop,
+    .withdraw = pl_shm_rndv_withdraw,
+    .progress = shm_progress,
+    .share = shm_share,
+    .unshare = shm_unshare,
+    .attach = shm_attach,
+    .detach = pl_shm_unmap,
+    .ring = shm_ring,
+    .cma = pl_shm_cma_copy,
+    .flushed = shm_flushed,
+    .arm = pl_shm_arm,
+    .sleep = pl_shm_sleep,
+    .disarm = pl_shm_disarm,
+    .wake = pl_shm_wake,
 };

@@ -39,7 +39,7 @@ enum pl_shm_rndv_mode { PL_SHM_RNDV_AUTO, PL_SHM_RNDV_COPY, PL_SHM_RNDV_CMA };
 struct pl_shm_span {
     uint64_t offset;
     size_t bytes;
-    void *memory;          /* mapped here; NULL: none */
+    void *memory; /* mapped here; NULL: none */
 };
 
 struct pl_shm_region {
@@ -79,9 +79,9 @@ struct pl_shm_tokens {
         void *item;
         const struct pl_shm_peer *peer;
         uint32_t serial;
-        uint32_t next;     /* in the list of free ones */
+        uint32_t next; /* in the list of free ones */
         enum pl_shm_token_kind kind;
-    } *entry;
+    } * entry;
     uint32_t count, room, free;
 };
 
@@ -101,63 +101,63 @@ enum { PL_SHM_VANISHED = -100 };
 
 enum pl_shm_life {
     PL_SHM_OPEN,
-    PL_SHM_LEAVING,        /* known to have closed, died or to be damaged; progress() will end it */
-    PL_SHM_ENDED,          /* nothing is mapped any more */
+    PL_SHM_LEAVING, /* known to have closed, died or to be damaged; progress() will end it */
+    PL_SHM_ENDED,   /* nothing is mapped any more */
 };
 
 /* The writing end of a ring. */
 struct pl_shm_out {
-    struct pl_shm_ring *ring;  /* NULL: not made yet */
-    uint32_t mask;             /* lines - 1 */
-    uint32_t tail;             /* position of the next record */
-    uint32_t limit;            /* lines before this position are free, as far as is known; one more is always kept */
-    uint32_t ahead;            /* lines to get hold of for the next record while waiting for an answer (ring.h) */
-    uint64_t *stale;           /* a bit a line: its first word is data of old, and might look like a sequence number */
+    struct pl_shm_ring *ring; /* NULL: not made yet */
+    uint32_t mask;            /* lines - 1 */
+    uint32_t tail;            /* position of the next record */
+    uint32_t limit;           /* lines before this position are free, as far as is known; one more is always kept */
+    uint32_t ahead;           /* lines to get hold of for the next record while waiting for an answer (ring.h) */
+    uint64_t *stale;          /* a bit a line: its first word is data of old, and might look like a sequence number */
     struct pl_shm_span span;
-    int slot;                  /* of the peer's inbox that our request lies in; -1: not yet posted */
-    bool taken;                /* the reader has it */
-    struct pl_list controls;   /* of struct pl_shm_queued.link: answers that found no room, in order */
+    int slot;                /* of the peer's inbox that our request lies in; -1: not yet posted */
+    bool taken;              /* the reader has it */
+    struct pl_list controls; /* of struct pl_shm_queued.link: answers that found no room, in order */
 };
 
 /* The reading end of a ring. */
 struct pl_shm_in {
-    struct pl_shm_ring *ring;  /* NULL: the peer has not called yet */
+    struct pl_shm_ring *ring; /* NULL: the peer has not called yet */
     uint32_t mask;
     uint32_t position;
-    uint32_t bit;             /* 0: polled; else 1 + the bit that is rung */
-    struct pl_shm_poll *poll;  /* where it is polled; NULL: it is not */
+    uint32_t bit;                 /* 0: polled; else 1 + the bit that is rung */
+    struct pl_shm_poll *poll;     /* where it is polled; NULL: it is not */
     struct pl_shm_peer *bit_next; /* with the same bit */
-    uint32_t heat;             /* rough count of recent records, to choose whom to poll */
+    uint32_t heat;                /* rough count of recent records, to choose whom to poll */
 };
 
 struct pl_shm_peer {
-    struct pl_endpoint endpoint;     /* first: an endpoint is a peer */
+    struct pl_endpoint endpoint; /* first: an endpoint is a peer */
     struct pl_shm *shm;
-    struct pl_shm_head *head;        /* mapped */
-    uint32_t fence;                  /* PL_SHM_FENCE when this process is not registered for membarrier, else 0 */
+    struct pl_shm_head *head; /* mapped */
+    uint32_t fence;           /* PL_SHM_FENCE when this process is not registered for membarrier, else 0 */
     enum pl_shm_life life;
-    int error;                       /* why it ended: MPI_SUCCESS: it closed; else an error class */
-    bool damaged;                    /* nothing that it writes is read any more */
-    bool connected;                  /* the engine has the endpoint */
+    int error;      /* why it ended: MPI_SUCCESS: it closed; else an error class */
+    bool damaged;   /* nothing that it writes is read any more */
+    bool connected; /* the engine has the endpoint */
     struct pl_shm_out out;
     struct pl_shm_in in;
     struct pl_origin origin;
-    struct pl_list active;           /* in shm->active while there is work besides reading the ring */
-    struct pl_list link;             /* in shm->peers or shm->ended */
+    struct pl_list active; /* in shm->active while there is work besides reading the ring */
+    struct pl_list link;   /* in shm->peers or shm->ended */
 
     /* bulk on its way out */
-    struct pl_list rts_sent;          /* of struct pl_shm_sending.link */
-    struct pl_list filling;        /* of struct pl_shm_sending.link: granted, first come first served */
-    struct pl_shm_fifo_out *fifo;    /* NULL: none */
+    struct pl_list rts_sent;      /* of struct pl_shm_sending.link */
+    struct pl_list filling;       /* of struct pl_shm_sending.link: granted, first come first served */
+    struct pl_shm_fifo_out *fifo; /* NULL: none */
 
     /* bulk on its way in */
-    struct pl_list cts_sent;          /* of struct pl_shm_rndv.link: waiting for its stream */
-    struct pl_list draining;           /* of struct pl_shm_rndv.link: streams that have begun, in order */
-    struct pl_list copying;          /* of struct pl_shm_rndv.link: by the kernel's copy, a slice at a time */
-    struct pl_shm_fifo *in_fifo;     /* mapped; NULL: none */
+    struct pl_list cts_sent;     /* of struct pl_shm_rndv.link: waiting for its stream */
+    struct pl_list draining;     /* of struct pl_shm_rndv.link: streams that have begun, in order */
+    struct pl_list copying;      /* of struct pl_shm_rndv.link: by the kernel's copy, a slice at a time */
+    struct pl_shm_fifo *in_fifo; /* mapped; NULL: none */
     uint64_t in_fifo_offset;
-    bool no_cma;                     /* the kernel refuses */
-    _Atomic uint64_t seen;           /* when it was last found alive before it was reached, ns; without the lock */
+    bool no_cma;           /* the kernel refuses */
+    _Atomic uint64_t seen; /* when it was last found alive before it was reached, ns; without the lock */
 
     struct pl_shm_address address;
     ino_t inode;
@@ -174,30 +174,30 @@ struct pl_shm {
     struct pl_engine *engine;
     const struct pl_host *host;
     struct pl_shm_head *head;
-    uint32_t eager;                  /* bytes of data in the longest message that goes in one piece */
-    uint32_t lines;                  /* of a ring */
+    uint32_t eager; /* bytes of data in the longest message that goes in one piece */
+    uint32_t lines; /* of a ring */
     enum pl_shm_rndv_mode rndv;
-    bool barriers;                   /* the kernel has membarrier */
-    bool registered;                 /* this process takes part in it */
-    uint32_t requests;               /* what head->requests was when the inbox was read last */
-    int polls, unpolled;               /* rings that are polled, and that are not */
+    bool barriers;       /* the kernel has membarrier */
+    bool registered;     /* this process takes part in it */
+    uint32_t requests;   /* what head->requests was when the inbox was read last */
+    int polls, unpolled; /* rings that are polled, and that are not */
     struct pl_shm_poll poll[PL_SHM_POLLS];
     struct pl_shm_peer *bit[PL_SHM_RING_BITS];
-    uint32_t next_bit;              /* which bit is given out next */
-    struct pl_list peers;            /* of pl_shm_peer.link: those that have not ended */
-    struct pl_list ended;            /* of pl_shm_peer.link */
-    struct pl_list active;           /* of pl_shm_peer.active */
-    struct pl_list fifos;            /* of struct pl_shm_fifo_out.link */
+    uint32_t next_bit;     /* which bit is given out next */
+    struct pl_list peers;  /* of pl_shm_peer.link: those that have not ended */
+    struct pl_list ended;  /* of pl_shm_peer.link */
+    struct pl_list active; /* of pl_shm_peer.active */
+    struct pl_list fifos;  /* of struct pl_shm_fifo_out.link */
     struct pl_shm_tokens tokens;
-    unsigned idle;                   /* rounds without an event */
-    uint64_t looked;                 /* when the peers were looked after last, ns */
+    unsigned idle;   /* rounds without an event */
+    uint64_t looked; /* when the peers were looked after last, ns */
     struct pl_shm_sleeps {
-        uint32_t doorbell;           /* what it was before the last look around */
-        uint64_t last;               /* when arm() was called last, ns */
-        unsigned often;              /* how many times in quick succession */
+        uint32_t doorbell; /* what it was before the last look around */
+        uint64_t last;     /* when arm() was called last, ns */
+        unsigned often;    /* how many times in quick succession */
     } sleeps;
     struct pl_shm_address address;
-    struct pl_shm_span span;         /* of the head */
+    struct pl_shm_span span; /* of the head */
     struct pl_shm_region region;
 };
 
@@ -253,8 +253,8 @@ void pl_shm_rndv_drop(void *self, struct pl_rndv *rndv, bool cancelled);
 bool pl_shm_rndv_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *message);
 /* Moves the data of this peer's messages a bit; returns the number of events. */
 int pl_shm_rndv_progress(struct pl_shm_peer *peer);
-bool pl_shm_rndv_active(const struct pl_shm_peer *peer);   /* must progress be called? */
-bool pl_shm_rndv_ready(const struct pl_shm_peer *peer);    /* would it do something now? */
+bool pl_shm_rndv_active(const struct pl_shm_peer *peer); /* must progress be called? */
+bool pl_shm_rndv_ready(const struct pl_shm_peer *peer);  /* would it do something now? */
 /* Gives up what is on its way out, without a report. */
 void pl_shm_rndv_give_up(struct pl_shm_peer *peer);
 /* Ends all, reported as what became of the peer; returns how many. Or ends all without a report. */

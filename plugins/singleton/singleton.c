@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/job/process.h"
 #include "core/engine/transport.h"
+#include "core/job/process.h"
 
 static int singleton_open(struct pl_identity *place)
 {

@@ -105,14 +105,14 @@ void ucx_control_handle(struct ucx_link *link, const struct ucx_wire *wire, cons
 {
     int err = MPI_SUCCESS;
     switch ((enum ucx_control)wire->control) {
-    case UCX_HELLO:     err = handle_hello(link, data, bytes); break;
-    case UCX_ASK:       err = handle_ask(link, wire->header.token); break;
-    case UCX_ACK:       handle_ack(link, (uint32_t)wire->header.token); break;
-    case UCX_LEAVE:     handle_leave(link); break;
-    case UCX_FORGET:    err = handle_forget(link, wire->header.token); break;
+    case UCX_HELLO: err = handle_hello(link, data, bytes); break;
+    case UCX_ASK: err = handle_ask(link, wire->header.token); break;
+    case UCX_ACK: handle_ack(link, (uint32_t)wire->header.token); break;
+    case UCX_LEAVE: handle_leave(link); break;
+    case UCX_FORGET: err = handle_forget(link, wire->header.token); break;
     case UCX_FORGOTTEN: handle_forgotten(link, wire->header.token); break;
     case UCX_MESSAGE:
-    case UCX_CONTROLS:  err = MPI_ERR_OTHER; break;
+    case UCX_CONTROLS: err = MPI_ERR_OTHER; break;
     }
     if (err)
         ucx_link_fail(link, err < 0 ? MPI_ERR_OTHER : err);

@@ -218,7 +218,7 @@ int ucx_link_report(struct ucx *ucx)
         if (ucx_link_give_up(link) == 0 && link->left)
             continue; /* it went in good order and owes nothing */
         ucx->host->failed(ucx->engine, link->endpoint.peer ? &link->endpoint : NULL,
-                        link->origin.card ? &link->origin : NULL);
+                          link->origin.card ? &link->origin : NULL);
     }
     return events;
 }

@@ -120,8 +120,8 @@ int ucx_fetch(void *self, struct pl_rndv *handle, struct pl_incoming *message)
     rndv->message = message;
     rndv->fetching = true;
     rndv->starting = true;
-    ucs_status_ptr_t request = ucp_am_recv_data_nbx(ucx->worker, rndv->descriptor, direct ? direct : rndv,
-                                                    direct ? rndv->size : 1, &params);
+    ucs_status_ptr_t request =
+        ucp_am_recv_data_nbx(ucx->worker, rndv->descriptor, direct ? direct : rndv, direct ? rndv->size : 1, &params);
     rndv->starting = false;
     if (UCS_PTR_IS_PTR(request) && !rndv->done)
         return PL_PENDING;
@@ -146,7 +146,8 @@ void ucx_drop(void *self, struct pl_rndv *handle, bool cancelled)
 
 /* --- arrival --------------------------------------------------------------------------------------------------- */
 
-static void ucx_receive_deliver(struct ucx_link *link, const struct ucx_wire *wire, const void *data, struct ucx_rndv *rndv)
+static void ucx_receive_deliver(struct ucx_link *link, const struct ucx_wire *wire, const void *data,
+                                struct ucx_rndv *rndv)
 {
     struct ucx *ucx = link->ucx;
     link->next_in++;
@@ -206,7 +207,7 @@ static const char *ucx_receive_check(const struct ucx *ucx, const struct ucx_wir
 
 /* UCX's callback for every message. Returning UCS_INPROGRESS keeps the descriptor of a bulk message. */
 static ucs_status_t ucx_receive_do(void *argument, const void *header, size_t header_length, void *data, size_t length,
-                            const ucp_am_recv_param_t *params)
+                                   const ucp_am_recv_param_t *params)
 {
     struct ucx *ucx = argument;
     struct ucx_wire wire;
@@ -249,9 +250,9 @@ int ucx_receive_init(struct ucx *ucx)
 {
     static const ucp_generic_dt_ops_t ops = {
         .start_unpack = unpack_start,
-        .packed_size  = unpack_size,
-        .unpack       = ucx_receive_unpack,
-        .finish       = unpack_finish,
+        .packed_size = unpack_size,
+        .unpack = ucx_receive_unpack,
+        .finish = unpack_finish,
     };
     ucp_am_handler_param_t params = {
         .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS | UCP_AM_HANDLER_PARAM_FIELD_CB |

@@ -47,10 +47,10 @@ static void pack_finish(void *state)
 int ucx_send_init(struct ucx *ucx)
 {
     static const ucp_generic_dt_ops_t ops = {
-        .start_pack  = pack_start,
+        .start_pack = pack_start,
         .packed_size = ucx_send_pack_size,
-        .pack        = ucx_send_pack,
-        .finish      = pack_finish,
+        .pack = ucx_send_pack,
+        .finish = pack_finish,
     };
     ucs_status_t status = ucp_dt_create_generic(&ops, NULL, &ucx->send_type);
     return status == UCS_OK ? MPI_SUCCESS : ucx_error(ucx, status, "cannot make a UCX datatype");

@@ -16,8 +16,7 @@
 int ucx_error(struct ucx *ucx, ucs_status_t status, const char *what)
 {
     switch (status) {
-    case UCS_ERR_NO_MEMORY:
-        return ucx->host->fail(MPI_ERR_NO_MEM, "%s: out of memory", what);
+    case UCS_ERR_NO_MEMORY: return ucx->host->fail(MPI_ERR_NO_MEM, "%s: out of memory", what);
     case UCS_ERR_CONNECTION_RESET:
     case UCS_ERR_ENDPOINT_TIMEOUT:
     case UCS_ERR_NOT_CONNECTED:
@@ -25,8 +24,7 @@ int ucx_error(struct ucx *ucx, ucs_status_t status, const char *what)
     case UCS_ERR_CANCELED:
         return ucx->host->fail(MPI_ERR_PROC_ABORTED, "%s: the connection to the peer is lost (UCX: %s)", what,
                                ucs_status_string(status));
-    default:
-        return ucx->host->fail(MPI_ERR_OTHER, "%s (UCX: %s)", what, ucs_status_string(status));
+    default: return ucx->host->fail(MPI_ERR_OTHER, "%s (UCX: %s)", what, ucs_status_string(status));
     }
 }
 
@@ -309,9 +307,10 @@ static int get_address(void *self, void *buffer, size_t room, size_t *length)
     int err = MPI_SUCCESS;
     *length = sizeof head + bytes;
     if (*length > room || *length > UCX_ADDRESS_MAX) {
-        err = ucx->host->fail(MPI_ERR_OTHER, "the UCX address takes %zu bytes, there is room for %d: "
-                              "choose fewer networks with UCX_NET_DEVICES or PLENUM_UCX_TLS", *length,
-                              (int)(room < UCX_ADDRESS_MAX ? room : UCX_ADDRESS_MAX));
+        err = ucx->host->fail(MPI_ERR_OTHER,
+                              "the UCX address takes %zu bytes, there is room for %d: "
+                              "choose fewer networks with UCX_NET_DEVICES or PLENUM_UCX_TLS",
+                              *length, (int)(room < UCX_ADDRESS_MAX ? room : UCX_ADDRESS_MAX));
     } else {
         memcpy(buffer, &head, sizeof head);
         memcpy((char *)buffer + sizeof head, address, bytes);
@@ -408,24 +407,23 @@ static void ucx_wake(void *self)
         continue;
 }
 
-__attribute__((visibility("default")))
-const struct pl_transport_ops plenum_transport = {
-    .abi        = PL_TRANSPORT_ABI,
-    .name       = "ucx",
-    .open       = ucx_open_transport,
-    .close      = close_transport,
-    .address    = get_address,
-    .connect    = connect_endpoint,
+__attribute__((visibility("default"))) const struct pl_transport_ops plenum_transport = {
+    .abi = PL_TRANSPORT_ABI,
+    .name = "ucx",
+    .open = ucx_open_transport,
+    .close = close_transport,
+    .address = get_address,
+    .connect = connect_endpoint,
     .disconnect = disconnect_endpoint,
-    .send       = ucx_send,
-    .fetch      = ucx_fetch,
-    .drop       = ucx_drop,
-    .withdraw   = ucx_withdraw,
-    .progress   = ucx_progress,
-    .flushed    = ucx_flushed,
-    .arm        = ucx_arm,
-    .sleep      = sleep_until_event,
-    .disarm     = ucx_disarm,
-    .wake       = ucx_wake,
-    .lose       = lose_endpoint,
+    .send = ucx_send,
+    .fetch = ucx_fetch,
+    .drop = ucx_drop,
+    .withdraw = ucx_withdraw,
+    .progress = ucx_progress,
+    .flushed = ucx_flushed,
+    .arm = ucx_arm,
+    .sleep = sleep_until_event,
+    .disarm = ucx_disarm,
+    .wake = ucx_wake,
+    .lose = lose_endpoint,
 };

@@ -20,7 +20,7 @@ static const struct pl_host *_Atomic log_host;
 static _Atomic int log_users;
 
 static ucs_log_func_rc_t ucx_log_handle(const char *file, unsigned line, const char *function, ucs_log_level_t level,
-                                const ucs_log_component_config_t *config, const char *format, va_list arguments)
+                                        const ucs_log_component_config_t *config, const char *format, va_list arguments)
 {
     (void)file, (void)line, (void)function, (void)config;
     const struct pl_host *host = log_host;

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine/comm_info.h"
 #include "core/base/config.h"
-#include "core/object/errhandler.h"
 #include "core/base/error.h"
-#include "core/object/group.h"
-#include "core/engine/instance.h"
 #include "core/base/memory.h"
+#include "core/engine/comm_info.h"
+#include "core/engine/instance.h"
+#include "core/object/errhandler.h"
+#include "core/object/group.h"
 #include "sessions/create/parts.h"
 
 /* What the host tells: this, then all cards. */
@@ -66,7 +66,9 @@ int pl_key_create(enum pl_key_kind kind, const char *tag, const struct pl_group 
         rc = from_group_check_job(b);
     if (rc)
         return rc;
-    struct pl_key head = { .kind = kind, .tag_length = (uint32_t)strlen(tag), .groups = { from_group_describe(a, a_leader) } };
+    struct pl_key head = { .kind = kind,
+                           .tag_length = (uint32_t)strlen(tag),
+                           .groups = { from_group_describe(a, a_leader) } };
     size_t bytes = sizeof head + head.tag_length + list_size(a) + list_size(b);
     unsigned char *made = bytes < UINT32_MAX ? pl_malloc(bytes) : NULL;
     if (!made)
@@ -192,7 +194,7 @@ static int from_group_hear(struct pl_exchange *exchange, struct pl_av *av, struc
 }
 
 static int from_group_meet(struct pl_group *group, const char *tag, long patience, struct pl_engine *engine,
-                struct pl_av *av, struct pl_comm_id *id)
+                           struct pl_av *av, struct pl_comm_id *id)
 {
     unsigned char card[PL_CARD_MAX];
     struct pl_exchange exchange = {

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/engine/engine.h"
 #include "core/engine/peer_failure.h"
-#include "core/base/memory.h"
 #include "core/job/process.h"
-#include "sessions/create/listener.h"
 #include "sessions/create/exchange_parts.h"
+#include "sessions/create/listener.h"
 #include "sessions/port/parts.h"
 
 enum { GONE_MAX = 64 };
@@ -47,8 +47,9 @@ static const unsigned char *exchange_key_of(const struct pl_participant *partici
 
 static bool exchange_wants(const struct pl_participant *participant, const struct pl_exchange *exchange)
 {
-    return exchange->participants && !exchange->gathered && !exchange->error && participant->head.members == exchange->members &&
-           participant->head.rank != exchange->me && participant->head.key_length == exchange->key_length &&
+    return exchange->participants && !exchange->gathered && !exchange->error &&
+           participant->head.members == exchange->members && participant->head.rank != exchange->me &&
+           participant->head.key_length == exchange->key_length &&
            memcmp(exchange_key_of(participant), exchange->key, exchange->key_length) == 0;
 }
 
@@ -61,7 +62,8 @@ static bool exchange_replaces(const struct pl_participant *participant, const st
 /* True when the guest has a place now. Its connection is made at once, so that its end is noticed. */
 static bool exchange_seat(struct pl_exchange *exchange, struct pl_participant *participant)
 {
-    struct pl_participant **place = exchange_wants(participant, exchange) ? &exchange->participants[participant->head.rank] : NULL;
+    struct pl_participant **place =
+        exchange_wants(participant, exchange) ? &exchange->participants[participant->head.rank] : NULL;
     if (!place || (*place && !exchange_replaces(participant, *place)))
         return false;
     pl_list_remove(&participant->link);
@@ -76,9 +78,10 @@ static bool exchange_seat(struct pl_exchange *exchange, struct pl_participant *p
 
 static void drop_outdated(const struct pl_participant *participant)
 {
-    PL_LIST_EACH (before, &early, struct pl_participant, link)
+    PL_LIST_EACH(before, &early, struct pl_participant, link)
         if (before->head.rank == participant->head.rank && before->head.key_length == participant->head.key_length &&
-            exchange_replaces(participant, before) && memcmp(exchange_key_of(before), exchange_key_of(participant), participant->head.key_length) == 0) {
+            exchange_replaces(participant, before) &&
+            memcmp(exchange_key_of(before), exchange_key_of(participant), participant->head.key_length) == 0) {
             pl_list_remove(&before->link);
             free(before);
         }
@@ -98,7 +101,7 @@ static void forget_gone(struct pl_participant *left)
 
 static bool exchange_has_gone(const struct pl_participant *participant)
 {
-    PL_LIST_EACH (left, &gone, struct pl_participant, link)
+    PL_LIST_EACH(left, &gone, struct pl_participant, link)
         if (same_request(left, participant->from, participant->token)) {
             forget_gone(left);
             return true;
@@ -118,7 +121,7 @@ static void join_arrived(const struct pl_origin *from, uint64_t token, const voi
         free(participant);
         return;
     }
-    PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link)
+    PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link)
         if (exchange_seat(exchange, participant))
             return;
     drop_outdated(participant);
@@ -127,16 +130,19 @@ static void join_arrived(const struct pl_origin *from, uint64_t token, const voi
 
 /* --- who is told ----------------------------------------------------------------------------------------------- */
 
-static int exchange_say(struct pl_engine *listener, struct pl_peer *peer, int kind, uint64_t token, const void *data, size_t size)
+static int exchange_say(struct pl_engine *listener, struct pl_peer *peer, int kind, uint64_t token, const void *data,
+                        size_t size)
 {
     struct pl_header header = { .kind = PL_MSG_LISTENER, .tag = kind, .token = token };
     return pl_engine_control(listener, peer, &header, data, size);
 }
 
-static int exchange_answer(struct pl_engine *listener, struct pl_participant *participant, const void *data, size_t size)
+static int exchange_answer(struct pl_engine *listener, struct pl_participant *participant, const void *data,
+                           size_t size)
 {
     int rc = participant->peer ? MPI_SUCCESS
-                         : pl_engine_peer(listener, participant->from->card, participant->from->card_length, UINT64_MAX, &participant->peer);
+                               : pl_engine_peer(listener, participant->from->card, participant->from->card_length,
+                                                UINT64_MAX, &participant->peer);
     return rc ? rc : exchange_say(listener, participant->peer, PL_LISTENER_ANSWER, participant->token, data, size);
 }
 
@@ -150,7 +156,8 @@ static size_t write_error(unsigned char *message, int error, const char *why)
     return sizeof class + length;
 }
 
-static void exchange_answer_error(struct pl_engine *listener, struct pl_participant *participant, int error, const char *why)
+static void exchange_answer_error(struct pl_engine *listener, struct pl_participant *participant, int error,
+                                  const char *why)
 {
     unsigned char message[sizeof(int32_t) + PL_DETAIL_MAX];
     size_t size = write_error(message, error, why);
@@ -179,7 +186,7 @@ static void exchange_wake(struct pl_engine *listener)
 static void answer_arrived(struct pl_engine *listener, uint64_t token, const unsigned char *data, size_t size)
 {
     int32_t class;
-    PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link) {
+    PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link) {
         if (exchange->token != token || exchange->participants || exchange->done)
             continue;
         exchange->done = true;
@@ -229,14 +236,14 @@ static void leave_arrived(struct pl_engine *listener, const struct pl_origin *fr
     char why[PL_DETAIL_MAX];
     if (!read_error(data, size, &error, why))
         return;
-    PL_LIST_EACH (participant, &early, struct pl_participant, link)
+    PL_LIST_EACH(participant, &early, struct pl_participant, link)
         if (same_request(participant, from, token)) {
             pl_list_remove(&participant->link);
             exchange_answer_error(listener, participant, error, why);
             free(participant);
             return;
         }
-    PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link)
+    PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link)
         for (uint32_t i = 0; exchange->participants && i < exchange->members; i++) {
             struct pl_participant *participant = exchange->participants[i];
             if (!participant || !same_request(participant, from, token))
@@ -263,7 +270,7 @@ static void refusal_arrived(const unsigned char *data, size_t size)
     if (size - sizeof head < head.key_length ||
         !read_error(key + head.key_length, size - sizeof head - head.key_length, &error, why))
         return;
-    PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link)
+    PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link)
         if (exchange->participants && exchange->key_length == head.key_length &&
             memcmp(exchange->key, key, head.key_length) == 0) {
             exchange_end(exchange, error, why);
@@ -272,7 +279,7 @@ static void refusal_arrived(const unsigned char *data, size_t size)
 }
 
 static void exchange_arrived(struct pl_engine *listener, const struct pl_origin *from, const struct pl_header *header,
-                    const void *data)
+                             const void *data)
 {
     switch (header->tag) {
     case PL_LISTENER_JOIN: join_arrived(from, header->token, data, header->size); break;
@@ -290,7 +297,8 @@ int pl_exchange_listener(struct pl_engine **listener)
 
 /* --- what is said ---------------------------------------------------------------------------------------------- */
 
-static int send_join(struct pl_exchange *exchange, struct pl_peer *peer, int kind, const void *payload, size_t payload_length)
+static int send_join(struct pl_exchange *exchange, struct pl_peer *peer, int kind, const void *payload,
+                     size_t payload_length)
 {
     struct pl_join head = { exchange->members, exchange->me, exchange->key_length, (uint32_t)payload_length };
     size_t size = sizeof head + exchange->key_length + payload_length;
@@ -342,7 +350,7 @@ void pl_exchange_expel(struct pl_exchange *exchange, uint32_t member)
 
 void pl_exchange_forget_peer(struct pl_engine *listener, struct pl_peer *peer)
 {
-    PL_LIST_EACH (exchange, &exchanges, struct pl_exchange, link) {
+    PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link) {
         if (exchange->asked == peer)
             exchange->asked = NULL;
         for (uint32_t i = 0; exchange->participants && i < exchange->members; i++)
@@ -365,7 +373,8 @@ int pl_exchange_answer(struct pl_exchange *exchange, const void *data, size_t le
     for (uint32_t i = 0; i < exchange->members; i++)
         if (exchange->participants[i]) {
             int sent = exchange_answer(exchange->listener, exchange->participants[i], message, sizeof success + length);
-            if (sent && pl_failure_outlived(exchange->participants[i]->from->engine, PL_PROC(0, pl_exchange_rank(exchange, i))))
+            if (sent &&
+                pl_failure_outlived(exchange->participants[i]->from->engine, PL_PROC(0, pl_exchange_rank(exchange, i))))
                 sent = pl_fail(MPI_ERR_PROC_ABORTED, "\"%.80s\": of %s rank %d has died", exchange->tag, exchange->who,
                                (int)i);
             rc = rc ? rc : sent;
@@ -404,7 +413,7 @@ int pl_exchange_open(struct pl_exchange *exchange)
     exchange->arrived = 1;
     pl_list_append(&exchanges, &exchange->link);
     bool seated = false;
-    PL_LIST_EACH (participant, &early, struct pl_participant, link)
+    PL_LIST_EACH(participant, &early, struct pl_participant, link)
         seated |= exchange_seat(exchange, participant);
     while (seated && pl_engine_progress(exchange->listener) > 0) /* some may have given up since */
         continue;

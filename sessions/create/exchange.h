@@ -31,32 +31,32 @@ struct pl_peer;
 struct pl_exchange {
     const void *key;
     uint32_t key_length;
-    const struct pl_group *group; /* the members, of this job */
-    uint32_t members, me, coordinator;   /* ranks in it */
+    const struct pl_group *group;      /* the members, of this job */
+    uint32_t members, me, coordinator; /* ranks in it */
     const void *payload;
     size_t payload_length;
-    const char *tag;              /* for messages */
-    const char *who;              /* for messages: "the group's processes" */
-    long patience;                /* milliseconds to wait; 0: for ever */
+    const char *tag;               /* for messages */
+    const char *who;               /* for messages: "the group's processes" */
+    long patience;                 /* milliseconds to wait; 0: for ever */
     struct pl_exchange *outer;     /* ends this one when it fails; this process is its host. NULL: none */
     const struct pl_group *others; /* whose end ends the meeting too; NULL: nobody */
 
     /* exchange.c's own; under the door's lock */
     struct pl_list link;
     struct pl_engine *listener;
-    struct pl_exchange *inner;     /* the one whose `outer` this is, while that waits */
-    struct pl_participant **participants;     /* [members] the host's: who has come */
+    struct pl_exchange *inner;            /* the one whose `outer` this is, while that waits */
+    struct pl_participant **participants; /* [members] the host's: who has come */
     uint32_t arrived;
-    bool gathered;                /* ... all have, and their gifts are taken: their places are not given to others */
-    uint64_t token;               /* a guest's: its name for the meeting */
-    struct pl_peer *asked;        /* ... at which door it has asked; NULL: not yet */
-    unsigned char *answer;        /* ... what the host said */
+    bool gathered;         /* ... all have, and their gifts are taken: their places are not given to others */
+    uint64_t token;        /* a guest's: its name for the meeting */
+    struct pl_peer *asked; /* ... at which door it has asked; NULL: not yet */
+    unsigned char *answer; /* ... what the host said */
     size_t answer_length;
-    bool done;                    /* ... it has */
-    int parting;                  /* ... it has given up with this error, and gives the host a last moment to answer */
+    bool done;   /* ... it has */
+    int parting; /* ... it has given up with this error, and gives the host a last moment to answer */
     long began, look_at, parting_until, failing_since; /* milliseconds */
-    int error;                    /* what ended it; 0: nothing */
-    char why[PL_DETAIL_MAX];      /* ... in words */
+    int error;                                         /* what ended it; 0: nothing */
+    char why[PL_DETAIL_MAX];                           /* ... in words */
 };
 
 /* Opens the front door, and receives. */

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "core/object/group.h"
 #include "core/engine/transport.h"
+#include "core/object/group.h"
 #include "sessions/create/exchange.h"
 
 /* What a message between doors is about; its tag. */
@@ -17,7 +17,7 @@ enum pl_listener_message {
     PL_LISTENER_LEAVE,    /* who has that token gives up: an error class, then why */
     PL_LISTENER_REFUSAL,  /* a member will not come: struct pl_join, key, then as for leaving */
     PL_LISTENER_CALL,     /* to a port: sessions/port/parts.h, as all that follow; the token is its name for the call */
-    PL_LISTENER_PROPOSE,    /* to that token: somebody accepts, or why nobody will */
+    PL_LISTENER_PROPOSE,  /* to that token: somebody accepts, or why nobody will */
     PL_LISTENER_TAKE,     /* who has that token is connected */
     PL_LISTENER_HANG_UP,  /* who has that token has given up, or was never there */
 };
@@ -28,11 +28,11 @@ struct pl_join {
 
 /* A request, as it arrived. */
 struct pl_participant {
-    struct pl_list link;          /* in a list of those who have no place, or none */
+    struct pl_list link; /* in a list of those who have no place, or none */
     const struct pl_origin *from;
-    struct pl_peer *peer;         /* the way to it; NULL: not connected */
+    struct pl_peer *peer; /* the way to it; NULL: not connected */
     uint64_t token;
-    struct pl_join head;          /* copied from `data`, and checked */
+    struct pl_join head; /* copied from `data`, and checked */
     unsigned char data[];
 };
 
@@ -47,7 +47,7 @@ int pl_exchange_send_join(struct pl_exchange *exchange, struct pl_peer *peer);
 void pl_exchange_send_leave(struct pl_exchange *exchange, int error);
 void pl_exchange_send_refusal(struct pl_exchange *exchange, struct pl_peer *peer);
 void pl_exchange_send_errors(struct pl_exchange *exchange);
-void pl_exchange_expel(struct pl_exchange *exchange, uint32_t member); /* takes its place away */
+void pl_exchange_expel(struct pl_exchange *exchange, uint32_t member);          /* takes its place away */
 void pl_exchange_forget_peer(struct pl_engine *listener, struct pl_peer *peer); /* no meeting knows it any more */
 
 /* exchange_wait.c: who has not come, in words. */

@@ -9,10 +9,10 @@
 #include <time.h>
 
 #include "core/engine/engine.h"
-#include "core/job/process.h"
 #include "core/engine/wait_record.h"
-#include "sessions/create/listener.h"
+#include "core/job/process.h"
 #include "sessions/create/exchange_parts.h"
+#include "sessions/create/listener.h"
 
 enum {
     LOOK_MS = 20,        /* between looks at who lives */
@@ -68,7 +68,8 @@ static void exchange_wait_name(struct text *text, int in_group, int in_job)
     else if (text->more)
         text->more++;
     else if (in_group >= 0)
-        exchange_wait_append(text, text->named > 1 ? ", rank %d (%d in the job)" : " rank %d (%d in the job)", in_group, in_job);
+        exchange_wait_append(text, text->named > 1 ? ", rank %d (%d in the job)" : " rank %d (%d in the job)", in_group,
+                             in_job);
     else
         exchange_wait_append(text, text->named > 1 ? ", rank %d in the job" : " rank %d in the job", in_job, 0);
 }
@@ -227,7 +228,7 @@ static int exchange_wait_ask(struct pl_exchange *exchange)
         return tolerate_for(exchange) ? MPI_SUCCESS : rc;
     if (exchange->asked)
         pl_exchange_forget_peer(exchange->listener,
-                               exchange->asked); /* that door has closed, and will not say that it got our request */
+                                exchange->asked); /* that door has closed, and will not say that it got our request */
     exchange->asked = peer;
     exchange->failing_since = 0;
     return pl_exchange_send_join(exchange, peer);
@@ -237,7 +238,9 @@ static int exchange_wait_ask(struct pl_exchange *exchange)
  * so that it comes only a little late. */
 static void exchange_wait_idle(struct pl_exchange *exchange, struct pl_wait *wait)
 {
-    long waited = is_coordinator(exchange) || exchange->asked || wait->rounds < LOOK_ROUNDS ? 0 : exchange_wait_now_ms() - exchange->began;
+    long waited = is_coordinator(exchange) || exchange->asked || wait->rounds < LOOK_ROUNDS
+                      ? 0
+                      : exchange_wait_now_ms() - exchange->began;
     if (waited == 0) {
         pl_listener_idle(exchange->listener, wait);
         return;
@@ -329,7 +332,8 @@ static void refuse_at_listener(struct pl_exchange *exchange)
     struct pl_peer *peer;
     int rc = PL_AGAIN;
     while (exchange_wait_now_ms() < until && !has_ended(exchange, exchange->coordinator) &&
-           (rc = pl_listener_peer(exchange->listener, pl_exchange_rank(exchange, exchange->coordinator), &peer)) == PL_AGAIN) {
+           (rc = pl_listener_peer(exchange->listener, pl_exchange_rank(exchange, exchange->coordinator), &peer)) ==
+               PL_AGAIN) {
         pl_engine_leave(exchange->listener);
         pl_listener_idle(exchange->listener, &wait);
         pl_engine_enter(exchange->listener);

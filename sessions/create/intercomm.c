@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/object/group.h"
-#include "core/engine/instance.h"
-#include "core/comm/intercomm.h"
 #include "core/base/memory.h"
+#include "core/comm/intercomm.h"
+#include "core/engine/instance.h"
 #include "core/job/process.h"
+#include "core/object/group.h"
 #include "sessions/create/create.h"
 #include "sessions/create/parts.h"
 
@@ -180,7 +180,8 @@ static int lead_alone(struct pl_exchange *side)
     return rc ? rc : pl_exchange_answer(side, &nobody, sizeof nobody);
 }
 
-static int from_groups_lead(struct pl_exchange *side, struct pl_intercomm_parts *parts, struct pl_group *remote, int remote_leader)
+static int from_groups_lead(struct pl_exchange *side, struct pl_intercomm_parts *parts, struct pl_group *remote,
+                            int remote_leader)
 {
     if (remote->size == 0)
         return lead_alone(side);
@@ -256,8 +257,8 @@ damaged:
 
 /* --- the communicator ------------------------------------------------------------------------------------------ */
 
-static int from_groups_meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_group *remote, int remote_leader,
-                const char *tag, long patience, struct pl_engine *engine)
+static int from_groups_meet(struct pl_intercomm_parts *parts, int local_leader, struct pl_group *remote,
+                            int remote_leader, const char *tag, long patience, struct pl_engine *engine)
 {
     unsigned char card[PL_CARD_MAX];
     struct pl_group *local = parts->local;
@@ -279,7 +280,8 @@ static int from_groups_meet(struct pl_intercomm_parts *parts, int local_leader, 
     side.key = key;
     rc = pl_exchange_open(&side);
     if (rc == MPI_SUCCESS)
-        rc = local->rank == local_leader ? from_groups_lead(&side, parts, remote, remote_leader) : from_groups_follow(&side, parts);
+        rc = local->rank == local_leader ? from_groups_lead(&side, parts, remote, remote_leader)
+                                         : from_groups_follow(&side, parts);
     if (rc && side.listener)
         pl_exchange_refuse(&side, rc);
     pl_exchange_close(&side);

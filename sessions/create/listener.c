@@ -22,8 +22,9 @@ static void close_listener(void)
     listener_is_open = false;
 }
 
-int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *, const void *),
-                 struct pl_engine **listener)
+int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *,
+                                     const void *),
+                     struct pl_engine **listener)
 {
     int rc = MPI_SUCCESS;
     pl_lock_take(&listener_lock);

@@ -9,8 +9,9 @@
 #include "core/engine/engine.h"
 
 /* The open door. Messages go to `arrived`, called with its lock held. */
-int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *, const void *),
-                 struct pl_engine **listener);
+int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin *, const struct pl_header *,
+                                     const void *),
+                     struct pl_engine **listener);
 
 /* The door of a rank of the job. PL_AGAIN: it is not open yet. Lock held. */
 int pl_listener_peer(struct pl_engine *listener, int rank, struct pl_peer **peer);

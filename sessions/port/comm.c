@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/engine/address_vector.h"
-#include "core/coll/collective.h"
 #include "core/base/config.h"
-#include "core/engine/engine.h"
-#include "core/object/info.h"
-#include "core/engine/instance.h"
-#include "core/comm/intercomm.h"
 #include "core/base/memory.h"
+#include "core/coll/collective.h"
 #include "core/comm/group_wire.h"
-#include "sessions/port/port.h"
+#include "core/comm/intercomm.h"
+#include "core/engine/address_vector.h"
+#include "core/engine/engine.h"
+#include "core/engine/instance.h"
+#include "core/object/info.h"
 #include "sessions/port/parts.h"
+#include "sessions/port/port.h"
 
 enum { REACHED = 64 }; /* members of the other group to whom a connection is made at once */
 
@@ -64,7 +64,7 @@ static void cma_others(struct pl_comm *comm)
 }
 
 static int port_comm_assemble(struct pl_comm *comm, const struct pl_deal *deal, const struct news *news, bool first,
-                    struct pl_comm **made)
+                              struct pl_comm **made)
 {
     struct pl_intercomm_parts parts = {
         .parent = comm, .local = comm->group, .id = news->id, .local_id = news->local_id, .first = first
@@ -84,7 +84,7 @@ typedef int work_function(void *context, struct pl_deal *deal);
 
 /* The root's part is `work`. */
 static int port_comm_negotiate(int root, struct pl_comm *comm, work_function *work, void *context, struct pl_deal *deal,
-                     struct news *news)
+                               struct news *news)
 {
     unsigned char *wire = NULL;
     int rc = pl_group_wire_gather(comm, root, &wire, &deal->length);
@@ -99,7 +99,7 @@ static int port_comm_negotiate(int root, struct pl_comm *comm, work_function *wo
 }
 
 static int port_comm_meet(int root, struct pl_comm *comm, bool accepts, work_function *work, void *context,
-                struct pl_comm **made)
+                          struct pl_comm **made)
 {
     struct pl_deal deal = { .comm = comm, .final = strcmp(pl_config_text("transport"), "auto") != 0 };
     struct news news;

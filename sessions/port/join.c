@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/engine/engine.h"
 #include "core/base/error.h"
+#include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "sessions/port/port.h"
 
@@ -72,8 +72,10 @@ static int port_join_hear(int fd, struct greeting *greeting)
         at += got > 0 ? got : 0;
     }
     if (memcmp(greeting->magic, magic, sizeof magic) != 0 || !memchr(greeting->port, '\0', sizeof greeting->port))
-        return pl_fail(MPI_ERR_OTHER, "the process at the other end of descriptor %d is not in MPI_Comm_join, or uses "
-                       "another MPI", fd);
+        return pl_fail(MPI_ERR_OTHER,
+                       "the process at the other end of descriptor %d is not in MPI_Comm_join, or uses "
+                       "another MPI",
+                       fd);
     return MPI_SUCCESS;
 }
 

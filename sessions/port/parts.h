@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/engine/comm.h"
 #include "core/base/error.h"
 #include "core/base/list.h"
+#include "core/engine/comm.h"
 #include "core/job/locator.h"
 
 /* The text of a port, taken apart. */
@@ -27,7 +27,7 @@ int pl_port_parse(const char *text, struct pl_port_name *name);
 
 /* What a root brings to the other, besides the list of its members (core/comm/group_wire.h), which follows. */
 struct pl_port_proposal {
-    int32_t error;  /* an error class: then only a text follows */
+    int32_t error;   /* an error class: then only a text follows */
     uint32_t serial; /* of the new communicator; the acceptor's counts */
     uint64_t home;
 };
@@ -51,7 +51,7 @@ void pl_port_put_back(uint64_t port, struct pl_caller *caller); /* the port is o
 
 /* Offers it a list of members; frees it when that fails. */
 int pl_port_propose(struct pl_engine *listener, struct pl_caller *caller, const struct pl_port_proposal *proposal,
-                  const unsigned char *wire, size_t length);
+                    const unsigned char *wire, size_t length);
 void pl_port_refuse(struct pl_engine *listener, struct pl_caller *caller, int error, const char *why);
 void pl_port_drop(struct pl_caller *caller);
 
@@ -77,10 +77,10 @@ void pl_port_end_call(struct pl_engine *listener, struct pl_outcall *call, bool 
  * An offer of that error says so to who connects.
  */
 struct pl_deal {
-    long began;    /* milliseconds of CLOCK_MONOTONIC */
-    long patience; /* milliseconds; 0: for ever */
-    bool final;    /* the group has got all transports that it can */
-    bool networked; /* ... the network, at every member */
+    long began;              /* milliseconds of CLOCK_MONOTONIC */
+    long patience;           /* milliseconds; 0: for ever */
+    bool final;              /* the group has got all transports that it can */
+    bool networked;          /* ... the network, at every member */
     char why[PL_DETAIL_MAX]; /* not: why not, as far as the root knows */
     const unsigned char *wire;
     size_t length;

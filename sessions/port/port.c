@@ -8,11 +8,11 @@
 #include <sys/random.h>
 
 #include "core/base/config.h"
-#include "core/engine/engine.h"
 #include "core/base/memory.h"
+#include "core/engine/engine.h"
 #include "core/job/process.h"
-#include "sessions/create/listener.h"
 #include "sessions/create/exchange_parts.h"
+#include "sessions/create/listener.h"
 #include "sessions/port/parts.h"
 
 /* The text: the prefix, a check, ":", and in hexadecimal digits struct fixed and the door's card. */
@@ -130,7 +130,7 @@ int pl_port_check(const char *text)
 
 static struct port *port_find(uint64_t number)
 {
-    PL_LIST_EACH (port, &ports, struct port, link)
+    PL_LIST_EACH(port, &ports, struct port, link)
         if (port->number == number)
             return port;
     return NULL;
@@ -161,7 +161,7 @@ int pl_port_open(bool far, char name[MPI_MAX_PORT_NAME])
 
 static void close_port(struct pl_engine *listener, struct port *port)
 {
-    PL_LIST_EACH (caller, &port->callers, struct pl_caller, link)
+    PL_LIST_EACH(caller, &port->callers, struct pl_caller, link)
         pl_port_refuse(listener, caller, MPI_ERR_PORT, "the port was closed");
     pl_list_remove(&port->link);
     free(port);
@@ -189,20 +189,21 @@ void pl_ports_close(struct pl_engine *listener)
     pl_engine_enter(listener);
     while (pl_engine_progress(listener) > 0) /* who has called already is told, too */
         continue;
-    PL_LIST_EACH (port, &ports, struct port, link)
+    PL_LIST_EACH(port, &ports, struct port, link)
         close_port(listener, port);
     pl_engine_leave(listener);
 }
 
 void pl_ports_forget(void)
 {
-    PL_LIST_EACH (caller, &offered, struct pl_caller, link)
+    PL_LIST_EACH(caller, &offered, struct pl_caller, link)
         pl_port_drop(caller);
 }
 
 /* --- what is said ----------------------------------------------------------------------------------------------- */
 
-static int port_say(struct pl_engine *listener, struct pl_peer *peer, int kind, uint64_t token, const void *data, size_t size)
+static int port_say(struct pl_engine *listener, struct pl_peer *peer, int kind, uint64_t token, const void *data,
+                    size_t size)
 {
     struct pl_header header = { .kind = PL_MSG_LISTENER, .tag = kind, .token = token };
     return pl_engine_control(listener, peer, &header, data, size);
@@ -228,7 +229,7 @@ static int port_cma(struct pl_engine *listener, const struct pl_origin *from, st
 }
 
 static void port_answer_error(struct pl_engine *listener, const struct pl_origin *from, uint64_t token, int error,
-                         const char *why)
+                              const char *why)
 {
     struct pl_peer *peer;
     struct pl_port_proposal proposal = { .error = error };
@@ -263,11 +264,12 @@ bool pl_port_next(uint64_t number, struct pl_caller **caller)
 }
 
 int pl_port_propose(struct pl_engine *listener, struct pl_caller *caller, const struct pl_port_proposal *proposal,
-                  const unsigned char *wire, size_t length)
+                    const unsigned char *wire, size_t length)
 {
     int rc = port_cma(listener, caller->from, &caller->peer);
     if (rc == MPI_SUCCESS)
-        rc = say_with(listener, caller->peer, PL_LISTENER_PROPOSE, caller->token, proposal, sizeof *proposal, wire, length);
+        rc = say_with(listener, caller->peer, PL_LISTENER_PROPOSE, caller->token, proposal, sizeof *proposal, wire,
+                      length);
     if (rc) {
         free(caller);
         return rc;
@@ -339,11 +341,11 @@ static void call_arrived(struct pl_engine *listener, const struct pl_origin *fro
 
 /* An offer that nobody waits for any more is declined. */
 static void propose_arrived(struct pl_engine *listener, const struct pl_origin *from, uint64_t token,
-                          const unsigned char *data, size_t size)
+                            const unsigned char *data, size_t size)
 {
     struct pl_port_proposal proposal;
     struct pl_peer *peer;
-    PL_LIST_EACH (call, &calls, struct pl_outcall, link) {
+    PL_LIST_EACH(call, &calls, struct pl_outcall, link) {
         if (call->token != token || call->done || call->peer->engine != from->engine)
             continue;
         call->done = true;
@@ -356,8 +358,8 @@ static void propose_arrived(struct pl_engine *listener, const struct pl_origin *
         memcpy(call->answer, data, call->length = size);
         memcpy(&proposal, data, sizeof proposal);
         if (proposal.error)
-            call->error =
-                pl_error_class_name(proposal.error) || proposal.error == PL_UNREACHABLE ? proposal.error : MPI_ERR_OTHER;
+            call->error = pl_error_class_name(proposal.error) || proposal.error == PL_UNREACHABLE ? proposal.error
+                                                                                                  : MPI_ERR_OTHER;
         if (proposal.error)
             snprintf(call->why, sizeof call->why, "%.*s", (int)(size - sizeof proposal),
                      (const char *)data + sizeof proposal);
@@ -375,14 +377,14 @@ static bool is_caller(const struct pl_caller *caller, const struct pl_origin *fr
 
 static void port_decided(struct pl_engine *listener, const struct pl_origin *from, uint64_t token, bool taken)
 {
-    PL_LIST_EACH (caller, &offered, struct pl_caller, link)
+    PL_LIST_EACH(caller, &offered, struct pl_caller, link)
         if (is_caller(caller, from, token) && caller->state == PL_CALLER_PROPOSED) {
             caller->state = taken ? PL_CALLER_TAKEN : PL_CALLER_GONE;
             port_wake(listener);
             return;
         }
-    PL_LIST_EACH (port, &ports, struct port, link)
-        PL_LIST_EACH (caller, &port->callers, struct pl_caller, link)
+    PL_LIST_EACH(port, &ports, struct port, link)
+        PL_LIST_EACH(caller, &port->callers, struct pl_caller, link)
             if (!taken && is_caller(caller, from, token)) {
                 pl_port_drop(caller);
                 return;

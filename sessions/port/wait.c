@@ -14,10 +14,10 @@
 #include <time.h>
 
 #include "core/base/config.h"
-#include "core/engine/engine.h"
 #include "core/base/memory.h"
-#include "core/engine/wait_record.h"
 #include "core/comm/group_wire.h"
+#include "core/engine/engine.h"
+#include "core/engine/wait_record.h"
 #include "mpi-ext.h"
 #include "sessions/create/listener.h"
 #include "sessions/port/parts.h"
@@ -48,11 +48,11 @@ static void port_wait_describe(const void *context, struct pl_job_item *item)
 
 /* Takes the door's lock, where the port's name is one. */
 static int port_wait_begin(struct vigil *vigil, const char *text, struct pl_deal *deal, enum pl_item_what what,
-                 struct pl_port_name *name)
+                           struct pl_port_name *name)
 {
-    *vigil = (struct vigil){
-        .node = pl_locator_self().node, .began = deal->began ? deal->began : port_wait_now_ms(), .patience = deal->patience
-    };
+    *vigil = (struct vigil){ .node = pl_locator_self().node,
+                             .began = deal->began ? deal->began : port_wait_now_ms(),
+                             .patience = deal->patience };
     deal->began = vigil->began;
     int rc = pl_port_parse(text, name);
     if (rc == MPI_SUCCESS)
@@ -61,9 +61,12 @@ static int port_wait_begin(struct vigil *vigil, const char *text, struct pl_deal
         return rc;
     if (name->process.node != vigil->node)
         pl_engine_add_network(vigil->listener); /* what that fails of, the call does */
-    vigil->what = (struct pl_waiting){
-        .what = what, .comm = deal->comm, .peer = PL_NOBODY, .tag = PL_ANY, .describe = port_wait_describe, .context = vigil
-    };
+    vigil->what = (struct pl_waiting){ .what = what,
+                                       .comm = deal->comm,
+                                       .peer = PL_NOBODY,
+                                       .tag = PL_ANY,
+                                       .describe = port_wait_describe,
+                                       .context = vigil };
     vigil->wait.what = &vigil->what;
     pl_engine_enter(vigil->listener);
     return MPI_SUCCESS;
@@ -109,7 +112,8 @@ static bool is_far(const struct vigil *vigil, const struct pl_caller *caller)
 }
 
 /* NULL: it may connect. Else why not. */
-static const char *port_wait_refusal(const struct vigil *vigil, const struct pl_deal *deal, const struct pl_caller *caller)
+static const char *port_wait_refusal(const struct vigil *vigil, const struct pl_deal *deal,
+                                     const struct pl_caller *caller)
 {
     const char *why = NULL;
     struct pl_comm *comm = deal->comm;
@@ -196,8 +200,10 @@ static int no_port(const char *why)
 
 static int no_port_from_here(const char *why)
 {
-    return pl_fail(MPI_ERR_PORT, "the port is on another host, and a member of this group has no network "
-                   "(PLENUM_TRANSPORT=%s)%s%s", pl_config_text("transport"), *why ? ": " : "", why);
+    return pl_fail(MPI_ERR_PORT,
+                   "the port is on another host, and a member of this group has no network "
+                   "(PLENUM_TRANSPORT=%s)%s%s",
+                   pl_config_text("transport"), *why ? ": " : "", why);
 }
 
 static int port_wait_read_answer(const struct pl_outcall *call, struct pl_deal *deal)

@@ -9,12 +9,12 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
+#include "core/base/pset_name.h"
+#include "core/job/process.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
-#include "core/base/memory.h"
 #include "core/object/plugin.h"
-#include "core/job/process.h"
-#include "core/base/pset_name.h"
 #include "sessions/psets/registry.h"
 
 enum { DEPTH_MAX = 32, SHOWN = 80 };

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/object/group.h"
 #include "core/base/memory.h"
 #include "core/base/pset_name.h"
+#include "core/object/group.h"
 #include "sessions/psets/registry.h"
 
 enum { SHOWN = 80 };

@@ -16,7 +16,7 @@ struct pl_pset_slot {
     const struct plenum_pset_provider *ops;
     void *self;
     bool open, listed;
-    uint64_t listed_at;           /* its version when it was listed last */
+    uint64_t listed_at; /* its version when it was listed last */
 };
 
 /* A set that the watcher knows of, or (version 0) that is gone. */
@@ -31,24 +31,24 @@ struct pl_pset_seens {
 };
 
 struct pl_psets {
-    struct pl_lock lock;       /* everything below, but for what the hook reads */
+    struct pl_lock lock; /* everything below, but for what the hook reads */
     _Atomic int refs;
     struct pl_instance *instance;
     struct pl_pset_slot slot[PL_PSET_SLOTS]; /* those with a scheme are asked for it alone; the others in this order */
     int slots;
-    bool complete;             /* the plugins are among them */
-    int depth;                 /* providers that ask for sets of others */
-    char **name;               /* [names]: the numbers given out */
+    bool complete; /* the plugins are among them */
+    int depth;     /* providers that ask for sets of others */
+    char **name;   /* [names]: the numbers given out */
     int names;
 
     /* watch.c */
     MPIX_Session_pset_function *changed;
     void *context;
-    unsigned watchers;         /* how many there were */
+    unsigned watchers; /* how many there were */
     struct pl_pset_seens seen;
-    bool telling;              /* `teller` is calling the watcher */
+    bool telling; /* `teller` is calling the watcher */
     pthread_t teller;
-    struct pl_hook hook;       /* the engine's lock: hook, hooked, noticed */
+    struct pl_hook hook; /* the engine's lock: hook, hooked, noticed */
     bool hooked;
     uint64_t noticed;
     struct pl_deferred deferred;

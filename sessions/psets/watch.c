@@ -62,7 +62,7 @@ static const struct pl_pset_seen *psets_watch_find(const struct pl_pset_seens *s
 
 /* What is in one and not, or of another version, in the other; `gone`: told as gone. */
 static int psets_watch_compare(const struct pl_pset_seens *these, const struct pl_pset_seens *those, bool gone,
-                   struct pl_pset_seens *changes)
+                               struct pl_pset_seens *changes)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; rc == MPI_SUCCESS && i < these->count; i++) {
@@ -80,7 +80,8 @@ static void take_changes_locked(struct pl_psets *psets, struct pl_pset_seens *ch
     *changes = (struct pl_pset_seens){ .count = 0 };
     if (see_all_locked(psets, &now))
         return;
-    if (psets_watch_compare(&psets->seen, &now, true, changes) || psets_watch_compare(&now, &psets->seen, false, changes)) {
+    if (psets_watch_compare(&psets->seen, &now, true, changes) ||
+        psets_watch_compare(&now, &psets->seen, false, changes)) {
         seens_fini(changes);
         seens_fini(&now);
         return;

@@ -5,10 +5,10 @@
 
 #include "mpi.h"
 
-_Static_assert(_Generic((MPI_Aint)0, intptr_t: 1, default: 0), "MPI_Aint");
-_Static_assert(_Generic((MPI_Offset)0, int64_t: 1, default: 0), "MPI_Offset");
-_Static_assert(_Generic((MPI_Count)0, int64_t: 1, default: 0), "MPI_Count");
-_Static_assert(_Generic((MPI_Fint)0, int: 1, default: 0), "MPI_Fint");
+_Static_assert(_Generic((MPI_Aint)0, intptr_t : 1, default : 0), "MPI_Aint");
+_Static_assert(_Generic((MPI_Offset)0, int64_t : 1, default : 0), "MPI_Offset");
+_Static_assert(_Generic((MPI_Count)0, int64_t : 1, default : 0), "MPI_Count");
+_Static_assert(_Generic((MPI_Fint)0, int : 1, default : 0), "MPI_Fint");
 
 _Static_assert(sizeof(MPI_Status) == 32, "size of a status");
 _Static_assert(offsetof(MPI_Status, MPI_SOURCE) == 0, "MPI_SOURCE");

@@ -9,8 +9,8 @@
 
 #include <mpi.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +18,8 @@ enum { BATCHES = 11 };
 
 struct bench {
     int rank, size;
-    int batches;           /* what a median is of */
-    double batch_seconds;  /* what a batch lasts at least */
+    int batches;          /* what a median is of */
+    double batch_seconds; /* what a batch lasts at least */
     char *buffer, *other; /* LARGEST bytes each */
 };
 enum { LARGEST = 1 << 24 };

@@ -34,18 +34,18 @@ static double now(void)
 }
 
 /* Blocks of a length known to the compiler, every other one: also a distance that it knows. */
-#define VECTOR_LOOPS(bytes)                                                          \
-    static size_t pack_vector_##bytes(void)                                          \
-    {                                                                                \
-        for (size_t i = 0; i < PACKED / bytes; i++)                                  \
-            memcpy(packed + i * bytes, memory + 2 * i * bytes, bytes);               \
-        return PACKED / bytes * bytes;                                               \
-    }                                                                                \
-    static size_t unpack_vector_##bytes(void)                                        \
-    {                                                                                \
-        for (size_t i = 0; i < PACKED / bytes; i++)                                  \
-            memcpy(memory + 2 * i * bytes, packed + i * bytes, bytes);               \
-        return PACKED / bytes * bytes;                                               \
+#define VECTOR_LOOPS(bytes)                                                                                            \
+    static size_t pack_vector_##bytes(void)                                                                            \
+    {                                                                                                                  \
+        for (size_t i = 0; i < PACKED / bytes; i++)                                                                    \
+            memcpy(packed + i * bytes, memory + 2 * i * bytes, bytes);                                                 \
+        return PACKED / bytes * bytes;                                                                                 \
+    }                                                                                                                  \
+    static size_t unpack_vector_##bytes(void)                                                                          \
+    {                                                                                                                  \
+        for (size_t i = 0; i < PACKED / bytes; i++)                                                                    \
+            memcpy(memory + 2 * i * bytes, packed + i * bytes, bytes);                                                 \
+        return PACKED / bytes * bytes;                                                                                 \
     }
 VECTOR_LOOPS(4)
 VECTOR_LOOPS(8)
@@ -57,22 +57,22 @@ VECTOR_LOOPS(1024)
 /* A column of a matrix whose width is not known to the compiler. */
 static volatile size_t width_ = 13;
 static size_t width;
-#define COLUMN_LOOPS(type)                                                           \
-    static size_t pack_column_##type(void)                                           \
-    {                                                                                \
-        const type *restrict from = (const type *)memory;                            \
-        type *restrict to = (type *)packed;                                          \
-        for (size_t i = 0; i < PACKED / 2 / sizeof(type); i++)                       \
-            to[i] = from[i * width];                                                 \
-        return PACKED / 2;                                                           \
-    }                                                                                \
-    static size_t unpack_column_##type(void)                                         \
-    {                                                                                \
-        const type *restrict from = (const type *)packed;                            \
-        type *restrict to = (type *)memory;                                          \
-        for (size_t i = 0; i < PACKED / 2 / sizeof(type); i++)                       \
-            to[i * width] = from[i];                                                 \
-        return PACKED / 2;                                                           \
+#define COLUMN_LOOPS(type)                                                                                             \
+    static size_t pack_column_##type(void)                                                                             \
+    {                                                                                                                  \
+        const type *restrict from = (const type *)memory;                                                              \
+        type *restrict to = (type *)packed;                                                                            \
+        for (size_t i = 0; i < PACKED / 2 / sizeof(type); i++)                                                         \
+            to[i] = from[i * width];                                                                                   \
+        return PACKED / 2;                                                                                             \
+    }                                                                                                                  \
+    static size_t unpack_column_##type(void)                                                                           \
+    {                                                                                                                  \
+        const type *restrict from = (const type *)packed;                                                              \
+        type *restrict to = (type *)memory;                                                                            \
+        for (size_t i = 0; i < PACKED / 2 / sizeof(type); i++)                                                         \
+            to[i * width] = from[i];                                                                                   \
+        return PACKED / 2;                                                                                             \
     }
 COLUMN_LOOPS(float)
 COLUMN_LOOPS(double)
@@ -162,7 +162,11 @@ static size_t unpack_struct(void)
     return PARTICLES * PARTICLE;
 }
 
-struct body { double x[3]; int kind, flags; double mass, unused; };
+struct body {
+    double x[3];
+    int kind, flags;
+    double mass, unused;
+};
 enum { BODIES = PACKED / 36 };
 
 static size_t pack_body(void)

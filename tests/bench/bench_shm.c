@@ -21,10 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/datatype/datatype.h"
 #include "core/base/error.h"
-#include "core/job/segment.h"
+#include "core/datatype/datatype.h"
 #include "core/engine/transport.h"
+#include "core/job/segment.h"
 
 extern const struct pl_transport_ops pl_transport_shm;
 #define OPS (&pl_transport_shm)
@@ -35,11 +35,16 @@ enum { ROUNDS_MAX = 1000, LARGEST = 4 << 20, WINDOW = 64, PINGS = 2000, BUFFERS 
 static struct area {
     _Alignas(64) _Atomic uint32_t arrived;
     _Alignas(64) _Atomic uint32_t flag[2][16];
-    struct { unsigned char data[PL_CARD_MAX]; size_t length; void *buffer; pid_t pid; } side[2];
+    struct {
+        unsigned char data[PL_CARD_MAX];
+        size_t length;
+        void *buffer;
+        pid_t pid;
+    } side[2];
     _Alignas(64) _Atomic uint64_t filled;
     _Alignas(64) _Atomic uint64_t drained;
     _Alignas(4096) unsigned char buffer[BUFFERS][BUFFER];
-} *area;
+} * area;
 
 static int me;
 static uint32_t exchanges;
@@ -201,11 +206,22 @@ static void host_log(const char *subsystem, int level, const char *format, ...)
 
 static const struct pl_host host = {
     .abi = PL_TRANSPORT_ABI,
-    .arrived = host_arrived, .sent = host_sent, .fetched = host_fetched, .lost = host_lost,
+    .arrived = host_arrived,
+    .sent = host_sent,
+    .fetched = host_fetched,
+    .lost = host_lost,
     .closed = host_closed,
-    .engine_id = host_id, .engine_card = host_card, .threaded = host_threaded,
-    .pack = host_pack, .unpack = host_unpack, .seek = host_seek, .run = host_run,
-    .fail = host_fail, .config_long = host_config_long, .config_text = host_config_text, .log = host_log,
+    .engine_id = host_id,
+    .engine_card = host_card,
+    .threaded = host_threaded,
+    .pack = host_pack,
+    .unpack = host_unpack,
+    .seek = host_seek,
+    .run = host_run,
+    .fail = host_fail,
+    .config_long = host_config_long,
+    .config_text = host_config_text,
+    .log = host_log,
 };
 
 static struct end *end_open(const char *mode)
@@ -395,34 +411,34 @@ static const struct test {
     const char *name;
     double (*run)(size_t bytes);
     size_t bytes;
-    int limit;   /* index of the case to compare with, relative to this one; 0: none */
-    bool one;    /* also on one processor */
+    int limit; /* index of the case to compare with, relative to this one; 0: none */
+    bool one;  /* also on one processor */
 } tests[] = {
-    { "flag, one way",            flag_pings,  0, 0, true },
-    { "message 8 B, one way",     pings,       8, -1, true },
-    { "message 1 KiB, one way",   pings,       1 << 10, -2, true },
-    { "message 8 KiB, one way",   pings,       8 << 10, -3, true },
-    { "message 16 KiB, one way",  pings,       16 << 10, -4, true },
-    { "message 64 KiB, one way",  pings,       64 << 10, -5, true },
-    { "stream 8 B",               stream_copy, 8, -6, true },
-    { "stream 1 KiB",             stream_copy, 1 << 10, 0, true },
-    { "bare copy 8 KiB",          bare_copy,   8 << 10, 0, false },
-    { "stream 8 KiB",             stream_copy, 8 << 10, -1, false },
-    { "bare copy 16 KiB",         bare_copy,   16 << 10, 0, false },
-    { "stream 16 KiB",            stream_copy, 16 << 10, -1, false },
-    { "bare copy 64 KiB",         bare_copy,   64 << 10, 0, true },
-    { "stream 64 KiB by lane",    stream_copy, 64 << 10, -1, true },
-    { "bare kernel copy 64 KiB",  bare_cma,    64 << 10, -2, true },
-    { "stream 64 KiB by kernel",  stream_cma,  64 << 10, -3, true },
-    { "bare copy 1 MiB",          bare_copy,   1 << 20, 0, true },
-    { "stream 1 MiB by lane",     stream_copy, 1 << 20, -1, true },
-    { "bare kernel copy 1 MiB",   bare_cma,    1 << 20, -2, true },
-    { "stream 1 MiB by kernel",   stream_cma,  1 << 20, -3, true },
-    { "bare copy 4 MiB",          bare_copy,   4 << 20, 0, true },
-    { "stream 4 MiB by lane",     stream_copy, 4 << 20, -1, true },
-    { "bare kernel copy 4 MiB",   bare_cma,    4 << 20, -2, true },
-    { "stream 4 MiB by kernel",   stream_cma,  4 << 20, -3, true },
-    { "sleeping 8 B, one way",    sleepy_pings, 8, 0, true },
+    { "flag, one way", flag_pings, 0, 0, true },
+    { "message 8 B, one way", pings, 8, -1, true },
+    { "message 1 KiB, one way", pings, 1 << 10, -2, true },
+    { "message 8 KiB, one way", pings, 8 << 10, -3, true },
+    { "message 16 KiB, one way", pings, 16 << 10, -4, true },
+    { "message 64 KiB, one way", pings, 64 << 10, -5, true },
+    { "stream 8 B", stream_copy, 8, -6, true },
+    { "stream 1 KiB", stream_copy, 1 << 10, 0, true },
+    { "bare copy 8 KiB", bare_copy, 8 << 10, 0, false },
+    { "stream 8 KiB", stream_copy, 8 << 10, -1, false },
+    { "bare copy 16 KiB", bare_copy, 16 << 10, 0, false },
+    { "stream 16 KiB", stream_copy, 16 << 10, -1, false },
+    { "bare copy 64 KiB", bare_copy, 64 << 10, 0, true },
+    { "stream 64 KiB by lane", stream_copy, 64 << 10, -1, true },
+    { "bare kernel copy 64 KiB", bare_cma, 64 << 10, -2, true },
+    { "stream 64 KiB by kernel", stream_cma, 64 << 10, -3, true },
+    { "bare copy 1 MiB", bare_copy, 1 << 20, 0, true },
+    { "stream 1 MiB by lane", stream_copy, 1 << 20, -1, true },
+    { "bare kernel copy 1 MiB", bare_cma, 1 << 20, -2, true },
+    { "stream 1 MiB by kernel", stream_cma, 1 << 20, -3, true },
+    { "bare copy 4 MiB", bare_copy, 4 << 20, 0, true },
+    { "stream 4 MiB by lane", stream_copy, 4 << 20, -1, true },
+    { "bare kernel copy 4 MiB", bare_cma, 4 << 20, -2, true },
+    { "stream 4 MiB by kernel", stream_cma, 4 << 20, -3, true },
+    { "sleeping 8 B, one way", sleepy_pings, 8, 0, true },
 };
 enum { TESTS = sizeof tests / sizeof tests[0] };
 

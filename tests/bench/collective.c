@@ -62,8 +62,12 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         bench_body *body;
-    } operation[] = { { "allreduce", allreduce }, { "reduce", reduce },     { "bcast", bcast },
-                      { "allgather", allgather }, { "alltoall", alltoall }, { "reduce_scatter", reduce_scatter },
+    } operation[] = { { "allreduce", allreduce },
+                      { "reduce", reduce },
+                      { "bcast", bcast },
+                      { "allgather", allgather },
+                      { "alltoall", alltoall },
+                      { "reduce_scatter", reduce_scatter },
                       { "scan", scan } };
     static const int sizes[] = { 8, 1024, 65536, 1 << 20 };
     struct bench bench = bench_open(&argc, &argv);

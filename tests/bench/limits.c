@@ -10,6 +10,7 @@
  * limits line: only the flag.
  */
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <signal.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -44,7 +44,7 @@ static struct shared {
     } way[2]; /* from each */
     pid_t pid;
     void *memory;
-} *shared;
+} * shared;
 static int me;
 static char *memory;
 
@@ -179,9 +179,13 @@ static double median(double (*body)(size_t bytes), size_t bytes)
 
 static void run(bool only_line)
 {
-    static const struct { const char *name; double (*body)(size_t bytes); } test[] = {
-        { "memory copy", copy }, { "two copies", two_copies }, { "two copies both ways", both_ways },
-        { "kernel copy", by_kernel } };
+    static const struct {
+        const char *name;
+        double (*body)(size_t bytes);
+    } test[] = { { "memory copy", copy },
+                 { "two copies", two_copies },
+                 { "two copies both ways", both_ways },
+                 { "kernel copy", by_kernel } };
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(me, &set);

@@ -61,8 +61,7 @@ static void both_ways(struct bench *bench, int bytes, int times)
 
 int main(int argc, char **argv)
 {
-    static const int sizes[] = { 0,       8,       64,      512,     1024,    4096,   8192,
-                                 16384,   65536,   262144,  1 << 20, 1 << 22 };
+    static const int sizes[] = { 0, 8, 64, 512, 1024, 4096, 8192, 16384, 65536, 262144, 1 << 20, 1 << 22 };
     enum { SIZES = sizeof sizes / sizeof *sizes, LONG = 6 }; /* streams are of 8 KiB and more */
     struct bench bench = bench_open(&argc, &argv);
     if (bench.size != 2)

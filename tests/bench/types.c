@@ -6,7 +6,11 @@
 #include "bench.h"
 
 enum { DATA = 65536, DOUBLES = DATA / 8, BLOCKS = DOUBLES / 4, ROWS = 128, COLUMNS = 64, WIDE = 160 };
-struct particle { double x[3]; int kind, flags; double mass, unused; };
+struct particle {
+    double x[3];
+    int kind, flags;
+    double mass, unused;
+};
 enum { PARTICLES = DATA / 36 };
 
 static int place[BLOCKS];

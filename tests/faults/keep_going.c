@@ -107,7 +107,9 @@ int main(int argc, char **argv)
         int other = rank ^ 1;
         if (other < size - 1)
             expect(MPI_Sendrecv(&rank, 1, MPI_INT, other, 1, &value, 1, MPI_INT, other, 1, MPI_COMM_WORLD,
-                                MPI_STATUS_IGNORE) == MPI_SUCCESS && value == other, "those who live go on");
+                                MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+                       value == other,
+                   "those who live go on");
     }
     for (int i = 0; i < 100; i++) {
         value = rank + i;

@@ -21,7 +21,7 @@ enum { WARM = 40, ROUNDS = 20, WINDOW = 64 };
 static struct shared {
     _Atomic int turn[2]; /* how far each rank has come */
     _Atomic int pid;     /* rank 0's */
-} *shared;
+} * shared;
 static int rank, turns;
 static double out = 1, in, many[WINDOW], pair[2] = { 1, 2 }, both[2];
 

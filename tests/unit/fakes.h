@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/engine/comm.h"
 #include "core/base/config.h"
-#include "core/object/errhandler.h"
+#include "core/engine/comm.h"
 #include "core/engine/instance.h"
+#include "core/object/errhandler.h"
 
 static inline struct pl_errhandler *fake_predefined(MPI_Errhandler errhandler)
 {
@@ -71,10 +71,10 @@ static inline const char *fake_string(int code)
     return text;
 }
 
-#define FAKE_EXPECT(call, class, text)                \
-    do {                                              \
-        ck_assert_int_eq((call), (class));            \
-        ck_assert_str_eq(fake_string(class), (text)); \
+#define FAKE_EXPECT(call, class, text)                                                                                 \
+    do {                                                                                                               \
+        ck_assert_int_eq((call), (class));                                                                             \
+        ck_assert_str_eq(fake_string(class), (text));                                                                  \
     } while (0)
 
 #endif

@@ -15,14 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/coll/collective.h"
-#include "core/coll/algorithm.h"
 #include "core/base/error.h"
-#include "core/engine/instance.h"
 #include "core/base/memory.h"
+#include "core/coll/algorithm.h"
+#include "core/coll/collective.h"
+#include "core/coll/schedule.h"
+#include "core/engine/instance.h"
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
-#include "core/coll/schedule.h"
 
 /* libcheck takes note of every check that passes; these are too many for that. */
 #define EXPECT(condition, ...)                                                                                         \
@@ -165,16 +165,16 @@ static const struct pl_algorithm *ranks_select(const struct pl_coll *coll)
 
 static int ranks_wait(struct pl_request *request);
 
-#define pl_coll_isend   ranks_isend
-#define pl_coll_irecv   ranks_irecv
+#define pl_coll_isend     ranks_isend
+#define pl_coll_irecv     ranks_irecv
 #define pl_coll_send_fast ranks_send_short
 #define pl_coll_recv_fast ranks_recv_short
-#define pl_cancel       ranks_cancel
-#define pl_op_apply     ranks_apply
-#define pl_coll_select  ranks_select
-#define pl_request_wait ranks_wait
-#include "core/coll/schedule.c"
+#define pl_cancel         ranks_cancel
+#define pl_op_apply       ranks_apply
+#define pl_coll_select    ranks_select
+#define pl_request_wait   ranks_wait
 #include "core/coll/collective.c"
+#include "core/coll/schedule.c"
 #undef pl_coll_select
 
 /* --- the world turns --------------------------------------------------------------------------------------------- */
@@ -190,9 +190,9 @@ static void ranks_open(int size)
         pl_list_init(&engine->deferred_frees);
         pl_list_init(&engine->deferred);
         pl_list_init(&engine->hooks);
-        ranks_comm[rank] =
-            (struct pl_comm){ .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size,
-                              .group = &ranks_group };
+        ranks_comm[rank] = (struct pl_comm){
+            .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size, .group = &ranks_group
+        };
         pl_list_init(&ranks_comm[rank].spares);
     }
 }
@@ -249,7 +249,7 @@ static bool run_hooks(int rank)
     struct pl_engine *engine = &ranks_instance[rank].engine;
     int events = 0;
     pl_engine_enter(engine);
-    PL_LIST_EACH (hook, &engine->hooks, struct pl_hook, link)
+    PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
         events += hook->run(hook);
     struct pl_list deferred;
     pl_list_move(&deferred, &engine->deferred);

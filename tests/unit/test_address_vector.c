@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/config.h"
+#include "core/base/memory.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/comm.h"
-#include "core/base/config.h"
 #include "core/engine/instance.h"
 #include "core/job/segment.h"
-#include "core/base/memory.h"
 
 enum { MEMBERS = 100, MANY = 1000000 };
 

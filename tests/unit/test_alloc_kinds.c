@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/object/alloc_kinds.h"
 #include "core/object/info.h"
-#include "core/base/memory.h"
 
 static char *granted(const char *wanted)
 {

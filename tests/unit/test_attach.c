@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/job/attach.h"
 #include "core/base/error.h"
+#include "core/job/attach.h"
 
 enum { SIZE = 3 };
 

@@ -6,11 +6,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "core/object/attr.h"
-#include "core/datatype/datatype.h"
 #include "core/base/error_codes.h"
 #include "core/base/memory.h"
+#include "core/datatype/datatype.h"
 #include "core/job/process.h"
+#include "core/object/attr.h"
 
 /* What the callbacks did, as text: "copy a;" for every call, with the extra state as the name. */
 static char events[1000];
@@ -308,9 +308,15 @@ START_TEST(predefined)
     int *value, flag, class;
     c->instance = instance;
     instance->world = true;
-    const struct { int keyval, value; } expected[] = {
-        { MPI_TAG_UB, INT_MAX }, { MPI_IO, MPI_ANY_SOURCE }, { MPI_HOST, MPI_PROC_NULL }, { MPI_WTIME_IS_GLOBAL, 0 },
-        { MPI_LASTUSEDCODE, MPI_ERR_LASTCODE }, { MPI_APPNUM, 3 }, { MPI_UNIVERSE_SIZE, 17 } };
+    const struct {
+        int keyval, value;
+    } expected[] = { { MPI_TAG_UB, INT_MAX },
+                     { MPI_IO, MPI_ANY_SOURCE },
+                     { MPI_HOST, MPI_PROC_NULL },
+                     { MPI_WTIME_IS_GLOBAL, 0 },
+                     { MPI_LASTUSEDCODE, MPI_ERR_LASTCODE },
+                     { MPI_APPNUM, 3 },
+                     { MPI_UNIVERSE_SIZE, 17 } };
     pl_process.place.appnum = 3;
     pl_process.place.universe = 17;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
@@ -418,7 +424,7 @@ START_TEST(deprecated_names)
     MPI_Comm comm = (MPI_Comm)c;
     int key, flag;
     void *value;
-    ck_assert_int_eq(MPI_Keyval_create(MPI_DUP_FN, on_delete, &key, (void *)(uintptr_t)"k"), MPI_SUCCESS);
+    ck_assert_int_eq(MPI_Keyval_create(MPI_DUP_FN, on_delete, &key, (void *)(uintptr_t) "k"), MPI_SUCCESS);
     ck_assert_int_eq(MPI_Attr_put(comm, key, &slots[5]), MPI_SUCCESS);
     ck_assert_int_eq(MPI_Attr_get(comm, key, &value, &flag), MPI_SUCCESS);
     ck_assert(flag && value == &slots[5]);
@@ -440,7 +446,7 @@ START_TEST(out_of_memory)
     for (int i = 0; i < 40; i++) {
         for (int n = 1;; n++) {
             pl_memory_fail_at(n);
-            int err = MPI_Comm_create_keyval(on_copy, on_delete, &keys[i], (void *)(uintptr_t)"k");
+            int err = MPI_Comm_create_keyval(on_copy, on_delete, &keys[i], (void *)(uintptr_t) "k");
             bool failed = pl_memory_failed();
             pl_memory_fail_at(0);
             ck_assert_int_eq(err, failed ? MPI_ERR_NO_MEM : MPI_SUCCESS);
@@ -507,15 +513,9 @@ static void *juggle(void *argument)
         struct pl_attrs *copy = NULL;
         void *value;
         switch (unit_below(&seed, 4)) {
-        case 0:
-            sets += MPI_Comm_set_attr((MPI_Comm)busy, key, &slots[1]) == MPI_SUCCESS;
-            break;
-        case 1:
-            MPI_Comm_delete_attr((MPI_Comm)busy, key);
-            break;
-        case 2:
-            MPI_Comm_get_attr((MPI_Comm)busy, key, &value, &flag);
-            break;
+        case 0: sets += MPI_Comm_set_attr((MPI_Comm)busy, key, &slots[1]) == MPI_SUCCESS; break;
+        case 1: MPI_Comm_delete_attr((MPI_Comm)busy, key); break;
+        case 2: MPI_Comm_get_attr((MPI_Comm)busy, key, &value, &flag); break;
         default:
             if (pl_attrs_copy(&busy->attrs, busy, &copy) == MPI_SUCCESS)
                 pl_attrs_delete(&copy, busy);

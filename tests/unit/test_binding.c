@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "world/runtime/job/native.h"
-#include "world/runtime/job/binding.h"
 #include "unit.h"
+#include "world/runtime/job/binding.h"
+#include "world/runtime/job/native.h"
 
 static const char *top;
 
@@ -18,10 +18,10 @@ static void put(const char *text, const char *format, ...) __attribute__((format
 static void put(const char *text, const char *format, ...)
 {
     char path[PATH_MAX];
-    int used = snprintf(path, sizeof(path), "%s/", top);
+    int used = snprintf(path, sizeof path, "%s/", top);
     va_list args;
     va_start(args, format);
-    vsnprintf(path + used, sizeof(path) - (size_t)used, format, args);
+    vsnprintf(path + used, sizeof path - (size_t)used, format, args);
     va_end(args);
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -68,7 +68,7 @@ static void expect(const char *allowed, enum plenum_bind bind, enum plenum_map m
     cpu_set_t set = cpus_of(allowed);
     ck_assert(pl_places_find(top, &set, bind, map, &places));
     for (int i = 0; i < places.count; i++) {
-        ck_assert_int_eq(pl_places_text(&places.cpus[i], one, sizeof(one)), (int)strlen(one));
+        ck_assert_int_eq(pl_places_text(&places.cpus[i], one, sizeof one), (int)strlen(one));
         strcat(strcat(all, i ? " " : ""), one);
     }
     ck_assert_str_eq(all, wanted);
@@ -102,7 +102,7 @@ START_TEST(silence)
     expect("0134", PLENUM_BIND_SOCKET, PLENUM_MAP_SLOT, "0-1,3-4");
     expect("0134", PLENUM_BIND_NUMA, PLENUM_MAP_NUMA, "0-1,3-4");
     static const char *const nonsense[] = { "", "x", "-1", "5-1", "9999999999", "1,2", "0-", "0-99999" };
-    for (size_t i = 0; i < sizeof(nonsense) / sizeof(*nonsense); i++) {
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
         put(nonsense[i], "devices/system/cpu/cpu0/topology/thread_siblings_list");
         struct pl_places places;
         cpu_set_t set = cpus_of("01");
@@ -117,11 +117,11 @@ START_TEST(short_text)
 {
     char text[4];
     cpu_set_t set = cpus_of("02356");
-    ck_assert_int_eq(pl_places_text(&set, text, sizeof(text)), 9);
+    ck_assert_int_eq(pl_places_text(&set, text, sizeof text), 9);
     ck_assert_str_eq(text, "0,2");
     ck_assert_int_eq(pl_places_text(&set, NULL, 0), 9);
     CPU_ZERO(&set);
-    ck_assert_int_eq(pl_places_text(&set, text, sizeof(text)), 0);
+    ck_assert_int_eq(pl_places_text(&set, text, sizeof text), 0);
     ck_assert_str_eq(text, "");
 }
 END_TEST
@@ -146,7 +146,7 @@ START_TEST(not_native)
 {
     char file[PATH_MAX];
     begin();
-    snprintf(file, sizeof(file), "%s/x", top);
+    snprintf(file, sizeof file, "%s/x", top);
     ck_assert(!pl_native_program("/bin/sh", NULL));
     ck_assert(!pl_native_program("/proc/self/exe", "/usr/lib:/lib"));
     ck_assert(!pl_native_program("/no/such/file", NULL));

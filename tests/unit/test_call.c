@@ -9,14 +9,14 @@
 #include "core/base/version.h"
 
 /* A check on a fresh call record: its class and message. */
-#define EXPECT(check, class, text)                                                          \
-    do {                                                                                    \
-        struct pl_call call = PL_CALL(MPI_Send);                                            \
-        check;                                                                              \
-        ck_assert_int_eq(call.err, (class));                                                \
-        ck_assert_int_eq(pl_call_leave(&call), (class));                                    \
-        if (class)                                                                          \
-            ck_assert_str_eq(fake_string(class), "MPI_Send: " text);                        \
+#define EXPECT(check, class, text)                                                                                     \
+    do {                                                                                                               \
+        struct pl_call call = PL_CALL(MPI_Send);                                                                       \
+        check;                                                                                                         \
+        ck_assert_int_eq(call.err, (class));                                                                           \
+        ck_assert_int_eq(pl_call_leave(&call), (class));                                                               \
+        if (class)                                                                                                     \
+            ck_assert_str_eq(fake_string(class), "MPI_Send: " text);                                                   \
     } while (0)
 #define ACCEPT(check) EXPECT(check, MPI_SUCCESS, "")
 

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/coll/table.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/coll/table.h"
 
 static int read_table(const char *text)
 {
@@ -48,7 +48,8 @@ START_TEST(test_replaces)
 {
     ck_assert_int_eq(read_table("{ \"allreduce\": [ { \"ranks\": 4, \"bytes\": \"1K\", \"algorithm\": \"ring\" },\n"
                                 "  { \"bytes\": 2000, \"algorithm\": \"reduce_bcast\" } ],\n"
-                                "  \"bcast\": [ { \"algorithm\": \"chain\" } ] }"), MPI_SUCCESS);
+                                "  \"bcast\": [ { \"algorithm\": \"chain\" } ] }"),
+                     MPI_SUCCESS);
     ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 4, 1024), "ring");
     ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 4, 1025), "reduce_bcast");
     ck_assert_str_eq(chosen(PL_COLL_ALLREDUCE, 5, 8), "reduce_bcast");
@@ -71,8 +72,9 @@ END_TEST
 START_TEST(test_fits)
 {
     struct pl_comm comm = { .size = 4 };
-    struct pl_coll coll = { .kind = PL_COLL_ALLTOALL, .comm = &comm, .recvcount = 1, .recvtype = PL_TYPE_BYTE,
-                            .sendbuf = MPI_IN_PLACE };
+    struct pl_coll coll = {
+        .kind = PL_COLL_ALLTOALL, .comm = &comm, .recvcount = 1, .recvtype = PL_TYPE_BYTE, .sendbuf = MPI_IN_PLACE
+    };
     ck_assert_int_eq(read_table("{ \"alltoall\": [ { \"algorithm\": \"bruck\" } ] }"), MPI_SUCCESS);
     ck_assert_str_eq(pl_coll_select(&coll)->name, "exchange");
     coll.sendbuf = &comm;

@@ -7,22 +7,22 @@
 
 #include <string.h>
 
-#include "core/object/alloc_kinds.h"
-#include "core/object/attr.h"
-#include "core/engine/bsend.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/coll/collective.h"
-#include "core/engine/comm_info.h"
 #include "core/comm/create.h"
 #include "core/comm/hw.h"
-#include "core/datatype/datatype.h"
-#include "core/base/error.h"
-#include "core/object/info.h"
-#include "core/base/memory.h"
-#include "core/object/object.h"
-#include "core/engine/p2p.h"
-#include "core/job/process.h"
-#include "core/engine/request.h"
 #include "core/comm/topology.h"
+#include "core/datatype/datatype.h"
+#include "core/engine/bsend.h"
+#include "core/engine/comm_info.h"
+#include "core/engine/p2p.h"
+#include "core/engine/request.h"
+#include "core/job/process.h"
+#include "core/object/alloc_kinds.h"
+#include "core/object/attr.h"
+#include "core/object/info.h"
+#include "core/object/object.h"
 #include "sessions/create/create.h"
 #include "sessions/session.h"
 
@@ -182,10 +182,17 @@ static const struct {
     const char *name;
     int (*run)(void);
 } operations[] = {
-    { "dup", duplicate },      { "idup", duplicate_later }, { "split", split },
-    { "node", split_by_node }, { "group", from_group },     { "grid", grid },
-    { "graph", graph },        { "bsend", buffered },       { "collective", collective },
-    { "node for the user", split_for_user },                { "graph for the user", graph_for_user },
+    { "dup", duplicate },
+    { "idup", duplicate_later },
+    { "split", split },
+    { "node", split_by_node },
+    { "group", from_group },
+    { "grid", grid },
+    { "graph", graph },
+    { "bsend", buffered },
+    { "collective", collective },
+    { "node for the user", split_for_user },
+    { "graph for the user", graph_for_user },
     { "meeting", meet },
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
@@ -225,8 +232,8 @@ START_TEST(out_of_memory)
         ck_assert_msg(rc == MPI_SUCCESS || rc == MPI_ERR_NO_MEM, "%s: allocation %d: %d (%s)", operations[_i].name, n,
                       rc, pl_error_detail(NULL));
         failed += rc != MPI_SUCCESS;
-        ck_assert_msg(objects() == before, "%s: allocation %d: %ld objects, not %ld", operations[_i].name, n,
-                      objects(), before);
+        ck_assert_msg(objects() == before, "%s: allocation %d: %ld objects, not %ld", operations[_i].name, n, objects(),
+                      before);
         ck_assert_int_eq(operations[_i].run(), MPI_SUCCESS);
         if (!happened)
             break;

@@ -8,9 +8,9 @@
 #include <malloc.h>
 #include <stdio.h>
 
+#include "core/base/memory.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
-#include "core/base/memory.h"
 #include "core/job/process.h"
 
 enum { MANY = 1000000 };

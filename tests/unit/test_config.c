@@ -11,8 +11,8 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
-#include "core/object/errhandler.h"
 #include "core/base/log.h"
+#include "core/object/errhandler.h"
 
 /* Every test starts in a process of its own; the environment of the test runner is not part of it. */
 static void clean(void)
@@ -416,9 +416,7 @@ static void put_allowed(FILE *out, const struct pl_config *v)
         for (const char *c = v->choices ? v->choices : ""; *c; c++)
             fputs(*c == '|' ? ", " : (char[]){ *c, 0 }, out);
         break;
-    case PL_CONFIG_BOOL:
-        fputs("yes, no", out);
-        break;
+    case PL_CONFIG_BOOL: fputs("yes, no", out); break;
     case PL_CONFIG_LONG:
     case PL_CONFIG_SIZE:
         fprintf(out, "%ld to %ld%s", v->lowest, v->highest, v->type == PL_CONFIG_SIZE ? ", K, M, G" : "");
@@ -466,7 +464,8 @@ START_TEST(documented)
         } else {
             *end = '\0';
             ck_assert_msg(strcmp(begin, rows) == 0,
-                          "the table of %s is not that of core/base/config.c; PLENUM_TEST_WRITE=1 puts it right", document);
+                          "the table of %s is not that of core/base/config.c; PLENUM_TEST_WRITE=1 puts it right",
+                          document);
         }
     }
     free(text);

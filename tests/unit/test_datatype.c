@@ -48,31 +48,21 @@ static int call_small(const struct contents *k, MPI_Datatype *type)
 {
     const int *i = k->i, n = k->ints > 0 ? i[0] : 0;
     switch (k->combiner) {
-    case MPI_COMBINER_CONTIGUOUS:
-        return MPI_Type_contiguous(n, k->d[0], type);
-    case MPI_COMBINER_VECTOR:
-        return MPI_Type_vector(n, i[1], i[2], k->d[0], type);
-    case MPI_COMBINER_HVECTOR:
-        return MPI_Type_create_hvector(n, i[1], k->a[0], k->d[0], type);
-    case MPI_COMBINER_INDEXED:
-        return MPI_Type_indexed(n, i + 1, i + 1 + n, k->d[0], type);
-    case MPI_COMBINER_HINDEXED:
-        return MPI_Type_create_hindexed(n, i + 1, k->a, k->d[0], type);
-    case MPI_COMBINER_INDEXED_BLOCK:
-        return MPI_Type_create_indexed_block(n, i[1], i + 2, k->d[0], type);
-    case MPI_COMBINER_HINDEXED_BLOCK:
-        return MPI_Type_create_hindexed_block(n, i[1], k->a, k->d[0], type);
-    case MPI_COMBINER_STRUCT:
-        return MPI_Type_create_struct(n, i + 1, k->a, k->d, type);
+    case MPI_COMBINER_CONTIGUOUS: return MPI_Type_contiguous(n, k->d[0], type);
+    case MPI_COMBINER_VECTOR: return MPI_Type_vector(n, i[1], i[2], k->d[0], type);
+    case MPI_COMBINER_HVECTOR: return MPI_Type_create_hvector(n, i[1], k->a[0], k->d[0], type);
+    case MPI_COMBINER_INDEXED: return MPI_Type_indexed(n, i + 1, i + 1 + n, k->d[0], type);
+    case MPI_COMBINER_HINDEXED: return MPI_Type_create_hindexed(n, i + 1, k->a, k->d[0], type);
+    case MPI_COMBINER_INDEXED_BLOCK: return MPI_Type_create_indexed_block(n, i[1], i + 2, k->d[0], type);
+    case MPI_COMBINER_HINDEXED_BLOCK: return MPI_Type_create_hindexed_block(n, i[1], k->a, k->d[0], type);
+    case MPI_COMBINER_STRUCT: return MPI_Type_create_struct(n, i + 1, k->a, k->d, type);
     case MPI_COMBINER_SUBARRAY:
         return MPI_Type_create_subarray(n, i + 1, i + 1 + n, i + 1 + 2 * n, i[1 + 3 * n], k->d[0], type);
     case MPI_COMBINER_DARRAY:
         return MPI_Type_create_darray(i[0], i[1], i[2], i + 3, i + 3 + i[2], i + 3 + 2 * i[2], i + 3 + 3 * i[2],
                                       i[3 + 4 * i[2]], k->d[0], type);
-    case MPI_COMBINER_RESIZED:
-        return MPI_Type_create_resized(k->d[0], k->a[0], k->a[1], type);
-    default:
-        return MPI_ERR_OTHER;
+    case MPI_COMBINER_RESIZED: return MPI_Type_create_resized(k->d[0], k->a[0], k->a[1], type);
+    default: return MPI_ERR_OTHER;
     }
 }
 
@@ -81,31 +71,20 @@ static int call_large(const struct contents *k, MPI_Datatype *type)
     const MPI_Count *c = k->c, n = c[0];
     const int *i = k->i;
     switch (k->combiner) {
-    case MPI_COMBINER_CONTIGUOUS:
-        return MPI_Type_contiguous_c(n, k->d[0], type);
-    case MPI_COMBINER_VECTOR:
-        return MPI_Type_vector_c(n, c[1], c[2], k->d[0], type);
-    case MPI_COMBINER_HVECTOR:
-        return MPI_Type_create_hvector_c(n, c[1], c[2], k->d[0], type);
-    case MPI_COMBINER_INDEXED:
-        return MPI_Type_indexed_c(n, c + 1, c + 1 + n, k->d[0], type);
-    case MPI_COMBINER_HINDEXED:
-        return MPI_Type_create_hindexed_c(n, c + 1, c + 1 + n, k->d[0], type);
-    case MPI_COMBINER_INDEXED_BLOCK:
-        return MPI_Type_create_indexed_block_c(n, c[1], c + 2, k->d[0], type);
-    case MPI_COMBINER_HINDEXED_BLOCK:
-        return MPI_Type_create_hindexed_block_c(n, c[1], c + 2, k->d[0], type);
-    case MPI_COMBINER_STRUCT:
-        return MPI_Type_create_struct_c(n, c + 1, c + 1 + n, k->d, type);
-    case MPI_COMBINER_SUBARRAY:
-        return MPI_Type_create_subarray_c(i[0], c, c + i[0], c + 2 * i[0], i[1], k->d[0], type);
+    case MPI_COMBINER_CONTIGUOUS: return MPI_Type_contiguous_c(n, k->d[0], type);
+    case MPI_COMBINER_VECTOR: return MPI_Type_vector_c(n, c[1], c[2], k->d[0], type);
+    case MPI_COMBINER_HVECTOR: return MPI_Type_create_hvector_c(n, c[1], c[2], k->d[0], type);
+    case MPI_COMBINER_INDEXED: return MPI_Type_indexed_c(n, c + 1, c + 1 + n, k->d[0], type);
+    case MPI_COMBINER_HINDEXED: return MPI_Type_create_hindexed_c(n, c + 1, c + 1 + n, k->d[0], type);
+    case MPI_COMBINER_INDEXED_BLOCK: return MPI_Type_create_indexed_block_c(n, c[1], c + 2, k->d[0], type);
+    case MPI_COMBINER_HINDEXED_BLOCK: return MPI_Type_create_hindexed_block_c(n, c[1], c + 2, k->d[0], type);
+    case MPI_COMBINER_STRUCT: return MPI_Type_create_struct_c(n, c + 1, c + 1 + n, k->d, type);
+    case MPI_COMBINER_SUBARRAY: return MPI_Type_create_subarray_c(i[0], c, c + i[0], c + 2 * i[0], i[1], k->d[0], type);
     case MPI_COMBINER_DARRAY:
         return MPI_Type_create_darray_c(i[0], i[1], i[2], c, i + 3, i + 3 + i[2], i + 3 + 2 * i[2], i[3 + 3 * i[2]],
                                         k->d[0], type);
-    case MPI_COMBINER_RESIZED:
-        return MPI_Type_create_resized_c(k->d[0], c[0], c[1], type);
-    default:
-        return MPI_ERR_OTHER;
+    case MPI_COMBINER_RESIZED: return MPI_Type_create_resized_c(k->d[0], c[0], c[1], type);
+    default: return MPI_ERR_OTHER;
     }
 }
 

@@ -7,8 +7,8 @@
 #include <limits.h>
 #include <wchar.h>
 
-#include "core/datatype/build.h"
 #include "core/base/memory.h"
+#include "core/datatype/build.h"
 
 /* Every datatype of the ABI, with the bytes that it has. */
 static const struct {
@@ -16,29 +16,84 @@ static const struct {
     const char *name;
     int size, extent;
 } predefined[] = {
-#define ROW(type, size, extent) { type, #type, (int)(size), (int)(extent) }
-#define C(type, ctype) { type, #type, (int)sizeof(ctype), (int)sizeof(ctype) }
-    C(MPI_AINT, MPI_Aint), C(MPI_COUNT, MPI_Count), C(MPI_OFFSET, MPI_Offset), ROW(MPI_PACKED, 1, 1),
-    C(MPI_SHORT, short), C(MPI_INT, int), C(MPI_LONG, long), C(MPI_LONG_LONG_INT, long long),
-    C(MPI_UNSIGNED_SHORT, short), C(MPI_UNSIGNED, int), C(MPI_UNSIGNED_LONG, long),
-    C(MPI_UNSIGNED_LONG_LONG, long long), C(MPI_FLOAT, float), C(MPI_C_FLOAT_COMPLEX, float _Complex),
-    C(MPI_DOUBLE, double), C(MPI_C_DOUBLE_COMPLEX, double _Complex), C(MPI_LONG_DOUBLE, long double),
-    C(MPI_C_LONG_DOUBLE_COMPLEX, long double _Complex), C(MPI_C_BOOL, _Bool), C(MPI_WCHAR, wchar_t),
-    C(MPI_INT8_T, int8_t), C(MPI_UINT8_T, int8_t), C(MPI_CHAR, char), C(MPI_SIGNED_CHAR, char),
-    C(MPI_UNSIGNED_CHAR, char), C(MPI_BYTE, char), C(MPI_INT16_T, int16_t), C(MPI_UINT16_T, int16_t),
-    C(MPI_INT32_T, int32_t), C(MPI_UINT32_T, int32_t), C(MPI_INT64_T, int64_t), C(MPI_UINT64_T, int64_t),
-    C(MPI_CXX_FLOAT_COMPLEX, float _Complex), C(MPI_CXX_DOUBLE_COMPLEX, double _Complex),
-    C(MPI_CXX_LONG_DOUBLE_COMPLEX, long double _Complex), C(MPI_CXX_BOOL, _Bool),
-    C(MPI_LOGICAL, MPI_Fint), C(MPI_INTEGER, MPI_Fint), ROW(MPI_REAL, 4, 4), ROW(MPI_COMPLEX, 8, 8),
-    ROW(MPI_DOUBLE_PRECISION, 8, 8), ROW(MPI_CHARACTER, 1, 1), ROW(MPI_DOUBLE_COMPLEX, 16, 16),
-    ROW(MPI_LOGICAL1, 1, 1), ROW(MPI_LOGICAL2, 2, 2), ROW(MPI_LOGICAL4, 4, 4), ROW(MPI_LOGICAL8, 8, 8),
-    ROW(MPI_LOGICAL16, 16, 16), ROW(MPI_INTEGER1, 1, 1), ROW(MPI_INTEGER2, 2, 2), ROW(MPI_INTEGER4, 4, 4),
-    ROW(MPI_INTEGER8, 8, 8), ROW(MPI_INTEGER16, 16, 16), ROW(MPI_REAL2, 2, 2), ROW(MPI_REAL4, 4, 4),
-    ROW(MPI_REAL8, 8, 8), ROW(MPI_REAL16, 16, 16), ROW(MPI_COMPLEX4, 4, 4), ROW(MPI_COMPLEX8, 8, 8),
-    ROW(MPI_COMPLEX16, 16, 16), ROW(MPI_COMPLEX32, 32, 32),
-    ROW(MPI_FLOAT_INT, 8, 8), ROW(MPI_DOUBLE_INT, 12, 16), ROW(MPI_LONG_INT, 12, 16), ROW(MPI_2INT, 8, 8),
-    ROW(MPI_SHORT_INT, 6, 8), ROW(MPI_LONG_DOUBLE_INT, sizeof(long double) + 4, 2 * sizeof(long double)),
-    ROW(MPI_2REAL, 8, 8), ROW(MPI_2DOUBLE_PRECISION, 16, 16), ROW(MPI_2INTEGER, 8, 8),
+#define ROW(type, size, extent)                                                                                        \
+    {                                                                                                                  \
+        type, #type, (int)(size), (int)(extent)                                                                        \
+    }
+#define C(type, ctype)                                                                                                 \
+    {                                                                                                                  \
+        type, #type, (int)sizeof(ctype), (int)sizeof(ctype)                                                            \
+    }
+    C(MPI_AINT, MPI_Aint),
+    C(MPI_COUNT, MPI_Count),
+    C(MPI_OFFSET, MPI_Offset),
+    ROW(MPI_PACKED, 1, 1),
+    C(MPI_SHORT, short),
+    C(MPI_INT, int),
+    C(MPI_LONG, long),
+    C(MPI_LONG_LONG_INT, long long),
+    C(MPI_UNSIGNED_SHORT, short),
+    C(MPI_UNSIGNED, int),
+    C(MPI_UNSIGNED_LONG, long),
+    C(MPI_UNSIGNED_LONG_LONG, long long),
+    C(MPI_FLOAT, float),
+    C(MPI_C_FLOAT_COMPLEX, float _Complex),
+    C(MPI_DOUBLE, double),
+    C(MPI_C_DOUBLE_COMPLEX, double _Complex),
+    C(MPI_LONG_DOUBLE, long double),
+    C(MPI_C_LONG_DOUBLE_COMPLEX, long double _Complex),
+    C(MPI_C_BOOL, _Bool),
+    C(MPI_WCHAR, wchar_t),
+    C(MPI_INT8_T, int8_t),
+    C(MPI_UINT8_T, int8_t),
+    C(MPI_CHAR, char),
+    C(MPI_SIGNED_CHAR, char),
+    C(MPI_UNSIGNED_CHAR, char),
+    C(MPI_BYTE, char),
+    C(MPI_INT16_T, int16_t),
+    C(MPI_UINT16_T, int16_t),
+    C(MPI_INT32_T, int32_t),
+    C(MPI_UINT32_T, int32_t),
+    C(MPI_INT64_T, int64_t),
+    C(MPI_UINT64_T, int64_t),
+    C(MPI_CXX_FLOAT_COMPLEX, float _Complex),
+    C(MPI_CXX_DOUBLE_COMPLEX, double _Complex),
+    C(MPI_CXX_LONG_DOUBLE_COMPLEX, long double _Complex),
+    C(MPI_CXX_BOOL, _Bool),
+    C(MPI_LOGICAL, MPI_Fint),
+    C(MPI_INTEGER, MPI_Fint),
+    ROW(MPI_REAL, 4, 4),
+    ROW(MPI_COMPLEX, 8, 8),
+    ROW(MPI_DOUBLE_PRECISION, 8, 8),
+    ROW(MPI_CHARACTER, 1, 1),
+    ROW(MPI_DOUBLE_COMPLEX, 16, 16),
+    ROW(MPI_LOGICAL1, 1, 1),
+    ROW(MPI_LOGICAL2, 2, 2),
+    ROW(MPI_LOGICAL4, 4, 4),
+    ROW(MPI_LOGICAL8, 8, 8),
+    ROW(MPI_LOGICAL16, 16, 16),
+    ROW(MPI_INTEGER1, 1, 1),
+    ROW(MPI_INTEGER2, 2, 2),
+    ROW(MPI_INTEGER4, 4, 4),
+    ROW(MPI_INTEGER8, 8, 8),
+    ROW(MPI_INTEGER16, 16, 16),
+    ROW(MPI_REAL2, 2, 2),
+    ROW(MPI_REAL4, 4, 4),
+    ROW(MPI_REAL8, 8, 8),
+    ROW(MPI_REAL16, 16, 16),
+    ROW(MPI_COMPLEX4, 4, 4),
+    ROW(MPI_COMPLEX8, 8, 8),
+    ROW(MPI_COMPLEX16, 16, 16),
+    ROW(MPI_COMPLEX32, 32, 32),
+    ROW(MPI_FLOAT_INT, 8, 8),
+    ROW(MPI_DOUBLE_INT, 12, 16),
+    ROW(MPI_LONG_INT, 12, 16),
+    ROW(MPI_2INT, 8, 8),
+    ROW(MPI_SHORT_INT, 6, 8),
+    ROW(MPI_LONG_DOUBLE_INT, sizeof(long double) + 4, 2 * sizeof(long double)),
+    ROW(MPI_2REAL, 8, 8),
+    ROW(MPI_2DOUBLE_PRECISION, 16, 16),
+    ROW(MPI_2INTEGER, 8, 8),
 };
 enum { PREDEFINED = sizeof predefined / sizeof predefined[0] };
 
@@ -110,9 +165,12 @@ START_TEST(matching_sizes)
 {
     MPI_Datatype type;
     typemap_errors_return();
-    static const struct { int class, size; MPI_Datatype type; } cases[] = {
-        { MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4 }, { MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16 },
-        { MPI_TYPECLASS_REAL, 8, MPI_REAL8 }, { MPI_TYPECLASS_REAL, 2, MPI_REAL2 },
+    static const struct {
+        int class, size;
+        MPI_Datatype type;
+    } cases[] = {
+        { MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4 },   { MPI_TYPECLASS_INTEGER, 16, MPI_INTEGER16 },
+        { MPI_TYPECLASS_REAL, 8, MPI_REAL8 },         { MPI_TYPECLASS_REAL, 2, MPI_REAL2 },
         { MPI_TYPECLASS_COMPLEX, 32, MPI_COMPLEX32 }, { MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -157,7 +215,9 @@ START_TEST(fortran_kinds)
     check_f90(again, MPI_COMBINER_F90_REAL, 30, 16, PL_F128);
     ck_assert_int_eq(MPI_Type_create_f90_complex(10, 10, &again), MPI_SUCCESS);
     check_f90(again, MPI_COMBINER_F90_COMPLEX, 10, 16, PL_C128);
-    static const struct { int range, size, basic; } integers[] = {
+    static const struct {
+        int range, size, basic;
+    } integers[] = {
         { 0, 1, PL_I8 }, { 2, 1, PL_I8 }, { 3, 2, PL_I16 }, { 9, 4, PL_I32 }, { 10, 8, PL_I64 }, { 19, 16, PL_I128 },
     };
     for (size_t i = 0; i < sizeof integers / sizeof integers[0]; i++) {
@@ -350,7 +410,7 @@ START_TEST(bad_arrays)
 {
     MPI_Datatype type;
     typemap_errors_return();
-#define SUBARRAY(ndims, size, subsize, start, order) \
+#define SUBARRAY(ndims, size, subsize, start, order)                                                                   \
     MPI_Type_create_subarray(ndims, (int[]){ size }, (int[]){ subsize }, (int[]){ start }, order, MPI_INT, &type)
     ck_assert_int_eq(SUBARRAY(0, 4, 2, 1, MPI_ORDER_C), MPI_ERR_ARG);
     ck_assert_int_eq(SUBARRAY(1, 0, 2, 1, MPI_ORDER_C), MPI_ERR_ARG);

@@ -2,8 +2,8 @@
 /* Datatypes as bytes: what is read is what was written, for all constructors; and bytes that are damaged. */
 #include "core/datatype/wire.h"
 
-#include "core/datatype/build.h"
 #include "core/base/memory.h"
+#include "core/datatype/build.h"
 #include "type_arena.h"
 
 enum { ROUNDS = 1500, DEPTH = 4, DAMAGES = 40, LAST_RUN = 50 };
@@ -323,13 +323,13 @@ START_TEST(bomb)
 {
     enum { NODES = 4000, PARTS = 15, ALLOCATIONS = 10000 };
     unsigned char *bytes = calloc(NODES + 2, 4 * PARTS + 300);
-    size_t n = 6;              /* derived, mixed, bounds 0, size 0 */
-    bytes[n++] = 2;            /* a list of 60 runs */
+    size_t n = 6;   /* derived, mixed, bounds 0, size 0 */
+    bytes[n++] = 2; /* a list of 60 runs */
     bytes[n++] = 60;
     for (int i = 0; i < 60; i++, n += 3)
         memcpy(bytes + n, (unsigned char[]){ (unsigned char)(10 + 2 * (i % 3)), 0, i % 2 ? 100 : 1 }, 3);
     for (int node = 1; node < NODES; node++) {
-        bytes[n++] = 2;        /* a list of that list, in many places */
+        bytes[n++] = 2; /* a list of that list, in many places */
         bytes[n++] = PARTS;
         for (int i = 0; i < PARTS; i++) {
             bytes[n++] = 0xf0;

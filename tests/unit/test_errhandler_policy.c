@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "api/call.h"
-#include "core/object/errhandler_policy.h"
 #include "core/base/memory.h"
+#include "core/object/errhandler_policy.h"
 
 static const char *path;
 

@@ -182,7 +182,7 @@ START_TEST(log_lines)
     capture();
     ck_assert_int_eq(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_IO), MPI_SUCCESS);
     expect_line(release(), "kind=file name=\"\" function=MPI_File_call_errhandler class=MPI_ERR_IO code=35 rank=-1 "
-                "message=\"reading or writing failed (MPI_ERR_IO)\"");
+                           "message=\"reading or writing failed (MPI_ERR_IO)\"");
 
     /* A class of the program has no name; a message of nothing but quotes is no longer than the line. */
     char string[MPI_MAX_ERROR_STRING];
@@ -355,10 +355,22 @@ static void note(const void *handle, int code, void *state)
     last_state = state;
 }
 
-static void comm_x(MPI_Comm comm, int code, void *state) { note(comm, code, state); }
-static void win_x(MPI_Win win, int code, void *state) { note(win, code, state); }
-static void file_x(MPI_File file, int code, void *state) { note(file, code, state); }
-static void session_x(MPI_Session session, int code, void *state) { note(session, code, state); }
+static void comm_x(MPI_Comm comm, int code, void *state)
+{
+    note(comm, code, state);
+}
+static void win_x(MPI_Win win, int code, void *state)
+{
+    note(win, code, state);
+}
+static void file_x(MPI_File file, int code, void *state)
+{
+    note(file, code, state);
+}
+static void session_x(MPI_Session session, int code, void *state)
+{
+    note(session, code, state);
+}
 
 START_TEST(contexts)
 {

@@ -30,7 +30,7 @@ static int publish(const char *function, int code)
 START_TEST(class_table)
 {
     int named = 0;
-    for (int class = -2; class < 20000; class++) {
+    for (int class = -2; class < 20000; class ++) {
         const char *name = pl_error_class_name(class);
         bool expected = (class >= 0 && class <= MPI_ERR_ABI) ||
                         (class >= MPI_T_ERR_CANNOT_INIT && class <= MPI_T_ERR_PVAR_NO_ATOMIC) ||

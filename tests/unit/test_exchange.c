@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/engine/engine.h"
 #include "core/base/error.h"
+#include "core/engine/engine.h"
 #include "core/job/process.h"
-#include "sessions/create/listener.h"
 #include "sessions/create/exchange_parts.h"
+#include "sessions/create/listener.h"
 
 static uint64_t ranks[3] = { 0, 4, 7 };
 static const struct pl_group group = { .size = 3, .list = ranks };
@@ -23,13 +23,13 @@ static const struct pl_origin second = { .engine = 12, .card = "card two", .card
 static struct pl_exchange host_of(const char *its_key)
 {
     return (struct pl_exchange){ .key = its_key,
-                                .key_length = (uint32_t)strlen(its_key),
-                                .group = &group,
-                                .members = 3,
-                                .payload = "mine",
-                                .payload_length = 4,
-                                .tag = "tag",
-                                .who = "the group's processes" };
+                                 .key_length = (uint32_t)strlen(its_key),
+                                 .group = &group,
+                                 .members = 3,
+                                 .payload = "mine",
+                                 .payload_length = 4,
+                                 .tag = "tag",
+                                 .who = "the group's processes" };
 }
 
 static void open_meeting(struct pl_exchange *exchange)
@@ -58,7 +58,8 @@ static void joins(struct pl_exchange *exchange, const struct pl_origin *from, ui
     arrives(exchange, from, PL_LISTENER_JOIN, token, data, sizeof head + head.key_length + head.payload_length);
 }
 
-static void leaves(struct pl_exchange *exchange, const struct pl_origin *from, uint64_t token, int error, const char *why)
+static void leaves(struct pl_exchange *exchange, const struct pl_origin *from, uint64_t token, int error,
+                   const char *why)
 {
     unsigned char data[256];
     int32_t class = error;

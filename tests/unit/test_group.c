@@ -4,9 +4,9 @@
 
 #include <pthread.h>
 
-#include "core/object/group.h"
 #include "core/base/memory.h"
 #include "core/job/process.h"
+#include "core/object/group.h"
 
 enum { LARGEST = 60 };
 
@@ -218,8 +218,15 @@ START_TEST(mistakes)
     ck_assert_int_eq(MPI_Group_incl(group, 1, ranks, NULL), MPI_ERR_ARG);
     FAKE_EXPECT(MPI_Group_translate_ranks(group, 3, ranks, group, got), MPI_ERR_RANK,
                 "MPI_Group_translate_ranks: ranks1[2] is 4, which is not in group1 of 4 processes (MPI_ERR_RANK)");
-    int bad[][3] = { { 0, 3, 0 }, { 0, 3, -1 }, { 3, 0, 1 }, { -1, 2, 1 }, { 0, 4, 1 }, { 0, INT32_MAX, 1 },
-                     { INT32_MIN, INT32_MAX, 1 }, { INT32_MAX, INT32_MIN, -1 }, { 4, 4, 1 } };
+    int bad[][3] = { { 0, 3, 0 },
+                     { 0, 3, -1 },
+                     { 3, 0, 1 },
+                     { -1, 2, 1 },
+                     { 0, 4, 1 },
+                     { 0, INT32_MAX, 1 },
+                     { INT32_MIN, INT32_MAX, 1 },
+                     { INT32_MAX, INT32_MIN, -1 },
+                     { 4, 4, 1 } };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         ck_assert_int_eq(MPI_Group_range_incl(group, 1, &bad[i], &result), i < 3 ? MPI_ERR_ARG : MPI_ERR_RANK);
     int overlap[][3] = { { 0, 2, 1 }, { 2, 3, 1 } }, one_too_many[][3] = { { 0, 1, 1 }, { 1, 2, 1 } };

@@ -3,14 +3,14 @@
  * for the same jobs; cut and changed ones are errors or something else, and never followed. */
 #include "unit.h"
 
-#include "core/engine/address_vector.h"
-#include "core/engine/comm.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/comm/group_wire.h"
+#include "core/engine/address_vector.h"
+#include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
-#include "core/comm/group_wire.h"
 
 static struct pl_instance *instance;
 

@@ -24,7 +24,7 @@ static struct handover made;
 static void have(const char *program, const char *text)
 {
     char path[192];
-    snprintf(path, sizeof(path), "%s/%s", directory, program);
+    snprintf(path, sizeof path, "%s/%s", directory, program);
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0700);
     ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
     close(fd);
@@ -35,13 +35,13 @@ static bool hand_over(const char *line)
     static char text[1024];
     char error[512], *argv[WORDS + 1] = { (char *)"mpiexec" };
     int argc = 1;
-    snprintf(text, sizeof(text), "%s", line);
+    snprintf(text, sizeof text, "%s", line);
     for (char *word = strtok(text, " "); word && argc < WORDS; word = strtok(NULL, " "))
         argv[argc++] = word;
     options_free(&parsed);
     handover_free(&made);
-    memset(&parsed, 0, sizeof(parsed));
-    ck_assert_msg(options_parse(&parsed, argc, argv, error, sizeof(error)), "%s: %s", line, error);
+    memset(&parsed, 0, sizeof parsed);
+    ck_assert_msg(options_parse(&parsed, argc, argv, error, sizeof error), "%s: %s", line, error);
     return handover_make(&made, &parsed);
 }
 
@@ -69,12 +69,12 @@ static void start(void)
 {
     static const char *const unset[] = { "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES", "PLENUM_JOB",
                                          "LD_LIBRARY_PATH" };
-    for (size_t i = 0; i < sizeof(unset) / sizeof(*unset); i++)
+    for (size_t i = 0; i < sizeof unset / sizeof *unset; i++)
         unsetenv(unset[i]);
     for (char **at = environ; *at;)
         if (strncmp(*at, "PLENUM_", 7) == 0) {
             char name[64];
-            snprintf(name, sizeof(name), "%.*s", (int)strcspn(*at, "="), *at);
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(*at, "="), *at);
             unsetenv(name);
         } else
             at++;
@@ -86,8 +86,8 @@ static void end(void)
 {
     options_free(&parsed);
     handover_free(&made);
-    memset(&parsed, 0, sizeof(parsed));
-    memset(&made, 0, sizeof(made));
+    memset(&parsed, 0, sizeof parsed);
+    memset(&made, 0, sizeof made);
 }
 
 static void expect_launcher(const char *line, enum launcher launcher)
@@ -173,7 +173,7 @@ START_TEST(programs_slurm)
     ck_assert_str_eq(made.word[made.count - 2], "--multi-prog");
     int fd = open(made.word[made.count - 1], O_RDONLY);
     ck_assert_int_ge(fd, 0);
-    ck_assert_int_gt(read(fd, text, sizeof(text) - 1), 0);
+    ck_assert_int_gt(read(fd, text, sizeof text - 1), 0);
     ck_assert_str_eq(text, "0-2 p a\\\"b\n3 q \\'c\\\\\\%t\n");
     close(fd);
     end();
@@ -189,7 +189,7 @@ START_TEST(words_prte)
     have("mpirun.openmpi", "");
 #define GIVES(line, before, after)                                                                                     \
     do {                                                                                                               \
-        snprintf(wanted, sizeof(wanted), "%s %s%s", before, root, after);                                              \
+        snprintf(wanted, sizeof wanted, "%s %s%s", before, root, after);                                               \
         gives(line, wanted);                                                                                           \
     } while (0)
     GIVES("-host a:2,b p x", "prterun", "--map-by slot:OVERSUBSCRIBE --bind-to none --host a:2,b -np 1 p x");
@@ -220,7 +220,7 @@ START_TEST(hostfile)
     char line[256], error[512], *argv[] = { (char *)"mpiexec", (char *)"-hostfile", line, (char *)"p" };
     start();
     have("mpirun.openmpi", "# hosts\n\n  alpha slots=2\nlocalhost # here\nbeta:3\n"); /* any file will do */
-    snprintf(line, sizeof(line), "-hostfile %s/mpirun.openmpi p", directory);
+    snprintf(line, sizeof line, "-hostfile %s/mpirun.openmpi p", directory);
     ck_assert(hand_over(line));
     ck_assert_int_eq(made.launcher, LAUNCHER_OPENMPI);
     ck_assert_str_eq(parsed.hosts, "alpha,localhost,beta");
@@ -229,7 +229,7 @@ START_TEST(hostfile)
     ck_assert_str_eq(made.word[made.count - 5], "--hostfile");
     struct options other = { 0 };
     strcpy(line, "/nonexistent");
-    ck_assert(!options_parse(&other, 4, argv, error, sizeof(error)));
+    ck_assert(!options_parse(&other, 4, argv, error, sizeof error));
     ck_assert_ptr_nonnull(strstr(error, "/nonexistent"));
     options_free(&other);
     end();
@@ -241,7 +241,7 @@ START_TEST(quotes)
     static const char *const cases[][2] = {
         { "a-b/c.d", "a-b/c.d" }, { "", "''" }, { "a b", "'a b'" }, { "it's", "'it'\\''s'" }
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *got = NULL;
         size_t size;
         FILE *out = open_memstream(&got, &size);

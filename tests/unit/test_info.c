@@ -7,9 +7,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "core/object/info.h"
 #include "core/base/memory.h"
 #include "core/job/process.h"
+#include "core/object/info.h"
 
 static MPI_Info make(int pairs)
 {
@@ -304,10 +304,15 @@ START_TEST(seconds)
         const char *text;
         long milliseconds; /* -1: it is no number */
     } texts[] = {
-        { "0", 0 },        { "0.5", 500 },  { "7", 7000 },   { "3.", 3000 },   { "0.0001", 1 },
-        { "1.0010", 1001 },{ "1.0011", 1002 }, { "1073741824", 1073741824000 }, { "1073741825", -1 },
-        { "99999999999999999999999", -1 }, { "", -1 }, { "-1", -1 }, { ".5", -1 }, { "0,5", -1 }, { "1e3", -1 },
-        { "5 ", -1 },      { "nan", -1 },   { "1.5.", -1 },
+        { "0", 0 },           { "0.5", 500 },
+        { "7", 7000 },        { "3.", 3000 },
+        { "0.0001", 1 },      { "1.0010", 1001 },
+        { "1.0011", 1002 },   { "1073741824", 1073741824000 },
+        { "1073741825", -1 }, { "99999999999999999999999", -1 },
+        { "", -1 },           { "-1", -1 },
+        { ".5", -1 },         { "0,5", -1 },
+        { "1e3", -1 },        { "5 ", -1 },
+        { "nan", -1 },        { "1.5.", -1 },
     };
     struct pl_info *info = pl_info_create();
     long milliseconds = 17;

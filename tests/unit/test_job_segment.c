@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "core/job/segment.h"
 #include "core/job/card.h"
+#include "core/job/segment.h"
 #include "unit.h"
 
 enum { SIZE = 3, COOKIE = 0x1234 };
@@ -29,7 +29,7 @@ static void make(void)
     size_t psets = sizeof(struct pl_job_segment) + SIZE * sizeof(struct pl_job_rank);
     size_t ranges = psets + sizeof(struct pl_job_pset), apps = ranges + 4 * sizeof(uint32_t);
     size_t appnum = apps + sizeof(struct pl_job_app), text = appnum + SIZE * sizeof(int32_t);
-    whole.bytes = text + sizeof(texts);
+    whole.bytes = text + sizeof texts;
     char *base = aligned_alloc(64, (whole.bytes + 63) / 64 * 64);
     ck_assert_ptr_nonnull(base);
     memset(base, 0, whole.bytes);
@@ -54,7 +54,7 @@ static void make(void)
     whole.app = (struct pl_job_app *)(base + apps);
     *whole.app = (struct pl_job_app){ (uint32_t)text + 10, (uint32_t)text + 16, (uint32_t)text + 26, 0, SIZE };
     whole.texts = base + text;
-    memcpy(whole.texts, texts, sizeof(texts));
+    memcpy(whole.texts, texts, sizeof texts);
 }
 
 static const char *judge(void)
@@ -111,7 +111,7 @@ START_TEST(impossible_size)
 {
     make();
     static const uint32_t sizes[] = { 0, SIZE + 1, 1u << 20, 1u << 25, UINT32_MAX };
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         whole.job->size = sizes[i];
         ck_assert_ptr_nonnull(judge());
     }
@@ -123,7 +123,7 @@ START_TEST(pages)
 {
     make();
     const uint64_t values[] = { 64, whole.bytes / 64 * 64, 1ull << 40, UINT64_MAX - 63, 32 };
-    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         whole.job->pages = values[i];
         REFUSED("pages");
     }
@@ -133,9 +133,9 @@ END_TEST
 START_TEST(name_without_end)
 {
     make();
-    memset(whole.job->nspace, 'x', sizeof(whole.job->nspace));
+    memset(whole.job->nspace, 'x', sizeof whole.job->nspace);
     REFUSED("name");
-    memset(whole.job->nspace, 0, sizeof(whole.job->nspace));
+    memset(whole.job->nspace, 0, sizeof whole.job->nspace);
     REFUSED("name");
 }
 END_TEST
@@ -151,9 +151,9 @@ START_TEST(offsets)
     };
     const uint32_t values[] = { (uint32_t)whole.bytes, (uint32_t)whole.bytes + 4, UINT32_MAX, UINT32_MAX - 3,
                                 1u << 31 };
-    for (size_t f = 0; f < sizeof(fields) / sizeof(*fields); f++) {
+    for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
         uint32_t before = *fields[f];
-        for (size_t v = 0; v < sizeof(values) / sizeof(*values); v++) {
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
             *fields[f] = values[v];
             ck_assert_msg(judge() != NULL, "field %zu with %u was taken", f, values[v]);
         }

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/job/sets.h"
 #include "core/base/memory.h"
+#include "core/job/sets.h"
 #include "unit.h"
 
 enum { ROOM = 4096, SIZE = 64, WRITERS = 4, KILLS = 60 };

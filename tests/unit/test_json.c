@@ -51,8 +51,9 @@ START_TEST(line_of_a_value)
         const char *where;
         int line;
     } cases[] = {
-        { "", 1 }, { "one", 2 }, { "two", 3 }, { "two/0", 4 }, { "two/1", 5 }, { "two/1/x]", 6 }, { "two/2", 8 },
-        { "a~1b", 9 }, { "a~1b/c", 9 }, { "quoted\"", 10 }, { "two/1/nothing", 5 }, { "nothing/at/all", 1 },
+        { "", 1 },       { "one", 2 },       { "two", 3 },           { "two/0", 4 },
+        { "two/1", 5 },  { "two/1/x]", 6 },  { "two/2", 8 },         { "a~1b", 9 },
+        { "a~1b/c", 9 }, { "quoted\"", 10 }, { "two/1/nothing", 5 }, { "nothing/at/all", 1 },
     };
     struct pl_json json;
     char want[128];

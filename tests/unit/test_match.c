@@ -6,8 +6,8 @@
 #include "wire.h"
 
 #include "core/base/error.h"
-#include "core/engine/match.h"
 #include "core/base/memory.h"
+#include "core/engine/match.h"
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
 
@@ -60,8 +60,13 @@ static void progress(void)
 START_TEST(order_is_that_of_a_plain_model)
 {
     enum { STEPS = 40000, PENDING = 300 };
-    static struct { int source, tag, value; } arrived[PENDING];
-    static struct { int source, tag, value; struct pl_request *request; } posted[PENDING];
+    static struct {
+        int source, tag, value;
+    } arrived[PENDING];
+    static struct {
+        int source, tag, value;
+        struct pl_request *request;
+    } posted[PENDING];
     static int slots[PENDING];
     int arrivals = 0, posts = 0, next = 0;
     uint64_t random = 42;

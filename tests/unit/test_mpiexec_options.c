@@ -18,13 +18,13 @@ static bool parse(const char *line)
     static char text[1024];
     char *argv[WORDS + 1] = { (char *)"mpiexec" };
     int argc = 1;
-    snprintf(text, sizeof(text), "%s", line);
+    snprintf(text, sizeof text, "%s", line);
     for (char *word = strtok(text, " "); word && argc < WORDS; word = strtok(NULL, " "))
         argv[argc++] = word;
     options_free(&parsed);
-    memset(&parsed, 0, sizeof(parsed));
+    memset(&parsed, 0, sizeof parsed);
     error[0] = '\0';
-    return options_parse(&parsed, argc, argv, error, sizeof(error));
+    return options_parse(&parsed, argc, argv, error, sizeof error);
 }
 
 static void refused(const char *line, const char *why)
@@ -49,7 +49,7 @@ END_TEST
 START_TEST(dashes)
 {
     static const char *const lines[] = { "-n 3 p", "--n 3 p", "-np 3 p", "--np=3 p", "-n=3 p" };
-    for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         ck_assert_msg(parse(lines[i]), "%s: %s", lines[i], error);
         ck_assert_int_eq(parsed.section[0].ranks, 3);
     }
@@ -123,7 +123,7 @@ START_TEST(sets)
     ck_assert_int_eq(parsed.pset[0].ranges[1][0], 7);
     static const char *const bad[] = { "--pset a p",     "--pset a= p",   "--pset =1 p",     "--pset a=3-1 p",
                                        "--pset a=1,x p", "--pset a=-1 p", "--pset a=1-2-3 p" };
-    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         refused(bad[i], "NAME=RANKS");
 }
 END_TEST
@@ -133,8 +133,8 @@ START_TEST(hosts)
     char line[512], host[256] = "";
     ck_assert(parse("-host localhost p"));
     ck_assert(parse("-host localhost:4,127.0.0.1,::1 p"));
-    gethostname(host, sizeof(host) - 1);
-    snprintf(line, sizeof(line), "-host %s:2 p", host);
+    gethostname(host, sizeof host - 1);
+    snprintf(line, sizeof line, "-host %s:2 p", host);
     ck_assert_msg(parse(line), "%s", error);
     ck_assert(parse("-host localhost,elsewhere.example:3 p"));
     ck_assert_str_eq(parsed.elsewhere, "elsewhere.example");

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
-#include "core/base/memory.h"
 #include "core/object/object.h"
 
 /* Groups have nothing that a destructor could trip over, infos have; both are made as their modules make them. */
@@ -40,7 +40,7 @@ START_TEST(counts)
     pl_handle_drop(group);
     ck_assert_ptr_null(pl_object_find(PL_GROUP, group)); /* the user has none, we still do */
     ck_assert_int_eq(pl_object_count(PL_GROUP), 1);
-    pl_handle_drop(group);                               /* and freeing it twice takes nothing from us */
+    pl_handle_drop(group); /* and freeing it twice takes nothing from us */
     ck_assert_int_eq(pl_object_count(PL_GROUP), 1);
     pl_object_release(group);
     ck_assert_int_eq(pl_object_count(PL_GROUP), 0);
@@ -130,8 +130,20 @@ START_TEST(wild_handles)
     volatile uintptr_t dangling = (uintptr_t)gone;
     free(gone);
 
-    const void *some[] = { &global, &local, heap, heap + 8, unmapped, (void *)dangling, stdout, (void *)expect_unknown,
-                           (void *)-1, (void *)-8, (void *)INTPTR_MAX, (void *)0x1000, environ, pl_kinds };
+    const void *some[] = { &global,
+                           &local,
+                           heap,
+                           heap + 8,
+                           unmapped,
+                           (void *)dangling,
+                           stdout,
+                           (void *)expect_unknown,
+                           (void *)-1,
+                           (void *)-8,
+                           (void *)INTPTR_MAX,
+                           (void *)0x1000,
+                           environ,
+                           pl_kinds };
     for (size_t i = 0; i < sizeof some / sizeof some[0]; i++)
         expect_unknown(some[i], NULL);
     for (int i = 0; i < 20000; i++) {

@@ -22,6 +22,7 @@ static const bool has_half = true;
 static const bool has_half = false;
 #endif
 
+/* clang-format off */
 #define FORMATS(X)                                                                                                  \
     X(PL_I8, int8_t) X(PL_I16, int16_t) X(PL_I32, int32_t) X(PL_I64, int64_t) X(PL_I128, __int128) X(PL_U8, uint8_t) \
     X(PL_U16, uint16_t) X(PL_U32, uint32_t) X(PL_U64, uint64_t) HALF(X) X(PL_F32, float) X(PL_F64, double)           \
@@ -41,7 +42,8 @@ static void put(int basic, void *to, number n)
 {
     switch (basic) {
 #define PUT(format, type) case format: { type value = (type)n; memcpy(to, &value, sizeof value); break; }
-    FORMATS(PUT)
+        /* clang-format on */
+        FORMATS(PUT)
     default: ck_abort_msg("no number format %d", basic);
     }
 }
@@ -61,32 +63,89 @@ static int part_of(int basic)
 
 /* --- what there is ----------------------------------------------------------------------------------------------- */
 
-enum class { C_INTEGER = 1, F_INTEGER = 2, REAL = 4, LOGICAL = 8, COMPLEX = 16, BYTE = 32, MULTI = 64, CHARACTER = 128,
-             OTHER = 256, INTEGER = C_INTEGER | F_INTEGER | MULTI | CHARACTER };
+enum class {
+    C_INTEGER = 1,
+    F_INTEGER = 2,
+    REAL = 4,
+    LOGICAL = 8,
+    COMPLEX = 16,
+    BYTE = 32,
+    MULTI = 64,
+    CHARACTER = 128,
+    OTHER = 256,
+    INTEGER = C_INTEGER | F_INTEGER | MULTI | CHARACTER
+};
 
 /* The standard's groups of types (MPI-5.0, 6.9.2). */
 static const struct {
     MPI_Datatype type;
     enum class class;
 } types[] = {
-    { MPI_INT, C_INTEGER }, { MPI_LONG, C_INTEGER }, { MPI_SHORT, C_INTEGER }, { MPI_UNSIGNED_SHORT, C_INTEGER },
-    { MPI_UNSIGNED, C_INTEGER }, { MPI_UNSIGNED_LONG, C_INTEGER }, { MPI_LONG_LONG_INT, C_INTEGER },
-    { MPI_UNSIGNED_LONG_LONG, C_INTEGER }, { MPI_SIGNED_CHAR, C_INTEGER }, { MPI_UNSIGNED_CHAR, C_INTEGER },
-    { MPI_INT8_T, C_INTEGER }, { MPI_INT16_T, C_INTEGER }, { MPI_INT32_T, C_INTEGER }, { MPI_INT64_T, C_INTEGER },
-    { MPI_UINT8_T, C_INTEGER }, { MPI_UINT16_T, C_INTEGER }, { MPI_UINT32_T, C_INTEGER }, { MPI_UINT64_T, C_INTEGER },
-    { MPI_INTEGER, F_INTEGER }, { MPI_INTEGER1, F_INTEGER }, { MPI_INTEGER2, F_INTEGER }, { MPI_INTEGER4, F_INTEGER },
-    { MPI_INTEGER8, F_INTEGER }, { MPI_INTEGER16, F_INTEGER },
-    { MPI_FLOAT, REAL }, { MPI_DOUBLE, REAL }, { MPI_REAL, REAL }, { MPI_DOUBLE_PRECISION, REAL },
-    { MPI_LONG_DOUBLE, REAL }, { MPI_REAL2, REAL }, { MPI_REAL4, REAL }, { MPI_REAL8, REAL }, { MPI_REAL16, REAL },
-    { MPI_LOGICAL, LOGICAL }, { MPI_C_BOOL, LOGICAL }, { MPI_CXX_BOOL, LOGICAL }, { MPI_LOGICAL1, LOGICAL },
-    { MPI_LOGICAL2, LOGICAL }, { MPI_LOGICAL4, LOGICAL }, { MPI_LOGICAL8, LOGICAL }, { MPI_LOGICAL16, LOGICAL },
-    { MPI_COMPLEX, COMPLEX }, { MPI_C_COMPLEX, COMPLEX }, { MPI_C_FLOAT_COMPLEX, COMPLEX },
-    { MPI_C_DOUBLE_COMPLEX, COMPLEX }, { MPI_C_LONG_DOUBLE_COMPLEX, COMPLEX }, { MPI_CXX_FLOAT_COMPLEX, COMPLEX },
-    { MPI_CXX_DOUBLE_COMPLEX, COMPLEX }, { MPI_CXX_LONG_DOUBLE_COMPLEX, COMPLEX }, { MPI_DOUBLE_COMPLEX, COMPLEX },
-    { MPI_COMPLEX4, COMPLEX }, { MPI_COMPLEX8, COMPLEX }, { MPI_COMPLEX16, COMPLEX }, { MPI_COMPLEX32, COMPLEX },
-    { MPI_BYTE, BYTE }, { MPI_AINT, MULTI }, { MPI_OFFSET, MULTI }, { MPI_COUNT, MULTI },
-    { MPI_CHAR, CHARACTER }, { MPI_CHARACTER, CHARACTER }, { MPI_WCHAR, OTHER }, { MPI_PACKED, OTHER },
-    { MPI_FLOAT_INT, OTHER }, { MPI_2INT, OTHER }, { MPI_2REAL, OTHER },
+    { MPI_INT, C_INTEGER },
+    { MPI_LONG, C_INTEGER },
+    { MPI_SHORT, C_INTEGER },
+    { MPI_UNSIGNED_SHORT, C_INTEGER },
+    { MPI_UNSIGNED, C_INTEGER },
+    { MPI_UNSIGNED_LONG, C_INTEGER },
+    { MPI_LONG_LONG_INT, C_INTEGER },
+    { MPI_UNSIGNED_LONG_LONG, C_INTEGER },
+    { MPI_SIGNED_CHAR, C_INTEGER },
+    { MPI_UNSIGNED_CHAR, C_INTEGER },
+    { MPI_INT8_T, C_INTEGER },
+    { MPI_INT16_T, C_INTEGER },
+    { MPI_INT32_T, C_INTEGER },
+    { MPI_INT64_T, C_INTEGER },
+    { MPI_UINT8_T, C_INTEGER },
+    { MPI_UINT16_T, C_INTEGER },
+    { MPI_UINT32_T, C_INTEGER },
+    { MPI_UINT64_T, C_INTEGER },
+    { MPI_INTEGER, F_INTEGER },
+    { MPI_INTEGER1, F_INTEGER },
+    { MPI_INTEGER2, F_INTEGER },
+    { MPI_INTEGER4, F_INTEGER },
+    { MPI_INTEGER8, F_INTEGER },
+    { MPI_INTEGER16, F_INTEGER },
+    { MPI_FLOAT, REAL },
+    { MPI_DOUBLE, REAL },
+    { MPI_REAL, REAL },
+    { MPI_DOUBLE_PRECISION, REAL },
+    { MPI_LONG_DOUBLE, REAL },
+    { MPI_REAL2, REAL },
+    { MPI_REAL4, REAL },
+    { MPI_REAL8, REAL },
+    { MPI_REAL16, REAL },
+    { MPI_LOGICAL, LOGICAL },
+    { MPI_C_BOOL, LOGICAL },
+    { MPI_CXX_BOOL, LOGICAL },
+    { MPI_LOGICAL1, LOGICAL },
+    { MPI_LOGICAL2, LOGICAL },
+    { MPI_LOGICAL4, LOGICAL },
+    { MPI_LOGICAL8, LOGICAL },
+    { MPI_LOGICAL16, LOGICAL },
+    { MPI_COMPLEX, COMPLEX },
+    { MPI_C_COMPLEX, COMPLEX },
+    { MPI_C_FLOAT_COMPLEX, COMPLEX },
+    { MPI_C_DOUBLE_COMPLEX, COMPLEX },
+    { MPI_C_LONG_DOUBLE_COMPLEX, COMPLEX },
+    { MPI_CXX_FLOAT_COMPLEX, COMPLEX },
+    { MPI_CXX_DOUBLE_COMPLEX, COMPLEX },
+    { MPI_CXX_LONG_DOUBLE_COMPLEX, COMPLEX },
+    { MPI_DOUBLE_COMPLEX, COMPLEX },
+    { MPI_COMPLEX4, COMPLEX },
+    { MPI_COMPLEX8, COMPLEX },
+    { MPI_COMPLEX16, COMPLEX },
+    { MPI_COMPLEX32, COMPLEX },
+    { MPI_BYTE, BYTE },
+    { MPI_AINT, MULTI },
+    { MPI_OFFSET, MULTI },
+    { MPI_COUNT, MULTI },
+    { MPI_CHAR, CHARACTER },
+    { MPI_CHARACTER, CHARACTER },
+    { MPI_WCHAR, OTHER },
+    { MPI_PACKED, OTHER },
+    { MPI_FLOAT_INT, OTHER },
+    { MPI_2INT, OTHER },
+    { MPI_2REAL, OTHER },
 };
 enum { TYPES = sizeof types / sizeof types[0] };
 
@@ -331,7 +390,8 @@ END_TEST
 
 START_TEST(named_pairs)
 {
-    static const struct { MPI_Datatype pair, value, index;
+    static const struct {
+        MPI_Datatype pair, value, index;
     } named[] = {
         { MPI_FLOAT_INT, MPI_FLOAT, MPI_INT },
         { MPI_DOUBLE_INT, MPI_DOUBLE, MPI_INT },

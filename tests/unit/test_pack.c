@@ -50,7 +50,10 @@ START_TEST(known_bytes)
     BYTES(MPI_REAL16, __float128, 1.5, "3fff8000000000000000000000000000");
     const float complex[] = { 1, -2 };
     check_bytes(complex, MPI_C_FLOAT_COMPLEX, "3f800000c0000000");
-    const struct { short value; int index; } pair = { 7, 8 };
+    const struct {
+        short value;
+        int index;
+    } pair = { 7, 8 };
     check_bytes(&pair, MPI_SHORT_INT, "000700000008");
 }
 END_TEST
@@ -129,7 +132,8 @@ static void check_round_trip(const struct sample *sample, uint64_t *seed)
     ck_assert_int_eq(memcmp(packed + 5, expected, bytes), 0);
     position = 5;
     ck_assert_int_eq(MPI_Unpack_external_c("external32", packed, size + 5, &position,
-                                           (void *)((uintptr_t)back + origin), COUNT, sample->type), MPI_SUCCESS);
+                                           (void *)((uintptr_t)back + origin), COUNT, sample->type),
+                     MPI_SUCCESS);
     ck_assert_int_eq(memcmp(memory, back, length), 0);
     free(memory);
     free(back);

@@ -6,11 +6,11 @@
  */
 #include "wire.h"
 
-#include "core/datatype/datatype.h"
 #include "core/base/error.h"
-#include "core/engine/peer_failure.h"
 #include "core/base/memory.h"
+#include "core/datatype/datatype.h"
 #include "core/engine/partitioned.h"
+#include "core/engine/peer_failure.h"
 
 enum { TAG = 5, BYTES = 24 };
 
@@ -244,7 +244,7 @@ START_TEST(freed)
     third = receive(1); /* its announcement never comes: the communicator ends it */
     start(third);
     pl_engine_enter(engine);
-    PL_LIST_EACH (request, &comms[0]->queues[PL_MSG_PARTITIONED].posted, struct pl_request, link) {
+    PL_LIST_EACH(request, &comms[0]->queues[PL_MSG_PARTITIONED].posted, struct pl_request, link) {
         pl_list_remove(&request->link);
         request->outcome.cancelled = true;
         pl_request_complete(request, MPI_SUCCESS);

@@ -5,15 +5,15 @@
  */
 #include "unit.h"
 
-#include "core/coll/area/area.h"
-#include "core/engine/address_vector.h"
-#include "core/coll/collective.h"
-#include "core/engine/comm.h"
 #include "core/base/error.h"
-#include "core/engine/instance.h"
+#include "core/coll/area/area.h"
+#include "core/coll/collective.h"
 #include "core/comm/intercomm.h"
-#include "core/engine/peer_failure.h"
+#include "core/engine/address_vector.h"
+#include "core/engine/comm.h"
+#include "core/engine/instance.h"
 #include "core/engine/match.h"
+#include "core/engine/peer_failure.h"
 #include "core/job/process.h"
 
 enum { SIZE = 4, ME = 1 };
@@ -181,8 +181,12 @@ static int breaks(struct pl_hook *hook)
 static void arrives(struct pl_comm *comm, int tag, int value)
 {
     static const struct pl_origin from = { .engine = 77, .card = "", .card_length = 0 };
-    struct pl_header header = { .home = comm->id.home, .serial = comm->id.serial, .source = 0, .tag = tag,
-                                .kind = PL_MSG_COLL, .size = sizeof value };
+    struct pl_header header = { .home = comm->id.home,
+                                .serial = comm->id.serial,
+                                .source = 0,
+                                .tag = tag,
+                                .kind = PL_MSG_COLL,
+                                .size = sizeof value };
     pl_engine_enter(&instance->engine);
     pl_match_arrived(&instance->engine, &from, &header, &value, NULL);
     pl_engine_leave(&instance->engine);

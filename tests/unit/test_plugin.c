@@ -13,10 +13,10 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
-#include "core/object/plugin.h"
-#include "core/job/process.h"
 #include "core/comm/topology_hw.h"
 #include "core/engine/transport.h"
+#include "core/job/process.h"
+#include "core/object/plugin.h"
 
 static char built[PATH_MAX + 64];
 static const char *place;

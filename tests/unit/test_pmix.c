@@ -33,8 +33,7 @@ static const struct pl_bootstrap_ops *ops;
 static struct pl_identity place;
 static char detail[512];
 
-__attribute__((format(printf, 2, 3)))
-static int fail(int class, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int fail(int class, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

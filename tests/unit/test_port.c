@@ -8,8 +8,8 @@
 #include "core/base/config.h"
 #include "core/engine/instance.h"
 #include "core/job/locator.h"
-#include "sessions/port/port.h"
 #include "sessions/port/parts.h"
+#include "sessions/port/port.h"
 
 START_TEST(texts)
 {

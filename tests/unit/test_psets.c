@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/object/group.h"
-#include "core/object/info.h"
 #include "core/base/memory.h"
 #include "core/job/process.h"
+#include "core/object/group.h"
+#include "core/object/info.h"
 #include "sessions/psets/psets.h"
 #include "sessions/session.h"
 #include "unit.h"

@@ -87,11 +87,16 @@ START_TEST(bounds)
         uint64_t count, bytes;
         int class;
     } bad[] = {
-        { -1, 4, 4, MPI_ERR_RMA_RANGE },        { SIZE, 1, 1, MPI_ERR_RMA_RANGE },
-        { SIZE - 3, 4, 4, MPI_ERR_RMA_RANGE },  { INT64_MAX, 4, 4, MPI_ERR_RMA_RANGE },
-        { INT64_MIN, 4, 4, MPI_ERR_RMA_RANGE }, { 0, 65, 65, MPI_ERR_RMA_RANGE },
-        { 0, 4, 3, MPI_ERR_INTERN },            { 0, INT64_MAX, 4, MPI_ERR_INTERN },
-        { 0, UINT64_MAX, 4, MPI_ERR_INTERN },   { 0, 3, 4, MPI_ERR_INTERN },
+        { -1, 4, 4, MPI_ERR_RMA_RANGE },
+        { SIZE, 1, 1, MPI_ERR_RMA_RANGE },
+        { SIZE - 3, 4, 4, MPI_ERR_RMA_RANGE },
+        { INT64_MAX, 4, 4, MPI_ERR_RMA_RANGE },
+        { INT64_MIN, 4, 4, MPI_ERR_RMA_RANGE },
+        { 0, 65, 65, MPI_ERR_RMA_RANGE },
+        { 0, 4, 3, MPI_ERR_INTERN },
+        { 0, INT64_MAX, 4, MPI_ERR_INTERN },
+        { 0, UINT64_MAX, 4, MPI_ERR_INTERN },
+        { 0, 3, 4, MPI_ERR_INTERN },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct pl_rma_wire_op wanted = { .at = bad[i].at, .count = bad[i].count, .bytes = bad[i].bytes };
@@ -141,12 +146,12 @@ START_TEST(nonsense)
             int part = (int)(unit_random(&state) % (PL_PART_REFUSED + 2));
             if (unit_random(&state) % 4 == 0) {
                 struct pl_rma_wire_op wanted = { .kind = (uint8_t)(unit_random(&state) % 6),
-                                               .op = (uint8_t)(0x20 + unit_random(&state) % 0x20),
-                                               .apart = unit_random(&state) % 8 == 0,
-                                               .layout = (uint32_t)(unit_random(&state) % 4),
-                                               .at = (int64_t)(unit_random(&state) % 80) - 8,
-                                               .count = unit_random(&state) % 20,
-                                               .bytes = unit_random(&state) % 40 };
+                                                 .op = (uint8_t)(0x20 + unit_random(&state) % 0x20),
+                                                 .apart = unit_random(&state) % 8 == 0,
+                                                 .layout = (uint32_t)(unit_random(&state) % 4),
+                                                 .at = (int64_t)(unit_random(&state) % 80) - 8,
+                                                 .count = unit_random(&state) % 20,
+                                                 .bytes = unit_random(&state) % 40 };
                 memcpy(bytes, &wanted, sizeof wanted);
                 bytes[sizeof wanted] %= 0x60;
                 length = sizeof wanted + wanted.layout + (wanted.apart ? 0 : wanted.bytes);

@@ -8,14 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "world/runtime/job/blob.h"
+#include "unit.h"
 #include "world/runtime/error.h"
 #include "world/runtime/event/lines.h"
+#include "world/runtime/job/blob.h"
 #include "world/runtime/job/locate.h"
-#include "world/runtime/pmix/published.h"
-#include "world/runtime/keeper/sweep.h"
 #include "world/runtime/job/vars.h"
-#include "unit.h"
+#include "world/runtime/keeper/sweep.h"
+#include "world/runtime/pmix/published.h"
 
 /* --- lines ------------------------------------------------------------------------------------------------- */
 
@@ -153,7 +153,7 @@ static bool publish(struct pl_names *names, const char *nspace, uint32_t rank, e
                     enum pl_name_life life, bool *duplicate)
 {
     struct pl_name name = { .key = (char *)"key", .rank = rank, .scope = scope, .life = life, .value = strdup(nspace) };
-    snprintf(name.nspace, sizeof(name.nspace), "%s", nspace);
+    snprintf(name.nspace, sizeof name.nspace, "%s", nspace);
     return pl_names_publish(names, &name, duplicate);
 }
 
@@ -190,11 +190,11 @@ static void make_tree(void)
 {
     char path[192];
     base = unit_directory();
-    snprintf(path, sizeof(path), "%s/run", base);
+    snprintf(path, sizeof path, "%s/run", base);
     close(open(path, O_CREAT | O_WRONLY, 0755));
-    snprintf(path, sizeof(path), "%s/data", base);
+    snprintf(path, sizeof path, "%s/data", base);
     close(open(path, O_CREAT | O_WRONLY, 0644));
-    snprintf(path, sizeof(path), "%s/sub", base);
+    snprintf(path, sizeof path, "%s/sub", base);
     mkdir(path, 0755);
 }
 
@@ -202,7 +202,7 @@ START_TEST(locate_programs)
 {
     char *file, path[192];
     make_tree();
-    snprintf(path, sizeof(path), "/nonexistent::%s", base);
+    snprintf(path, sizeof path, "/nonexistent::%s", base);
     ck_assert_int_eq(pl_locate_program("run", "/", NULL, path, &file), PLENUM_OK);
     ck_assert_ptr_nonnull(strstr(file, "/run"));
     free(file);
@@ -232,7 +232,7 @@ START_TEST(locate_directories)
     ck_assert_int_eq(pl_locate_wdir(base, &directory), PLENUM_OK);
     free(directory);
     ck_assert_int_eq(pl_locate_wdir("/nonexistent", &directory), PLENUM_ERR_WDIR);
-    snprintf(path, sizeof(path), "%s/data", base);
+    snprintf(path, sizeof path, "%s/data", base);
     ck_assert_int_eq(pl_locate_wdir(path, &directory), PLENUM_ERR_WDIR);
     ck_assert_ptr_nonnull(strstr(plenum_error(), "Not a directory"));
 }
@@ -253,7 +253,7 @@ START_TEST(sweep_finds_mark)
             memset(filler, 'x', (size_t)padding + 2);
             memcpy(filler, "F=", 2);
             filler[padding + 2] = '\0';
-            snprintf(text, sizeof(text), "PLENUM_JOB=99:%016lx:0", (unsigned long)cookie);
+            snprintf(text, sizeof text, "PLENUM_JOB=99:%016lx:0", (unsigned long)cookie);
             dup2(ready[1], 1);
             dup2(hold[0], 0);
             close(hold[1]);
@@ -292,11 +292,11 @@ START_TEST(json_bytes)
         { "\xed\xa0\x80x", NOT NOT NOT "x" },               /* half a pair */
         { "\xf4\x90\x80\x80\xf5", NOT NOT NOT NOT NOT },    /* more than there is */
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plenum_event event = { .kind = PLENUM_EVENT_OUTPUT, .stream = 1, .text = cases[i].text };
         event.length = strlen(event.text);
         char *line = plenum_event_json(&event), expected[64];
-        snprintf(expected, sizeof(expected), "\"text\":\"%s\"", cases[i].expected);
+        snprintf(expected, sizeof expected, "\"text\":\"%s\"", cases[i].expected);
         ck_assert_ptr_nonnull(line);
         ck_assert_msg(strstr(line, expected), "case %zu: %s", i, line);
         free(line);

@@ -8,9 +8,9 @@
 
 #include "core/base/config.h"
 #include "core/engine/instance.h"
+#include "core/job/process.h"
 #include "core/job/services.h"
 #include "core/job/services_file.h"
-#include "core/job/process.h"
 
 static char name[64];
 

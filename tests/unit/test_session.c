@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/engine/comm.h"
-#include "core/object/errhandler.h"
 #include "core/base/error.h"
-#include "core/object/info.h"
-#include "core/engine/leak_report.h"
 #include "core/base/memory.h"
-#include "core/object/object.h"
+#include "core/engine/comm.h"
+#include "core/engine/leak_report.h"
 #include "core/job/process.h"
+#include "core/object/errhandler.h"
+#include "core/object/info.h"
+#include "core/object/object.h"
 #include "sessions/create/create.h"
 #include "sessions/session.h"
 

@@ -30,14 +30,14 @@ static void open_pair(const char *rndv, long ring)
 static void all_sizes(void)
 {
     static const struct pl_type *const types[] = { &node_solid, &node_holes };
-    static const size_t edges[] = { 0,        16,       48,       64,        80,        1024,   EAGER,
+    static const size_t edges[] = { 0,        16,       48,       64,        80,        1024,      EAGER,
                                     16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, LARGEST };
     for (size_t e = 0; e < sizeof edges / sizeof *edges; e++)
         for (int off = -2; off <= 2; off++) {
             if ((off < 0 && edges[e] < (size_t)-off) || (off > 0 && edges[e] == LARGEST))
                 continue;
             size_t bytes = edges[e] + (size_t)off;
-            for (int shape = 0; shape < 4; shape += edges[e] > 64 << 10 ? 3 : 1)
+            for (int shape = 0; shape<4; shape += edges[e]> 64 << 10 ? 3 : 1)
                 one_message(bytes, (unsigned)(e * 5) + (unsigned)shape, types[shape & 1], types[shape >> 1]);
         }
     for (size_t bytes = 0; bytes < 300; bytes++)

@@ -77,9 +77,11 @@ START_TEST(counts)
     const MPI_Aint places[] = { 0, 8 };
     const MPI_Datatype types[] = { MPI_INT, MPI_CHAR };
     MPI_Type_create_struct(2, lengths, places, types, &mixed); /* 4 4 1 1 1 */
-    static const struct { int bytes, count, elements; } cases[] = {
-        { 0, 0, 0 }, { 4, MPI_UNDEFINED, 1 }, { 6, MPI_UNDEFINED, MPI_UNDEFINED }, { 9, MPI_UNDEFINED, 3 },
-        { 11, 1, 5 }, { 22, 2, 10 }, { 22 + 8, MPI_UNDEFINED, 12 },
+    static const struct {
+        int bytes, count, elements;
+    } cases[] = {
+        { 0, 0, 0 },  { 4, MPI_UNDEFINED, 1 }, { 6, MPI_UNDEFINED, MPI_UNDEFINED }, { 9, MPI_UNDEFINED, 3 },
+        { 11, 1, 5 }, { 22, 2, 10 },           { 22 + 8, MPI_UNDEFINED, 12 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         pl_status_set_bytes(&status, cases[i].bytes);

@@ -10,17 +10,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/error.h"
 #include "core/engine/engine.h"
 #include "core/engine/request.h"
-#include "core/base/error.h"
 
 /* A transport that can only sleep, and counts. */
 struct bed {
     _Atomic unsigned notes_fd;
     unsigned seen;
     _Atomic int sleepers, sleeps, arms, disarms, rounds;
-    bool busy;                 /* arm() says that there is something to do */
-    _Atomic int *done;         /* set by progress after some rounds */
+    bool busy;         /* arm() says that there is something to do */
+    _Atomic int *done; /* set by progress after some rounds */
 };
 
 static int bed_progress(void *self)
@@ -75,8 +75,15 @@ static bool bed_flushed(void *self)
 }
 
 static const struct pl_transport_ops bed_ops = {
-    .abi = PL_TRANSPORT_ABI, .name = "bed", .close = bed_close, .flushed = bed_flushed, .progress = bed_progress,
-    .arm = bed_arm, .sleep = bed_sleep, .disarm = bed_disarm, .wake = bed_wake,
+    .abi = PL_TRANSPORT_ABI,
+    .name = "bed",
+    .close = bed_close,
+    .flushed = bed_flushed,
+    .progress = bed_progress,
+    .arm = bed_arm,
+    .sleep = bed_sleep,
+    .disarm = bed_disarm,
+    .wake = bed_wake,
 };
 
 static struct pl_engine engine;

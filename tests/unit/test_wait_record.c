@@ -25,7 +25,7 @@ static struct pl_job_page *page(int rank)
 
 static void make(void)
 {
-    size_t pages = (sizeof(*segment) + SIZE * sizeof(struct pl_job_rank) + 4095) / 4096 * 4096;
+    size_t pages = (sizeof *segment + SIZE * sizeof(struct pl_job_rank) + 4095) / 4096 * 4096;
     free(segment);
     segment = aligned_alloc(4096, pages + SIZE * PL_PAGE_BYTES);
     ck_assert_ptr_nonnull(segment);
@@ -137,7 +137,7 @@ static void scribble(struct pl_job_page *to, unsigned *seed)
 {
     unsigned char *bytes = (unsigned char *)to;
     int how = rand_r(seed) % 3;
-    for (size_t i = 0; i < sizeof(*to); i++)
+    for (size_t i = 0; i < sizeof *to; i++)
         if (how || rand_r(seed) % 64 == 0)
             bytes[i] = (unsigned char)(how == 2 ? 255 : rand_r(seed));
     to->answered = 1;
@@ -185,7 +185,7 @@ START_TEST(symbols_of_no_program)
     static const char *const files[] = {
         "", "relative", "/", "/dev/zero", "/nowhere", "/etc/passwd", "/proc/self/maps"
     };
-    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         ck_assert_ptr_null(pl_symbols_find(&symbols, files[i], 0x1000, &into));
     pl_symbols_fini(&symbols);
 }
@@ -198,15 +198,15 @@ START_TEST(symbols_of_damaged_files)
     char name[192], command[512], self[200];
     struct pl_symbols symbols = { 0 };
     uint64_t into;
-    snprintf(name, sizeof(name), "%s/damaged", unit_directory());
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    snprintf(name, sizeof name, "%s/damaged", unit_directory());
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     ck_assert_int_gt(length, 0);
     self[length] = '\0';
-    snprintf(command, sizeof(command), "cp %s %s", self, name);
+    snprintf(command, sizeof command, "cp %s %s", self, name);
     ck_assert_int_eq(system(command), 0);
     int fd = open(name, O_RDWR | O_CLOEXEC);
-    ck_assert_int_eq(pread(fd, head, sizeof(head), 0), sizeof(head));
-    for (size_t i = 0; i < sizeof(head); i++) {
+    ck_assert_int_eq(pread(fd, head, sizeof head, 0), sizeof head);
+    for (size_t i = 0; i < sizeof head; i++) {
         unsigned char damaged = (unsigned char)~head[i];
         ck_assert_int_eq(pwrite(fd, &damaged, 1, (off_t)i), 1);
         pl_symbols_find(&symbols, name, 0x1000, &into);

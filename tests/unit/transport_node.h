@@ -17,9 +17,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/job/segment.h"
 #include "core/base/list.h"
 #include "core/engine/transport.h"
+#include "core/job/segment.h"
 
 struct arrival {
     struct pl_list link;
@@ -47,8 +47,8 @@ static const struct pl_type node_holes = { .size = 1, .extent = 2, .true_extent 
 
 static const char *node_tls = "", *node_transport = "ucx";
 static long node_eager = 65536;
-static long node_ring = 65536;             /* shm */
-static const char *node_rndv = "auto";     /* shm */
+static long node_ring = 65536;         /* shm */
+static const char *node_rndv = "auto"; /* shm */
 static char node_detail[512];
 static unsigned long node_logged; /* lines of level "warning" or worse */
 
@@ -99,7 +99,7 @@ static inline size_t node_run(struct pl_cursor *cursor, size_t max, void **addre
 }
 
 static inline void node_arrived(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                         const void *data, struct pl_rndv *rndv)
+                                const void *data, struct pl_rndv *rndv)
 {
     struct node *node = (struct node *)engine;
     node->arrived++;
@@ -165,8 +165,7 @@ static inline bool node_threaded(const struct pl_engine *engine)
     return true;
 }
 
-__attribute__((format(printf, 2, 3)))
-static inline int node_fail(int class, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static inline int node_fail(int class, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -189,8 +188,8 @@ static const char *node_config_text(const char *name)
     return strcmp(name, "ucx_tls") == 0 ? node_tls : node_transport;
 }
 
-__attribute__((format(printf, 3, 4)))
-static inline void node_log(const char *subsystem, int level, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static inline void node_log(const char *subsystem, int level, const char *format,
+                                                                  ...)
 {
     node_logged += level <= 1;
     if (!getenv("TEST_LOG"))
@@ -205,11 +204,22 @@ static inline void node_log(const char *subsystem, int level, const char *format
 
 static const struct pl_host node_host = {
     .abi = PL_TRANSPORT_ABI,
-    .arrived = node_arrived, .sent = node_sent, .fetched = node_fetched, .failed = node_lost,
+    .arrived = node_arrived,
+    .sent = node_sent,
+    .fetched = node_fetched,
+    .failed = node_lost,
     .closed = node_closed,
-    .engine_id = node_id, .engine_card = node_card, .threaded = node_threaded,
-    .pack = node_pack, .unpack = node_unpack, .seek = node_seek, .run = node_run,
-    .fail = node_fail, .config_long = node_config_long, .config_text = node_config_text, .log = node_log,
+    .engine_id = node_id,
+    .engine_card = node_card,
+    .threaded = node_threaded,
+    .pack = node_pack,
+    .unpack = node_unpack,
+    .seek = node_seek,
+    .run = node_run,
+    .fail = node_fail,
+    .config_long = node_config_long,
+    .config_text = node_config_text,
+    .log = node_log,
 };
 
 /* --- driving it ------------------------------------------------------------------------------------------------ */
@@ -245,12 +255,12 @@ static inline struct pl_endpoint *node_connect(struct node *node, const void *ca
 }
 
 /* Progress on one or two nodes until the condition holds. The test's time limit ends what never comes. */
-#define NODE_UNTIL(a, b, condition)                                   \
-    while (!(condition)) {                                            \
-        struct node *other_ = (b);                                    \
-        (a)->ops->progress((a)->self);                                \
-        if (other_)                                                   \
-            other_->ops->progress(other_->self);                      \
+#define NODE_UNTIL(a, b, condition)                                                                                    \
+    while (!(condition)) {                                                                                             \
+        struct node *other_ = (b);                                                                                     \
+        (a)->ops->progress((a)->self);                                                                                 \
+        if (other_)                                                                                                    \
+            other_->ops->progress(other_->self);                                                                       \
     }
 
 /* Each byte of a message depends on its seed and its place. */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/base/config.h"
-#include "core/datatype/datatype.h"
 #include "core/base/error.h"
+#include "core/datatype/datatype.h"
 #include "unit.h"
 
 struct entry {
@@ -25,7 +25,7 @@ enum { ENTRIES_MAX = 3000, CHILDREN_MAX = 4, REACH = 1 << 17 };
 struct typemap {
     int count;
     struct entry *entries;
-    bool marked;      /* the bounds are those of markers */
+    bool marked; /* the bounds are those of markers */
     long lb, ub;
 };
 
@@ -155,13 +155,19 @@ static inline bool typemap_overlaps(const struct typemap *map, int count)
 static inline struct sample sample_predefined(uint64_t *seed)
 {
     static const MPI_Datatype scalars[] = {
-        MPI_CHAR, MPI_BYTE, MPI_SHORT, MPI_INT, MPI_FLOAT, MPI_DOUBLE, MPI_LONG, MPI_LONG_DOUBLE, MPI_C_DOUBLE_COMPLEX,
-        MPI_WCHAR, MPI_INTEGER2, MPI_REAL16, MPI_C_BOOL, MPI_UNSIGNED_LONG, MPI_COMPLEX4,
+        MPI_CHAR,   MPI_BYTE,          MPI_SHORT,
+        MPI_INT,    MPI_FLOAT,         MPI_DOUBLE,
+        MPI_LONG,   MPI_LONG_DOUBLE,   MPI_C_DOUBLE_COMPLEX,
+        MPI_WCHAR,  MPI_INTEGER2,      MPI_REAL16,
+        MPI_C_BOOL, MPI_UNSIGNED_LONG, MPI_COMPLEX4,
     };
     struct sample sample = { 0 };
     switch (unit_below(seed, 10)) {
     case 0: {
-        struct { short value; int index; } pair;
+        struct {
+            short value;
+            int index;
+        } pair;
         sample.type = MPI_SHORT_INT;
         typemap_entry(&sample.map, MPI_SHORT, 0);
         typemap_entry(&sample.map, MPI_INT, (char *)&pair.index - (char *)&pair);
@@ -223,8 +229,14 @@ static inline void make_vector(uint64_t *seed, const struct sample *old, struct 
     long extent = typemap_extent(&old->map);
     int err;
     switch (unit_below(seed, 5)) {
-    case 0: err = MPI_Type_vector(count, length, stride, old->type, &made->type); stride *= (int)extent; break;
-    case 1: err = MPI_Type_vector_c(count, length, stride, old->type, &made->type); stride *= (int)extent; break;
+    case 0:
+        err = MPI_Type_vector(count, length, stride, old->type, &made->type);
+        stride *= (int)extent;
+        break;
+    case 1:
+        err = MPI_Type_vector_c(count, length, stride, old->type, &made->type);
+        stride *= (int)extent;
+        break;
     case 2: err = MPI_Type_create_hvector(count, length, stride, old->type, &made->type); break;
     case 3: err = MPI_Type_create_hvector_c(count, length, stride, old->type, &made->type); break;
     default:
@@ -363,11 +375,11 @@ static inline void make_subarray(uint64_t *seed, const struct sample *old, struc
         subsizes[d] = s.subsizes[d] = 1 + unit_below(seed, s.sizes[d]);
         starts[d] = s.starts[d] = unit_below(seed, s.sizes[d] - s.subsizes[d] + 1);
     }
-    ck_assert_int_eq(
-        unit_below(seed, 2)
-            ? MPI_Type_create_subarray(s.ndims, s.sizes, s.subsizes, s.starts, s.order, old->type, &made->type)
-            : MPI_Type_create_subarray_c(s.ndims, sizes, subsizes, starts, s.order, old->type, &made->type),
-        MPI_SUCCESS);
+    ck_assert_int_eq(unit_below(seed, 2) ? MPI_Type_create_subarray(s.ndims, s.sizes, s.subsizes, s.starts, s.order,
+                                                                    old->type, &made->type)
+                                         : MPI_Type_create_subarray_c(s.ndims, sizes, subsizes, starts, s.order,
+                                                                      old->type, &made->type),
+                     MPI_SUCCESS);
     append_array(&made->map, &old->map, s.ndims, s.order, s.sizes, in_subarray, &s);
 }
 
@@ -429,7 +441,8 @@ static inline struct sample sample_random(uint64_t *seed, int depth)
         old[i] = sample_random(seed, unit_below(seed, depth));
     switch (kind) {
     case 0: make_struct(seed, old, &made); break;
-    case 1: case 2: make_vector(seed, old, &made); break;
+    case 1:
+    case 2: make_vector(seed, old, &made); break;
     case 3: make_indexed(seed, old, &made); break;
     case 4: make_subarray(seed, old, &made); break;
     case 5: make_darray(seed, old, &made); break;

@@ -58,11 +58,11 @@ static inline int unit_run(const char *name, SFun before, SFun after, const TTes
 }
 
 /* For tests that each run once, `before` and `after` around each; others write main() with the functions above. */
-#define UNIT_MAIN_WITH(name, before, after, ...)                                                \
-    int main(void)                                                                              \
-    {                                                                                           \
-        const TTest *const tests[] = { __VA_ARGS__ };                                           \
-        return unit_run(name, before, after, tests, (int)(sizeof tests / sizeof tests[0]));     \
+#define UNIT_MAIN_WITH(name, before, after, ...)                                                                       \
+    int main(void)                                                                                                     \
+    {                                                                                                                  \
+        const TTest *const tests[] = { __VA_ARGS__ };                                                                  \
+        return unit_run(name, before, after, tests, (int)(sizeof tests / sizeof tests[0]));                            \
     }
 #define UNIT_MAIN(name, ...) UNIT_MAIN_WITH(name, NULL, NULL, __VA_ARGS__)
 
@@ -99,10 +99,10 @@ static inline const char *unit_file(const char *text)
 }
 
 /* For checks by the million: ck_assert() writes a byte to the runner for every one that holds. */
-#define UNIT_CHECK(condition)                  \
-    do {                                       \
-        if (!(condition))                      \
-            ck_abort_msg("%s", #condition);    \
+#define UNIT_CHECK(condition)                                                                                          \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            ck_abort_msg("%s", #condition);                                                                            \
     } while (0)
 
 /* 0 .. below - 1 */

@@ -10,9 +10,9 @@
 
 #include <string.h>
 
+#include "core/base/error.h"
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
-#include "core/base/error.h"
 #include "core/engine/instance.h"
 #include "core/engine/request.h"
 
@@ -21,9 +21,9 @@
 enum { SENT_MAX = 64, PEER_ID = 4711 };
 
 static struct {
-    int result;                               /* of the next sends */
+    int result; /* of the next sends */
     int sent;
-    struct pl_header header[SENT_MAX];        /* of those that were taken */
+    struct pl_header header[SENT_MAX]; /* of those that were taken */
     struct pl_outgoing *message[SENT_MAX];
     bool withdraws;
     int fetched, dropped, cancelled;
@@ -98,9 +98,17 @@ static inline void wire_close(void *self)
 }
 
 static const struct pl_transport_ops wire_ops = {
-    .abi = PL_TRANSPORT_ABI, .name = "wire", .connect = wire_connect, .send = wire_send, .fetch = wire_fetch,
-    .drop = wire_drop, .withdraw = wire_withdraw, .progress = wire_progress, .flushed = wire_flushed,
-    .disconnect = wire_disconnect, .close = wire_close,
+    .abi = PL_TRANSPORT_ABI,
+    .name = "wire",
+    .connect = wire_connect,
+    .send = wire_send,
+    .fetch = wire_fetch,
+    .drop = wire_drop,
+    .withdraw = wire_withdraw,
+    .progress = wire_progress,
+    .flushed = wire_flushed,
+    .disconnect = wire_disconnect,
+    .close = wire_close,
 };
 
 /* --- an engine with two communicators of two processes: this one is rank 0 ---------------------------------------- */

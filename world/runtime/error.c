@@ -18,7 +18,7 @@ enum plenum_error pl_rt_fail(enum plenum_error error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof(line), format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
     return error;
 }
@@ -48,9 +48,9 @@ enum plenum_error pl_rt_fail_errno(const char *format, ...)
     int number = errno;
     va_list args;
     va_start(args, format);
-    int used = vsnprintf(line, sizeof(line), format, args);
+    int used = vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (used >= 0 && (size_t)used < sizeof(line))
-        snprintf(line + used, sizeof(line) - (size_t)used, ": %s", strerrordesc_np(number));
+    if (used >= 0 && (size_t)used < sizeof line)
+        snprintf(line + used, sizeof line - (size_t)used, ": %s", strerrordesc_np(number));
     return error_of(number);
 }

@@ -86,9 +86,9 @@ static void timer_ready(struct pl_source *source)
     struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, timer_source);
     int64_t now = pl_runtime_now();
     uint64_t expirations;
-    if (read(rt->timer, &expirations, sizeof(expirations)) < 0)
+    if (read(rt->timer, &expirations, sizeof expirations) < 0)
         return;
-    PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive)
+    PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive)
         pl_follow_deadlines(job, now);
     pl_runtime_set_timer(rt);
 }
@@ -96,7 +96,7 @@ static void timer_ready(struct pl_source *source)
 void pl_runtime_set_timer(struct plenum_runtime *rt)
 {
     int64_t first = 0;
-    PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive) {
+    PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
         if (job->limit_at && (!first || job->limit_at < first))
             first = job->limit_at;
         if (job->kill_at && (!first || job->kill_at < first))
@@ -160,7 +160,7 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
 {
     if (!runtime)
         return pl_rt_fail_null("place for a runtime");
-    struct plenum_runtime *rt = calloc(1, sizeof(*rt));
+    struct plenum_runtime *rt = calloc(1, sizeof *rt);
     char *scratch = malloc(PL_SCRATCH);
     int err;
     if (!rt || !scratch) {
@@ -213,11 +213,11 @@ void plenum_runtime_close(struct plenum_runtime *rt)
     if (!rt)
         return;
     pl_link_close(&rt->link);
-    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node) {
+    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node) {
         pl_pmix_deregister(job);
         pl_job_free(job);
     }
-    PL_LIST_EACH (event, &rt->events, struct pl_event, node)
+    PL_LIST_EACH(event, &rt->events, struct pl_event, node)
         plenum_event_free(&event->public);
     close_descriptors(rt);
     free(rt->scratch);

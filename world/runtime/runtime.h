@@ -19,12 +19,12 @@
 #include <sys/types.h>
 
 #include "api/plenum.h"
-#include "core/job/segment.h"
 #include "core/base/list.h"
-#include "world/runtime/job/blob.h"
+#include "core/job/segment.h"
 #include "world/runtime/event/lines.h"
-#include "world/runtime/keeper/link.h"
+#include "world/runtime/job/blob.h"
 #include "world/runtime/job/vars.h"
+#include "world/runtime/keeper/link.h"
 
 /* Something that the runtime polls. */
 struct pl_source {
@@ -36,13 +36,13 @@ struct plenum_runtime {
     pthread_cond_t turned; /* something was handled: waiters look again */
     int work;              /* epoll: what the runtime itself polls (keeper, streams, timer, nudge) */
     int outer;             /* epoll: what the host polls (work, bell) */
-    int event_fd;              /* eventfd in outer: set while events are queued */
+    int event_fd;          /* eventfd in outer: set while events are queued */
     int nudge;             /* eventfd in work: another thread has something for whoever polls */
     int timer;             /* timerfd in work: the earliest deadline of all jobs */
     bool driving;          /* a thread in plenum_job_wait() polls `work` */
     struct pl_link link;
     struct pl_source link_source, nudge_source, timer_source;
-    int notes[2];          /* a pipe, its read end in work: what processes tell (core/job/note.h); -1: none so far */
+    int notes[2]; /* a pipe, its read end in work: what processes tell (core/job/note.h); -1: none so far */
     struct pl_source notes_source;
     struct pl_list jobs;   /* struct plenum_job.node */
     struct pl_list alive;  /* struct plenum_job.alive: those that run or are being ended */
@@ -124,24 +124,24 @@ struct plenum_job {
     size_t segment_bytes;
     struct pl_rank *ranks; /* [size] */
     int started;
-    bool registered;           /* at the PMIx server */
-    bool aborted;              /* an abort was reported */
-    bool failed;               /* `code` is decided by a failure */
-    int code;                  /* the exit code so far */
-    int64_t limit_at, kill_at; /* milliseconds of CLOCK_MONOTONIC; 0: none */
+    bool registered;                 /* at the PMIx server */
+    bool aborted;                    /* an abort was reported */
+    bool failed;                     /* `code` is decided by a failure */
+    int code;                        /* the exit code so far */
+    int64_t limit_at, kill_at;       /* milliseconds of CLOCK_MONOTONIC; 0: none */
     int64_t report_at, report_until; /* the same: the next look at who has answered, and the last one */
-    bool report_all;           /* at the last look all had */
-    bool report_ends;          /* the job is ended when the report is there */
-    uint64_t psets_told;       /* version of the published sets in the last event */
+    bool report_all;                 /* at the last look all had */
+    bool report_ends;                /* the job is ended when the report is there */
+    uint64_t psets_told;             /* version of the published sets in the last event */
 
     /* families (world/runtime/job/spawn_tree.h) */
     struct plenum_job *tree_head; /* of a spawned job: the one that the host has launched; NULL: it was */
-    int offset;                /* of a spawned job: its rank 0 in events */
-    int spawned_size;          /* processes that were spawned in its family so far */
-    int spawns_pending;                /* jobs that are about to be launched for it */
-    bool outlived;             /* nothing of it runs any more, but of its family */
-    bool spawned;              /* the parents know that it runs */
-    struct pl_job_spawn *spawn; /* where they are told; NULL: nobody is */
+    int offset;                   /* of a spawned job: its rank 0 in events */
+    int spawned_size;             /* processes that were spawned in its family so far */
+    int spawns_pending;           /* jobs that are about to be launched for it */
+    bool outlived;                /* nothing of it runs any more, but of its family */
+    bool spawned;                 /* the parents know that it runs */
+    struct pl_job_spawn *spawn;   /* where they are told; NULL: nobody is */
     size_t spawn_bytes;
 };
 

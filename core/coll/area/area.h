@@ -30,10 +30,10 @@ struct pl_comm;
 struct pl_engine;
 
 enum {
-    PL_AREA_RANKS = 64,       /* at most: every rank looks at all cells */
-    PL_AREA_SHORT = 4096,     /* bytes of data from each: so much is short */
+    PL_AREA_RANKS = 64,      /* at most: every rank looks at all cells */
+    PL_AREA_SHORT = 4096,    /* bytes of data from each: so much is short */
     PL_AREA_MAX = 256 << 10, /* bytes of data in a cell */
-    PL_AREA_AFTER = 3,     /* collectives without a reduction before a board is made for them */
+    PL_AREA_AFTER = 3,       /* collectives without a reduction before a board is made for them */
 };
 
 /* The board of a communicator, made now if there is none yet and it is worth it: for a reduction always, so that

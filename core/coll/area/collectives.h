@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "core/coll/area/slots.h"
 #include "core/coll/algorithm.h"
+#include "core/coll/area/slots.h"
 
 /* A collective under way. */
 struct pl_area_call {
@@ -27,11 +27,9 @@ bool pl_coll_has_rules(enum pl_coll_kind kind);
 
 /* Does a piece of `bytes` bytes, from the `at`-th on: one operation of the board, but for its end. */
 typedef int pl_area_chunk(struct pl_area_call *call, size_t at, size_t bytes);
-pl_area_chunk pl_area_barrier, pl_area_bcast, pl_area_gather, pl_area_scatter, pl_area_allgather,
-    pl_area_alltoall;
+pl_area_chunk pl_area_barrier, pl_area_bcast, pl_area_gather, pl_area_scatter, pl_area_allgather, pl_area_alltoall;
 pl_area_chunk pl_area_gatherv, pl_area_scatterv, pl_area_allgatherv, pl_area_alltoallv;
-pl_area_chunk pl_area_reduce, pl_area_allreduce, pl_area_allreduce_in_parts, pl_area_reduce_scatter,
-    pl_area_chain;
+pl_area_chunk pl_area_reduce, pl_area_allreduce, pl_area_allreduce_in_parts, pl_area_reduce_scatter, pl_area_chain;
 
 /* The messages of a call whose data was partly `elsewhere`. */
 int pl_area_by_messages(const struct pl_area_call *call);

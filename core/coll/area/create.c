@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
+#include "core/base/config.h"
+#include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
-#include "core/base/config.h"
 #include "core/engine/instance.h"
-#include "core/base/memory.h"
 
 enum { PAGE = 4096 };
 

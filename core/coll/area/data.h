@@ -3,8 +3,8 @@
 #ifndef PLENUM_CORE_COLL_AREA_DATA_H
 #define PLENUM_CORE_COLL_AREA_DATA_H
 
-#include "core/coll/area/collectives.h"
 #include "core/base/nt_copy.h"
+#include "core/coll/area/collectives.h"
 
 static inline char *pl_chunk_direct(struct pl_block block)
 {

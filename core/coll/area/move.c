@@ -152,7 +152,8 @@ int pl_area_alltoall(struct pl_area_call *call, size_t at, size_t bytes)
         return rc;
     for (int i = 0; i < call->size; i++)
         if (i != call->rank)
-            pl_chunk_unpack(call, (const char *)pl_area_read(call->area, i, all) + area_move_place_of(i, call->rank, bytes),
+            pl_chunk_unpack(call,
+                            (const char *)pl_area_read(call->area, i, all) + area_move_place_of(i, call->rank, bytes),
                             bytes, received_from(coll, i), at);
     return rc;
 }

@@ -26,7 +26,7 @@ static inline size_t tile_of(const struct pl_area_call *call, size_t bytes)
 
 /* to = operand op with; `to` may be `with`. */
 static inline void area_reduce_apply(const struct pl_area_call *call, const char *operand, const char *with, char *to,
-                         size_t bytes)
+                                     size_t bytes)
 {
     const struct pl_type *type = call->coll->recvtype;
     pl_op_kernel *loop = pl_op_loop(call->coll->op, type);
@@ -41,8 +41,8 @@ static inline void area_reduce_apply(const struct pl_area_call *call, const char
 }
 
 /* to = next op own, where `next` may be NULL, and `own` be `to`; and a copy of it into `also` unless that is NULL. */
-static inline void area_reduce_combine(const struct pl_area_call *call, const char *own, const char *next, char *to, char *also,
-                           size_t bytes)
+static inline void area_reduce_combine(const struct pl_area_call *call, const char *own, const char *next, char *to,
+                                       char *also, size_t bytes)
 {
     size_t tile = also ? tile_of(call, bytes) : bytes;
     for (size_t at = 0; at < bytes; at += tile) {
@@ -74,7 +74,7 @@ static inline void combine_all(const struct pl_area_call *call, size_t cell_byte
         const char *with = operand_of(call, 0, cell_bytes, from + at, own + at);
         for (int i = 1; i < call->size; i++, with = to + at)
             area_reduce_apply(call, operand_of(call, i, cell_bytes, from + at, own + at), with, to + at,
-                  pl_least(tile, bytes - at));
+                              pl_least(tile, bytes - at));
     }
 }
 
@@ -161,7 +161,8 @@ int pl_area_reduce_scatter(struct pl_area_call *call, size_t at, size_t bytes)
     pl_area_publish(call->area, -1);
     rc = pl_area_wait_all(call->area, all);
     if (rc == MPI_SUCCESS)
-        combine_all(call, all, bytes * (size_t)call->rank, area_reduce_input(call, own + at), area_reduce_output(call, at), own_bytes);
+        combine_all(call, all, bytes * (size_t)call->rank, area_reduce_input(call, own + at),
+                    area_reduce_output(call, at), own_bytes);
     return rc;
 }
 

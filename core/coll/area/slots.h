@@ -9,19 +9,19 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
+#include "core/base/cpu.h"
 #include "core/coll/area/area.h"
 #include "core/engine/engine.h"
-#include "core/base/cpu.h"
 
 enum {
     PL_AREA_LINE = 64,
-    PL_AREA_SMALL = 48,            /* bytes of data that travel with their number */
-    PL_AREA_SETS = 512,            /* of cells: operations that may be under way at once */
-    PL_AREA_SHORT_RING = 32 << 10, /* bytes in turns of which a rank puts longer data, up to PL_AREA_SHORT ... */
-    PL_AREA_LONG_RING = 512 << 10, /* ... and beyond */
+    PL_AREA_SMALL = 48,                  /* bytes of data that travel with their number */
+    PL_AREA_SETS = 512,                  /* of cells: operations that may be under way at once */
+    PL_AREA_SHORT_RING = 32 << 10,       /* bytes in turns of which a rank puts longer data, up to PL_AREA_SHORT ... */
+    PL_AREA_LONG_RING = 512 << 10,       /* ... and beyond */
     PL_AREA_ELSEWHERE = PL_AREA_MAX + 1, /* as bytes of a cell: its data goes by messages */
-    PL_AREA_RENEWAL = 1 << 17,     /* operations */
-    PL_AREA_AHEAD = 4,             /* operations before a cell is written its line is taken from those who read it */
+    PL_AREA_RENEWAL = 1 << 17,           /* operations */
+    PL_AREA_AHEAD = 4, /* operations before a cell is written its line is taken from those who read it */
 };
 
 #define PL_AREA_ANY SIZE_MAX /* as bytes that are awaited: cells may have different ones */
@@ -42,7 +42,7 @@ _Static_assert(PL_AREA_LONG_RING >= 2 * PL_AREA_MAX && PL_AREA_SHORT_RING >= 2 *
 struct pl_area_memory {
     struct pl_area_slot left;                      /* how many members, the owner aside, do not use it any more */
     alignas(PL_AREA_LINE) _Atomic uint64_t asleep; /* who may sleep until it is shown a cell */
-    _Atomic uint64_t wanting;                       /* who waits for room */
+    _Atomic uint64_t wanting;                      /* who waits for room */
     _Atomic uint64_t wanted[PL_AREA_RANKS];        /* and for what: wish_of() */
     /* [size] operations completed by each; [PL_AREA_SETS][size] cells; then [size] rings of each kind */
     struct pl_area_slot lines[];
@@ -70,14 +70,14 @@ struct pl_area {
     struct pl_area_memory *memory;
     struct pl_area_slot *slots; /* [size] of the operation `next` */
     struct pl_area_slot *own;   /* what this rank has completed */
-    unsigned char *ring[2];      /* those of all ranks: short, long */
-    uint64_t head[2];            /* bytes that this rank has put into its own so far */
-    uint32_t oldest, newest;     /* of `said`: from the oldest that may still be read */
+    unsigned char *ring[2];     /* those of all ranks: short, long */
+    uint64_t head[2];           /* bytes that this rank has put into its own so far */
+    uint32_t oldest, newest;    /* of `said`: from the oldest that may still be read */
     struct pl_area_published published[PL_AREA_SETS];
     struct pl_area_written written[PL_AREA_SETS];
     uint32_t completed[PL_AREA_RANKS]; /* by each when this rank looked last: those before this one */
-    struct pl_shared shared;            /* the owner's; memory NULL elsewhere */
-    struct pl_list link;                /* in engine->boards once the owner does not use it any more */
+    struct pl_shared shared;           /* the owner's; memory NULL elsewhere */
+    struct pl_list link;               /* in engine->boards once the owner does not use it any more */
 };
 
 /* What takes longer. */
@@ -85,7 +85,7 @@ int pl_area_await(struct pl_area *area, int rank, int end); /* a cell that is no
 /* Until who was shown something in an operation has read it, and unless it has, everything up to `enough`. */
 int pl_area_await_reader(struct pl_area *area, uint32_t number, uint32_t enough);
 int pl_area_take_space(struct pl_area *area, size_t bytes, uint32_t *place); /* in a ring */
-void pl_area_wake(struct pl_area *area, uint64_t asleep);                   /* members */
+void pl_area_wake(struct pl_area *area, uint64_t asleep);                    /* members */
 /* At an operation's end: wakes those of some members who want the room there is now, and renews numbers that get
  * old. */
 void pl_area_end_slow(struct pl_area *area, uint64_t wanting);
@@ -188,8 +188,7 @@ static inline int pl_area_wait_all(struct pl_area *area, size_t bytes)
             wrong = i;
     }
     area->seen = area->next;
-    return __builtin_expect(wrong < 0, 1) ? MPI_SUCCESS
-                                          : pl_area_fail_amount(wrong, area->slots[wrong].bytes, bytes);
+    return __builtin_expect(wrong < 0, 1) ? MPI_SUCCESS : pl_area_fail_amount(wrong, area->slots[wrong].bytes, bytes);
 }
 
 /* A cell that was waited for. */

@@ -29,7 +29,8 @@ static inline int area_vary_put(struct pl_area_call *call, size_t bytes, void **
 /* --- one block ---------------------------------------------------------------------------------------------------- */
 
 /* What one rank says, into a block. */
-static inline int area_vary_take(struct pl_area_call *call, int from, const void *data, size_t bytes, struct pl_block block)
+static inline int area_vary_take(struct pl_area_call *call, int from, const void *data, size_t bytes,
+                                 struct pl_block block)
 {
     size_t room = pl_block_size(block);
     if (__builtin_expect(bytes > room, 0))

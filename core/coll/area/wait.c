@@ -12,10 +12,10 @@
 
 #include <sched.h>
 
-#include "core/engine/comm.h"
-#include "core/base/error.h"
-#include "core/engine/peer_failure.h"
 #include "core/base/cpu.h"
+#include "core/base/error.h"
+#include "core/engine/comm.h"
+#include "core/engine/peer_failure.h"
 #include "core/engine/wait_record.h"
 
 enum {
@@ -206,7 +206,8 @@ int pl_area_await_reader(struct pl_area *area, uint32_t number, uint32_t enough)
     const struct pl_area_published *published = &area->published[number % PL_AREA_SETS];
     if (published->number != number || published->reader == area->rank || pl_area_is_read(area, published))
         return MPI_SUCCESS;
-    return published->reader < 0 ? wait_until_completed(area, enough) : wait_for_reader(area, published->reader, enough);
+    return published->reader < 0 ? wait_until_completed(area, enough)
+                                 : wait_for_reader(area, published->reader, enough);
 }
 
 /* Of what was put into the own rings, forgets what is known to have been read. */
@@ -221,9 +222,8 @@ static void forget_read(struct pl_area *area)
 static bool area_is_free(const struct pl_area *area, int ring, uint64_t head)
 {
     size_t whole = ring ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING;
-    return area->oldest == area->newest ||
-           (area->newest - area->oldest < PL_AREA_SETS &&
-            head - area->written[area->oldest % PL_AREA_SETS].before[ring] <= whole);
+    return area->oldest == area->newest || (area->newest - area->oldest < PL_AREA_SETS &&
+                                            head - area->written[area->oldest % PL_AREA_SETS].before[ring] <= whole);
 }
 
 /* Where `bytes` more go in the own ring: at its start when they do not fit in before its end; or when nobody reads

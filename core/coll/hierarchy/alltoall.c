@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 
-#include "core/coll/hierarchy/collectives.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/coll/hierarchy/collectives.h"
 
 /* A leader's. The blocks of all ranks here for all ranks, and room to sort them. */
 struct load {
@@ -43,7 +43,8 @@ static void sort_by_nodes(const struct pl_hierarchy *hierarchy, const struct loa
 {
     char *to = load->sorted;
     for (int i = 0; i < hierarchy->run_count; i++) {
-        size_t first = (size_t)hierarchy->runs[i].rank, bytes = ((size_t)hierarchy->runs[i + 1].rank - first) * load->each;
+        size_t first = (size_t)hierarchy->runs[i].rank,
+               bytes = ((size_t)hierarchy->runs[i + 1].rank - first) * load->each;
         for (size_t k = 0; k < load->here; k++, to += bytes)
             pl_copy_bytes(to, load->blocks + (k * load->all + first) * load->each, bytes);
     }
@@ -63,15 +64,15 @@ static void hierarchy_alltoall_exchange(struct pl_hierarchy_call *call, const st
     const struct pl_type *byte = PL_TYPE_BYTE;
     sort_by_nodes(call->hierarchy, load);
     pl_hierarchy_step(call, call->hierarchy->leaders,
-                  (struct pl_coll){ .kind = PL_COLL_ALLTOALLV,
-                                    .sendbuf = load->sorted,
-                                    .recvbuf = load->blocks,
-                                    .sendtype = byte,
-                                    .recvtype = byte,
-                                    .sendcounts = { .wide = load->counts },
-                                    .recvcounts = { .wide = load->counts },
-                                    .senddispls = { .wide = load->places },
-                                    .recvdispls = { .wide = load->places } });
+                      (struct pl_coll){ .kind = PL_COLL_ALLTOALLV,
+                                        .sendbuf = load->sorted,
+                                        .recvbuf = load->blocks,
+                                        .sendtype = byte,
+                                        .recvtype = byte,
+                                        .sendcounts = { .wide = load->counts },
+                                        .recvcounts = { .wide = load->counts },
+                                        .senddispls = { .wide = load->places },
+                                        .recvdispls = { .wide = load->places } });
     sort_by_ranks(load);
 }
 
@@ -92,23 +93,23 @@ void pl_hierarchy_alltoall(struct pl_hierarchy_call *call)
     if (!here)
         pl_type_copy(in.buf, in.count, in.type, load.blocks, bytes, PL_TYPE_BYTE);
     pl_hierarchy_step(call, here,
-                  (struct pl_coll){ .kind = PL_COLL_GATHER,
-                                    .sendbuf = in.buf,
-                                    .sendcount = in.count,
-                                    .sendtype = in.type,
-                                    .recvbuf = load.blocks,
-                                    .recvcount = bytes,
-                                    .recvtype = PL_TYPE_BYTE });
+                      (struct pl_coll){ .kind = PL_COLL_GATHER,
+                                        .sendbuf = in.buf,
+                                        .sendcount = in.count,
+                                        .sendtype = in.type,
+                                        .recvbuf = load.blocks,
+                                        .recvcount = bytes,
+                                        .recvtype = PL_TYPE_BYTE });
     if (leads)
         hierarchy_alltoall_exchange(call, &load);
     pl_hierarchy_step(call, here,
-                  (struct pl_coll){ .kind = PL_COLL_SCATTER,
-                                    .sendbuf = load.sorted,
-                                    .sendcount = bytes,
-                                    .sendtype = PL_TYPE_BYTE,
-                                    .recvbuf = out.buf,
-                                    .recvcount = out.count,
-                                    .recvtype = out.type });
+                      (struct pl_coll){ .kind = PL_COLL_SCATTER,
+                                        .sendbuf = load.sorted,
+                                        .sendcount = bytes,
+                                        .sendtype = PL_TYPE_BYTE,
+                                        .recvbuf = out.buf,
+                                        .recvcount = out.count,
+                                        .recvtype = out.type });
     if (!here)
         pl_type_copy(load.sorted, bytes, PL_TYPE_BYTE, out.buf, out.count, out.type);
     free(load.counts);

@@ -7,9 +7,9 @@
  */
 #include <stdlib.h>
 
-#include "core/coll/hierarchy/collectives.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/coll/hierarchy/collectives.h"
 
 void pl_hierarchy_step(struct pl_hierarchy_call *call, struct pl_comm *part, struct pl_coll coll)
 {
@@ -41,7 +41,7 @@ static void hierarchy_coll_barrier(struct pl_hierarchy_call *call)
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     struct pl_block nothing = pl_block_bytes(NULL, 0);
     pl_hierarchy_step(call, hierarchy->here,
-                  (struct pl_coll){ .kind = PL_COLL_GATHER, .sendtype = nothing.type, .recvtype = nothing.type });
+                      (struct pl_coll){ .kind = PL_COLL_GATHER, .sendtype = nothing.type, .recvtype = nothing.type });
     pl_hierarchy_step(call, hierarchy->leaders, (struct pl_coll){ .kind = PL_COLL_BARRIER });
     pl_hierarchy_distribute(call, nothing, 0);
 }

@@ -14,7 +14,8 @@ struct pl_hierarchy_call {
 };
 
 typedef void pl_hierarchy_algorithm(struct pl_hierarchy_call *call);
-pl_hierarchy_algorithm pl_hierarchy_alltoall, pl_hierarchy_reduce, pl_hierarchy_allreduce, pl_hierarchy_reduce_scatter, pl_hierarchy_scan;
+pl_hierarchy_algorithm pl_hierarchy_alltoall, pl_hierarchy_reduce, pl_hierarchy_allreduce, pl_hierarchy_reduce_scatter,
+    pl_hierarchy_scan;
 
 /* Buffers that do not fit only spoil what is in them, and all go on; after any other error nobody knows what others
  * do. */

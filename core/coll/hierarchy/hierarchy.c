@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/config.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/coll/area/area.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
-#include "core/base/config.h"
-#include "core/base/error.h"
 #include "core/engine/instance.h"
-#include "core/base/memory.h"
 #include "core/engine/request.h"
 #include "core/job/locator.h"
 
@@ -145,7 +145,8 @@ static struct pl_hierarchy *make_hierarchy(struct pl_comm *comm, const struct ma
     int runs = 0, kept = 0;
     for (int i = 0; i < map->size; i++)
         runs += begins_run(map, i);
-    struct pl_hierarchy *hierarchy = pl_calloc(1, sizeof *hierarchy + (leads ? (size_t)runs + 1 : 0) * sizeof *hierarchy->runs);
+    struct pl_hierarchy *hierarchy =
+        pl_calloc(1, sizeof *hierarchy + (leads ? (size_t)runs + 1 : 0) * sizeof *hierarchy->runs);
     if (!hierarchy) {
         pl_fail_memory("the nodes of a communicator");
         return NULL;

@@ -83,7 +83,9 @@ void pl_hierarchy_reduce(struct pl_hierarchy_call *call)
     const struct pl_coll *coll = call->coll;
     bool is_root = coll->comm->rank == coll->root;
     struct room room;
-    void *own = hierarchy_reduce_borrow(call, &room, !is_root && call->hierarchy->leaders ? pl_block_size(pl_coll_received(coll)) : 0);
+    void *own =
+        hierarchy_reduce_borrow(call, &room,
+                                !is_root && call->hierarchy->leaders ? pl_block_size(pl_coll_received(coll)) : 0);
     if (own)
         reduce_into(call, is_root ? coll->recvbuf : own);
     give_back(&room);
@@ -174,7 +176,8 @@ void pl_hierarchy_reduce_scatter(struct pl_hierarchy_call *call)
     MPI_Count all = count_between(coll, 0, coll->comm->size),
               part = here ? count_between(coll, first, first + here->size) : 0;
     struct room room;
-    char *vector = hierarchy_reduce_borrow(call, &room, here && call->hierarchy->leaders ? (size_t)(all + part) * each : 0);
+    char *vector =
+        hierarchy_reduce_borrow(call, &room, here && call->hierarchy->leaders ? (size_t)(all + part) * each : 0);
     if (!vector)
         return;
     char *own = vector + (size_t)all * each;
@@ -195,8 +198,8 @@ void pl_hierarchy_scan(struct pl_hierarchy_call *call)
     const struct pl_hierarchy *hierarchy = call->hierarchy;
     const void *input = pl_coll_input(coll, 0).buf;
     size_t bytes = pl_block_size(pl_coll_received(coll));
-    bool is_first = pl_hierarchy_rank_here(call, 0) >= 0, is_last = pl_hierarchy_rank_here(call, coll->comm->size - 1) >= 0,
-         includes = coll->kind == PL_COLL_SCAN;
+    bool is_first = pl_hierarchy_rank_here(call, 0) >= 0,
+         is_last = pl_hierarchy_rank_here(call, coll->comm->size - 1) >= 0, includes = coll->kind == PL_COLL_SCAN;
     struct room room;
     char *total = hierarchy_reduce_borrow(call, &room, 2 * bytes), *before = total + bytes;
     struct pl_coll among = *coll;

@@ -220,8 +220,8 @@ static void wait_for_victim(MPI_Comm comm, int rank)
         code = MPI_Recv(&data, 1, MPI_INT, (rank + 3) % POOL, 5, comm, &status);
     else if (strcmp(how, "send") == 0) /* to one that lives, and that may have given up what was sent to it, too */
         for (int i = 0; i < 2 || code == MPI_SUCCESS; i++)
-            code = i < 2 ? MPI_Send(large, 1 << 16, MPI_INT, (rank + 1 + (rank == 1)) % POOL, 5, comm)
-                         : MPI_Barrier(comm);
+            code =
+                i < 2 ? MPI_Send(large, 1 << 16, MPI_INT, (rank + 1 + (rank == 1)) % POOL, 5, comm) : MPI_Barrier(comm);
     else if (strcmp(how, "iallreduce") == 0) {
         code = MPI_Iallreduce(&data, &all, 1, MPI_INT, MPI_SUM, comm, &request);
         code = code ? code : MPI_Wait(&request, &status);
@@ -393,7 +393,7 @@ static void run(const char *what, void (*member)(int), int members)
 
 int main(int argc, char **argv)
 {
-    static const char *const deaths[] = { "meet",    "recv",       "any",  "probe", "ring",
+    static const char *const deaths[] = { "meet",    "recv",       "any",   "probe", "ring",
                                           "barrier", "iallreduce", "board", "send" };
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)

@@ -38,7 +38,7 @@ static void exchange(uint32_t size)
 {
     char text[64];
     pmix_value_t value, *got;
-    snprintf(text, sizeof(text), "card of %u", me.rank);
+    snprintf(text, sizeof text, "card of %u", me.rank);
     PMIX_VALUE_LOAD(&value, text, PMIX_STRING);
     check(PMIx_Put(PMIX_GLOBAL, "test.card", &value) == PMIX_SUCCESS, "Put", 0);
     PMIX_VALUE_DESTRUCT(&value);
@@ -53,7 +53,7 @@ static void exchange(uint32_t size)
         PMIX_LOAD_PROCID(&peer, me.nspace, r);
         status = PMIx_Get(&peer, "test.card", NULL, 0, &got);
         check(status == PMIX_SUCCESS, "Get", status);
-        snprintf(text, sizeof(text), "card of %u", r);
+        snprintf(text, sizeof text, "card of %u", r);
         check(got->type == PMIX_STRING && strcmp(got->data.string, text) == 0, "wrong data", 0);
         PMIX_VALUE_RELEASE(got);
     }
@@ -65,7 +65,7 @@ static void publish_and_lookup(uint32_t size)
     pmix_pdata_t found;
     char key[64], *keys[] = { key, NULL };
     uint32_t next = (me.rank + 1) % size, number = 1000 + me.rank;
-    snprintf(key, sizeof(key), "name.%u", me.rank);
+    snprintf(key, sizeof key, "name.%u", me.rank);
     PMIX_INFO_LOAD(&info, key, &number, PMIX_UINT32);
     pmix_status_t status = PMIx_Publish(&info, 1);
     check(status == PMIX_SUCCESS, "Publish", status);
@@ -73,7 +73,7 @@ static void publish_and_lookup(uint32_t size)
     check(status == PMIX_ERR_DUPLICATE_KEY, "Publish twice", status);
     PMIx_Fence(NULL, 0, NULL, 0);
     PMIX_PDATA_CONSTRUCT(&found);
-    snprintf(found.key, sizeof(found.key), "name.%u", next);
+    snprintf(found.key, sizeof found.key, "name.%u", next);
     status = PMIx_Lookup(&found, 1, NULL, 0);
     check(status == PMIX_SUCCESS && found.value.data.uint32 == 1000 + next, "Lookup", status);
     check(found.proc.rank == next, "publisher", 0);

@@ -231,7 +231,7 @@ static void expect_file(const char *name, const char *wanted)
 {
     char text[256] = "";
     int fd = open(name, O_RDONLY | O_CLOEXEC);
-    EXPECT(fd >= 0 && read(fd, text, sizeof(text) - 1) >= 0, "%s", name);
+    EXPECT(fd >= 0 && read(fd, text, sizeof text - 1) >= 0, "%s", name);
     EXPECT(strcmp(text, wanted) == 0, "%s: \"%s\"", name, text);
     close(fd);
     unlink(name);
@@ -326,7 +326,7 @@ static void part_json_wrong(void)
     struct plenum_runtime *rt;
     struct plenum_job *job = NULL;
     EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         EXPECT(plenum_job_create_json(rt, all[i].text, &job) == PLENUM_ERR_ARGUMENT, "%s was taken", all[i].text);
         EXPECT(strstr(plenum_error(), all[i].said) && strstr(plenum_error(), all[i].too), "%s", all[i].text);
         EXPECT(!strchr(plenum_error(), '\n'));
@@ -353,7 +353,7 @@ static void part_bind(void)
                 char cpus[512];
                 over = e->kind == PLENUM_EVENT_FINISHED;
                 if (e->kind == PLENUM_EVENT_OUTPUT) {
-                    int length = plenum_job_cpus(job, e->rank, cpus, sizeof(cpus));
+                    int length = plenum_job_cpus(job, e->rank, cpus, sizeof cpus);
                     EXPECT(kind ? (size_t)length + 1 == e->length && memcmp(cpus, e->text, (size_t)length) == 0
                                 : !length,
                            "rank %d: said %s, is %s", e->rank, cpus, e->text);

@@ -20,7 +20,7 @@ static pid_t find_keeper(void)
 {
     char path[64];
     int keeper = 0;
-    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     FILE *children = fopen(path, "r");
     EXPECT(children && fscanf(children, "%d", &keeper) == 1 && keeper > 0);
     fclose(children);
@@ -59,7 +59,7 @@ static void *flood(void *arg)
 {
     static const char nonsense[65536];
     while (notes >= 0)
-        EXPECT(write(notes, nonsense, sizeof(nonsense)) != 0);
+        EXPECT(write(notes, nonsense, sizeof nonsense) != 0);
     return arg;
 }
 

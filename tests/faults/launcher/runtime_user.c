@@ -218,7 +218,8 @@ static void part_null(void)
     EXPECT(plenum_runtime_next_event(rt, NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_runtime_set(NULL, PLENUM_RUNTIME_SLOTS, 1) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_add_program(NULL, 1, NULL, NULL) == PLENUM_ERR_ARGUMENT);
-    EXPECT(plenum_job_env(NULL, 0, "A", "b") == PLENUM_ERR_ARGUMENT && plenum_job_env_clear(NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_env(NULL, 0, "A", "b") == PLENUM_ERR_ARGUMENT &&
+           plenum_job_env_clear(NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_launch(NULL) == PLENUM_ERR_ARGUMENT && plenum_job_wait(NULL, 0, NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_cancel(NULL) == PLENUM_ERR_ARGUMENT && plenum_job_report(NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_signal(NULL, 0, SIGTERM) == PLENUM_ERR_ARGUMENT);
@@ -227,7 +228,8 @@ static void part_null(void)
     EXPECT(plenum_job_create(rt, &job) == PLENUM_OK);
     EXPECT(plenum_job_add_program(job, 1, NULL, NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_add_program(job, 1, (const char *const[]){ "true", NULL }, NULL) == PLENUM_OK);
-    EXPECT(plenum_job_wdir(job, 0, NULL) == PLENUM_ERR_ARGUMENT && plenum_job_path(job, 0, NULL) == PLENUM_ERR_ARGUMENT);
+    EXPECT(plenum_job_wdir(job, 0, NULL) == PLENUM_ERR_ARGUMENT &&
+           plenum_job_path(job, 0, NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_redirect_file(job, 0, 1, NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_pset(job, NULL, NULL, 0) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_launch(job) == PLENUM_OK && plenum_job_wait(job, 60000, NULL) == PLENUM_OK);
@@ -276,7 +278,7 @@ static void part_redirect(void)
     EXPECT(plenum_job_launch(job) == PLENUM_OK);
     struct totals t = follow(rt, 1);
     EXPECT(t.bytes == strlen("seen\n"));
-    EXPECT(pread(fileno(out), text, sizeof(text) - 1, 0) == (ssize_t)strlen("question\n"));
+    EXPECT(pread(fileno(out), text, sizeof text - 1, 0) == (ssize_t)strlen("question\n"));
     EXPECT(strcmp(text, "question\n") == 0);
     plenum_job_close(job);
     plenum_runtime_close(rt);
@@ -373,7 +375,7 @@ static void part_host(void)
     for (int s = 1; s < NSIG; s++)
         sigaction(s, NULL, &before[s]);
     sigprocmask(SIG_BLOCK, NULL, &mask_before);
-    EXPECT(getcwd(here, sizeof(here)));
+    EXPECT(getcwd(here, sizeof here));
     while (environ[variables])
         variables++;
 
@@ -393,7 +395,7 @@ static void part_host(void)
     sigprocmask(SIG_BLOCK, NULL, &mask_after);
     EXPECT(memcmp(&mask_before, &mask_after, sizeof(unsigned long)) == 0);
     EXPECT(umask(022) == 027);
-    EXPECT(getcwd(there, sizeof(there)) && strcmp(here, there) == 0);
+    EXPECT(getcwd(there, sizeof there) && strcmp(here, there) == 0);
     while (environ[now])
         now++;
     EXPECT(environ == environment && now == variables, "%d variables, then %d", variables, now);

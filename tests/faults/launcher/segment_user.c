@@ -77,8 +77,8 @@ static void leave_abort(int code, const char *object, const char *message)
         pause();
     job->abort.rank = rank;
     job->abort.code = code;
-    snprintf(job->abort.object, sizeof(job->abort.object), "%s", object);
-    snprintf(job->abort.message, sizeof(job->abort.message), "%s", message);
+    snprintf(job->abort.object, sizeof job->abort.object, "%s", object);
+    snprintf(job->abort.message, sizeof job->abort.message, "%s", message);
     atomic_store_explicit(&job->abort.set, 1, memory_order_release);
     _exit(code & 255);
 }
@@ -101,7 +101,7 @@ int main(int argc, char *argv[])
         return 5;
     }
     if (strcmp(what, "damage") == 0) {
-        memset(&job->abort, 0x9b, sizeof(job->abort));
+        memset(&job->abort, 0x9b, sizeof job->abort);
         return 6;
     }
     show();

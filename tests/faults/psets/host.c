@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPECT(good)                                                                     \
-    do {                                                                                 \
-        if (!(good)) {                                                                   \
-            fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #good, plenum_error());      \
-            exit(1);                                                                     \
-        }                                                                                \
+#define EXPECT(good)                                                                                                   \
+    do {                                                                                                               \
+        if (!(good)) {                                                                                                 \
+            fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #good, plenum_error());                                    \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
     } while (0)
 
 static struct plenum_runtime *rt;
@@ -21,7 +21,7 @@ static struct plenum_job *job;
 
 static void refused(void)
 {
-    const int (*one)[2] = (const int[][2]){ { 0, 0 } };
+    const int(*one)[2] = (const int[][2]){ { 0, 0 } };
     EXPECT(plenum_job_pset_publish(job, "mpi://WORLD", one, 1) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_pset_publish(job, "hwloc://PU/0", one, 1) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_pset_publish(job, "app://described", one, 1) == PLENUM_ERR_ARGUMENT);

@@ -263,9 +263,8 @@ static const struct {
     const char *name;
     void (*run)(void);
 } situations[] = {
-    { "lock", in_lock },   { "fence", in_fence }, { "start", in_start }, { "wait", in_wait }, { "flush", in_flush },
-    { "access", in_access },
-    { "large", in_large }, { "get", in_get },     { "storm", in_storm }, { "free", in_free },
+    { "lock", in_lock },     { "fence", in_fence }, { "start", in_start }, { "wait", in_wait },   { "flush", in_flush },
+    { "access", in_access }, { "large", in_large }, { "get", in_get },     { "storm", in_storm }, { "free", in_free },
 };
 static const char *const flavors[] = { "created", "allocated", "shared", "dynamic" };
 

@@ -19,7 +19,7 @@ enum { POOL = 3, VICTIM = 2 };
 
 static struct shared {
     _Atomic int failed, locked, queued;
-} *shared;
+} * shared;
 static char directory[64];
 
 static void check(int code, int class, const char *words, int rank, int line)
@@ -35,7 +35,7 @@ static void check(int code, int class, const char *words, int rank, int line)
     atomic_fetch_add(&shared->failed, 1);
 }
 #define EXPECT(code, class, words) check((code), (class), (words), rank, __LINE__)
-#define CHECK_OK(code) EXPECT(code, MPI_SUCCESS, "")
+#define CHECK_OK(code)             EXPECT(code, MPI_SUCCESS, "")
 
 /* The victim locks rank 0's memory and dies when the others are on their way to it. */
 static void die_locked(MPI_Win win, int rank)

@@ -11,7 +11,7 @@
 #include "coll.h"
 
 enum { RANKS = 16, COUNT = 3 };
-#define FAR  ((size_t)5 << 29)            /* ints: 10 GB */
+#define FAR  ((size_t)5 << 29) /* ints: 10 GB */
 #define ROOM ((FAR + 64 * RANKS) * sizeof(int))
 
 /* COLL() of the _c forms, on a communicator. */

@@ -82,18 +82,14 @@ static int combine(MPI_Comm comm, int kind, int n, int root, int count)
         memcpy(out, in, sizeof(int) * (size_t)count);
         CHECK_OK(MPI_Allreduce(root % 2 ? MPI_IN_PLACE : in, out, count, MPI_INT, MPI_SUM, comm));
         return wrong_sum(out, n, size - 1, 0, count);
-    case 7:
-        CHECK_OK(MPI_Scan(in, out, count, MPI_INT, MPI_SUM, comm));
-        return wrong_sum(out, n, rank, 0, count);
+    case 7: CHECK_OK(MPI_Scan(in, out, count, MPI_INT, MPI_SUM, comm)); return wrong_sum(out, n, rank, 0, count);
     case 8:
         CHECK_OK(MPI_Exscan(in, out, count, MPI_INT, MPI_SUM, comm));
         return rank > 0 ? wrong_sum(out, n, rank - 1, 0, count) : 0;
     case 9:
         CHECK_OK(MPI_Reduce_scatter_block(in, out, count, MPI_INT, MPI_SUM, comm));
         return wrong_sum(out, n, size - 1, rank * count, count);
-    default:
-        CHECK_OK(MPI_Barrier(comm));
-        return 0;
+    default: CHECK_OK(MPI_Barrier(comm)); return 0;
     }
 }
 

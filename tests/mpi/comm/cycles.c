@@ -12,12 +12,8 @@ static void cycle(int n)
     MPI_Request request;
     int one = 1, sum = 0;
     switch (n % 4) {
-    case 0:
-        CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-        break;
-    case 1:
-        CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -mtest_rank, &comm));
-        break;
+    case 0: CHECK_OK(MPI_Comm_dup(MPI_COMM_WORLD, &comm)); break;
+    case 1: CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -mtest_rank, &comm)); break;
     case 2:
         CHECK_OK(MPI_Comm_idup(MPI_COMM_WORLD, &comm, &request));
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));

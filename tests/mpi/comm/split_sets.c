@@ -70,8 +70,10 @@ int main(int argc, char **argv)
 
     /* Rank 3 goes with the thirds, the others with the even ones, so that each set lacks those that named the other. */
     unsigned others = even & ~8u, third = mtest_rank == 3 ? 8u : 0;
-    CHECK(split(MPI_COMM_WORLD, mtest_rank == 3 ? "app://thirds" : "app://even", -mtest_rank) ==
-          (third ? third : others & mine ? others : 0));
+    CHECK(split(MPI_COMM_WORLD, mtest_rank == 3 ? "app://thirds" : "app://even", -mtest_rank) == (third ? third
+                                                                                                  : others & mine
+                                                                                                      ? others
+                                                                                                      : 0));
 
     CHECK_OK(MPI_Comm_split(MPI_COMM_WORLD, mtest_rank < 4 ? 0 : MPI_UNDEFINED, -mtest_rank, &reversed));
     if (reversed != MPI_COMM_NULL) {

@@ -35,7 +35,11 @@ static void check(MPI_Datatype type, MPI_Count size, MPI_Count lb, MPI_Count ext
     CHECK_OK(MPI_Type_free(&type));
 }
 
-#define COUNTS(...) (int)(sizeof (MPI_Count[]){ __VA_ARGS__ } / sizeof(MPI_Count)), (const MPI_Count[]){ __VA_ARGS__ }
+#define COUNTS(...)                                                                                                    \
+    (int)(sizeof(MPI_Count[]){ __VA_ARGS__ } / sizeof(MPI_Count)), (const MPI_Count[])                                 \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
+    }
 
 static void constructors(void)
 {

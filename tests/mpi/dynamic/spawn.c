@@ -143,7 +143,8 @@ static void check_many(char *command)
     }
     memset(codes, 0x77, sizeof codes);
     CHECK_CLASS(MPI_Comm_spawn_multiple(COMMANDS, commands, MPI_ARGVS_NULL, maxprocs, infos, root, MPI_COMM_WORLD,
-                                        &inter, codes), MPI_ERR_SPAWN);
+                                        &inter, codes),
+                MPI_ERR_SPAWN);
     CHECK(inter == MPI_COMM_NULL);
     for (int i = 0; i <= 2 * COMMANDS; i++)
         CHECK(codes[i] == (i < 3 * COMMANDS / 2 ? MPI_ERR_SPAWN : 0x77777777));

@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 {
     MPI_Errhandler named, context[3], of_files;
     MPI_Comm comm;
-    setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_return", 1); /* before MPI_Init and after MPI_Finalize */
+    setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_return", 1);  /* before MPI_Init and after MPI_Finalize */
     CHECK_OK(plenum_errhandler_get("plenum://callback", &named)); /* before initialization */
     CHECK_OK(MPIX_Errhandler_set_callback(on_error, NULL, &heard));
     MTEST_INIT(argc, argv);

@@ -112,7 +112,12 @@ static void scattered(void)
     for (int i = 0; i < N; i++)
         CHECK(back[i] == (i % 4 < 2 ? data[i] : 0));
 
-    struct { double d; char gap[8]; short s[3]; char end[2]; } from[20], to[20]; /* as large as the type's extent */
+    struct {
+        double d;
+        char gap[8];
+        short s[3];
+        char end[2];
+    } from[20], to[20]; /* as large as the type's extent */
     for (int i = 0; i < 20; i++) {
         from[i].d = i + mtest_rank / 8.0;
         for (int k = 0; k < 3; k++)

@@ -53,7 +53,10 @@ static void external(void)
 /* A mixed type from memory with gaps, cut by the end of the file. */
 static void mixed(void)
 {
-    struct { int i; double d; } from[6], to[6];
+    struct {
+        int i;
+        double d;
+    } from[6], to[6];
     int lengths[] = { 1, 1 };
     MPI_Aint places[] = { 0, offsetof(__typeof__(from[0]), d) };
     MPI_Datatype types[] = { MPI_INT, MPI_DOUBLE }, type;

@@ -33,8 +33,8 @@ static void session(int left)
     CHECK_OK(MPI_Comm_create_from_group(group, "files", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
     MPI_Group_free(&group);
     CHECK_OK(MPI_File_open(comm, files_name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &kept));
-    CHECK_OK(MPI_File_open(comm, name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
-                           &removed));
+    CHECK_OK(
+        MPI_File_open(comm, name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &removed));
     CHECK_OK(MPI_File_write_ordered(kept, &mtest_rank, 1, MPI_INT, MPI_STATUS_IGNORE));
     MPI_Barrier(comm);
     MPI_Comm_free(&comm);

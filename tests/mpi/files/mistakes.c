@@ -44,8 +44,7 @@ static void views(void)
     fails(MPI_File_set_view(fh, 0, bad, good, "native", MPI_INFO_NULL), MPI_ERR_TYPE);
     fails(MPI_File_set_view(fh, 0, good, bad, "native", MPI_INFO_NULL), MPI_ERR_TYPE);
     fails(MPI_File_set_view(fh, wrong ? -5 : 0, good, good, "native", MPI_INFO_NULL), MPI_ERR_ARG);
-    fails(MPI_File_set_view(fh, 0, good, good, wrong ? "runes" : "native", MPI_INFO_NULL),
-          MPI_ERR_UNSUPPORTED_DATAREP);
+    fails(MPI_File_set_view(fh, 0, good, good, wrong ? "runes" : "native", MPI_INFO_NULL), MPI_ERR_UNSUPPORTED_DATAREP);
     fails(MPI_File_set_view(fh, 0, good, good, wrong ? NULL : "native", MPI_INFO_NULL), MPI_ERR_ARG);
     fails(MPI_File_set_view(fh, 0, good, good, "native", wrong ? freed : MPI_INFO_NULL), MPI_ERR_INFO);
     MPI_Offset disp = -1;
@@ -102,7 +101,7 @@ int main(int argc, char **argv)
     MPI_Info_create(&freed);
     MPI_Info again = freed;
     MPI_Info_free(&again);
-    for (int who = 0; who < mtest_size; who += mtest_size > 1 ? mtest_size - 1 : 1) {
+    for (int who = 0; who<mtest_size; who += mtest_size> 1 ? mtest_size - 1 : 1) {
         wrong = mtest_rank == who;
         opening();
         views();

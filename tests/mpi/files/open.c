@@ -13,8 +13,12 @@ static int try_open(const char *name, int amode)
 static void bad_modes(void)
 {
     static const int bad[] = {
-        0, MPI_MODE_CREATE, MPI_MODE_RDONLY | MPI_MODE_RDWR, MPI_MODE_RDONLY | MPI_MODE_CREATE,
-        MPI_MODE_RDONLY | MPI_MODE_EXCL, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL,
+        0,
+        MPI_MODE_CREATE,
+        MPI_MODE_RDONLY | MPI_MODE_RDWR,
+        MPI_MODE_RDONLY | MPI_MODE_CREATE,
+        MPI_MODE_RDONLY | MPI_MODE_EXCL,
+        MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_SEQUENTIAL,
         MPI_MODE_WRONLY | MPI_MODE_RDWR | MPI_MODE_CREATE,
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -86,8 +86,8 @@ static void split(void)
     CHECK_OK(MPI_File_write_at_all_begin(fh, base, data[0], N, MPI_INT));
     CHECK(MPI_File_write_all_begin(fh, data[1], N, MPI_INT) != MPI_SUCCESS); /* one at a time */
     CHECK(MPI_File_write_all(fh, data[1], N, MPI_INT, &status) != MPI_SUCCESS);
-    CHECK(MPI_File_write_all_end(fh, data[0], &status) != MPI_SUCCESS);      /* another kind */
-    CHECK(MPI_File_write_at_all_end(fh, data[1], &status) != MPI_SUCCESS);   /* another buffer */
+    CHECK(MPI_File_write_all_end(fh, data[0], &status) != MPI_SUCCESS);    /* another kind */
+    CHECK(MPI_File_write_at_all_end(fh, data[1], &status) != MPI_SUCCESS); /* another buffer */
     CHECK(MPI_File_close(&copy) != MPI_SUCCESS);
     CHECK_OK(MPI_File_write_at(fh, base + N, data[1], N, MPI_INT, &status)); /* independent ones may go on */
     CHECK_OK(MPI_File_write_at_all_end(fh, data[0], &status));

@@ -9,7 +9,10 @@
 static const int sizes[] = { 0, 40, 5000, 30000, 150000 };
 enum { KINDS = sizeof sizes / sizeof *sizes };
 
-static uint64_t seed(int from, int to, int kind) { return (uint64_t)(from * 1000 + to * 10 + kind); }
+static uint64_t seed(int from, int to, int kind)
+{
+    return (uint64_t)(from * 1000 + to * 10 + kind);
+}
 
 int main(int argc, char **argv)
 {

@@ -8,7 +8,10 @@
 #include "pattern.h"
 
 enum { MESSAGES = 30, LONGEST = 120000 };
-static int bytes_of(int n) { return n % 5 == 4 ? LONGEST - n : 10 * n; }
+static int bytes_of(int n)
+{
+    return n % 5 == 4 ? LONGEST - n : 10 * n;
+}
 
 static int needed(void)
 {

@@ -7,7 +7,10 @@
 #include "pattern.h"
 
 enum { MESSAGES = 40, LONGEST = 200000 };
-static int bytes_of(int n) { return n % 4 ? 100 * n : LONGEST - n; }
+static int bytes_of(int n)
+{
+    return n % 4 ? 100 * n : LONGEST - n;
+}
 
 int main(int argc, char **argv)
 {

@@ -9,7 +9,10 @@
 #include "pattern.h"
 
 enum { MESSAGES = 60, LONGEST = 100000 };
-static int bytes_of(int n) { return n % 7 == 3 ? LONGEST - n : n % 200; }
+static int bytes_of(int n)
+{
+    return n % 7 == 3 ? LONGEST - n : n % 200;
+}
 
 int main(int argc, char **argv)
 {

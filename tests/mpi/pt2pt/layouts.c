@@ -12,9 +12,9 @@ static const int lengths[] = { 1, 30, 2048, 3000, 100000 };
 static int place(int layout, int i, int length)
 {
     switch (layout) {
-    case 0:  return i;
-    case 1:  return i * STRIDE;
-    case 2:  return length - 1 - i;          /* backwards */
+    case 0: return i;
+    case 1: return i * STRIDE;
+    case 2: return length - 1 - i;              /* backwards */
     default: return i / 2 * STRIDE + i % 2 * 3; /* pairs with a gap inside */
     }
 }

@@ -35,10 +35,22 @@ static int nonblocking(start_function *start, void *b, int n, int to, int tag)
     CHECK(request == MPI_REQUEST_NULL);
     return rc;
 }
-static int nonblocking_standard(void *b, int n, int to, int tag) { return nonblocking(MPI_Isend, b, n, to, tag); }
-static int nonblocking_synchronous(void *b, int n, int to, int tag) { return nonblocking(MPI_Issend, b, n, to, tag); }
-static int nonblocking_ready(void *b, int n, int to, int tag) { return nonblocking(MPI_Irsend, b, n, to, tag); }
-static int nonblocking_buffered(void *b, int n, int to, int tag) { return nonblocking(MPI_Ibsend, b, n, to, tag); }
+static int nonblocking_standard(void *b, int n, int to, int tag)
+{
+    return nonblocking(MPI_Isend, b, n, to, tag);
+}
+static int nonblocking_synchronous(void *b, int n, int to, int tag)
+{
+    return nonblocking(MPI_Issend, b, n, to, tag);
+}
+static int nonblocking_ready(void *b, int n, int to, int tag)
+{
+    return nonblocking(MPI_Irsend, b, n, to, tag);
+}
+static int nonblocking_buffered(void *b, int n, int to, int tag)
+{
+    return nonblocking(MPI_Ibsend, b, n, to, tag);
+}
 
 static int persistent(start_function *init, void *b, int n, int to, int tag)
 {
@@ -50,10 +62,22 @@ static int persistent(start_function *init, void *b, int n, int to, int tag)
     CHECK_OK(MPI_Request_free(&request));
     return rc;
 }
-static int persistent_standard(void *b, int n, int to, int tag) { return persistent(MPI_Send_init, b, n, to, tag); }
-static int persistent_synchronous(void *b, int n, int to, int tag) { return persistent(MPI_Ssend_init, b, n, to, tag); }
-static int persistent_ready(void *b, int n, int to, int tag) { return persistent(MPI_Rsend_init, b, n, to, tag); }
-static int persistent_buffered(void *b, int n, int to, int tag) { return persistent(MPI_Bsend_init, b, n, to, tag); }
+static int persistent_standard(void *b, int n, int to, int tag)
+{
+    return persistent(MPI_Send_init, b, n, to, tag);
+}
+static int persistent_synchronous(void *b, int n, int to, int tag)
+{
+    return persistent(MPI_Ssend_init, b, n, to, tag);
+}
+static int persistent_ready(void *b, int n, int to, int tag)
+{
+    return persistent(MPI_Rsend_init, b, n, to, tag);
+}
+static int persistent_buffered(void *b, int n, int to, int tag)
+{
+    return persistent(MPI_Bsend_init, b, n, to, tag);
+}
 
 static int (*const ways[])(void *, int, int, int) = {
     blocking_standard,    blocking_synchronous,    blocking_ready,    blocking_buffered,

@@ -7,7 +7,10 @@
 #include "pattern.h"
 
 enum { MESSAGES = 8, LONGEST = 250000 };
-static int bytes_of(int n) { return n % 2 ? 10 + n : LONGEST - n; }
+static int bytes_of(int n)
+{
+    return n % 2 ? 10 + n : LONGEST - n;
+}
 
 int main(int argc, char **argv)
 {

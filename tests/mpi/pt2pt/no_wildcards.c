@@ -37,9 +37,7 @@ static void receive_one(int source, int tag, int n)
     MPI_Message message;
     MPI_Status status;
     switch ((tag + n) % 3) {
-    case 0:
-        CHECK_OK(MPI_Recv(&got, 1, MPI_INT, source, tag, comm, &status));
-        break;
+    case 0: CHECK_OK(MPI_Recv(&got, 1, MPI_INT, source, tag, comm, &status)); break;
     case 1:
         CHECK_OK(MPI_Mprobe(source, tag, comm, &message, &status));
         CHECK_OK(MPI_Mrecv(&got, 1, MPI_INT, &message, &status));

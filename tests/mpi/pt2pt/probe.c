@@ -40,8 +40,8 @@ int main(int argc, char **argv)
         pattern_fill(out[i], (size_t)sizes[i], (uint64_t)(mtest_rank * 10 + i));
         CHECK_OK(MPI_Isend(out[i], sizes[i], MPI_BYTE, to, i, MPI_COMM_WORLD, &requests[i]));
     }
-    look_and_take(from, from, 2, sizes[2], in);                      /* out of order, by tag */
-    look_and_take(from, MPI_ANY_SOURCE, MPI_ANY_TAG, sizes[0], in);  /* then in order */
+    look_and_take(from, from, 2, sizes[2], in);                     /* out of order, by tag */
+    look_and_take(from, MPI_ANY_SOURCE, MPI_ANY_TAG, sizes[0], in); /* then in order */
     look_and_take(from, MPI_ANY_SOURCE, 3, sizes[3], in);
     look_and_take(from, from, MPI_ANY_TAG, sizes[1], in);
     CHECK_OK(MPI_Waitall(KINDS, requests, MPI_STATUSES_IGNORE));

@@ -8,7 +8,10 @@ enum { LAPS = 50, LOAD = 60000 };
 static void go(int load)
 {
     int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size;
-    struct token { long sum; unsigned char load[LOAD]; } *token = malloc(sizeof *token);
+    struct token {
+        long sum;
+        unsigned char load[LOAD];
+    } *token = malloc(sizeof *token);
     int bytes = (int)offsetof(struct token, load) + load;
     token->sum = 0;
     pattern_fill(token->load, (size_t)load, 99);

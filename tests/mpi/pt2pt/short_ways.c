@@ -126,8 +126,8 @@ static void with_gaps(int i)
 int main(int argc, char **argv)
 {
     static void (*const way[])(int i) = {
-        plain, later_one_first, posted_before, other_communicator, wildcards, too_long, synchronous,
-        shorter_than_the_buffer, with_gaps,
+        plain,    later_one_first, posted_before,           other_communicator, wildcards,
+        too_long, synchronous,     shorter_than_the_buffer, with_gaps,
     };
     MTEST_INIT(argc, argv);
     left = (mtest_rank + mtest_size - 1) % mtest_size;

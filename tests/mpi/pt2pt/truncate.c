@@ -35,8 +35,7 @@ static int receive(enum way way, unsigned char *in, int room, int from)
     case RECV_UNEXPECTED:
         CHECK_OK(MPI_Probe(from, 1, MPI_COMM_WORLD, &status));
         return MPI_Recv(in, room, MPI_BYTE, from, 1, MPI_COMM_WORLD, &status);
-    default:
-        return MPI_Recv(in, room, MPI_BYTE, from, 1, MPI_COMM_WORLD, &status);
+    default: return MPI_Recv(in, room, MPI_BYTE, from, 1, MPI_COMM_WORLD, &status);
     }
 }
 

@@ -7,7 +7,10 @@
 #include "pattern.h"
 
 enum { SENDS = 20, LONGEST = 180000 };
-static int bytes_of(int n) { return n % 2 ? LONGEST - n : n; }
+static int bytes_of(int n)
+{
+    return n % 2 ? LONGEST - n : n;
+}
 
 int main(int argc, char **argv)
 {

@@ -29,8 +29,7 @@ static int complete(enum way way)
 {
     int flag = 0, indices[COUNT], count = 0, rc = MPI_SUCCESS;
     switch (way) {
-    case WAITALL:
-        return MPI_Waitall(COUNT, requests, statuses);
+    case WAITALL: return MPI_Waitall(COUNT, requests, statuses);
     case TESTALL:
         while (!flag && rc == MPI_SUCCESS)
             rc = MPI_Testall(COUNT, requests, &flag, statuses);

@@ -13,44 +13,44 @@
 enum { COUNT = 5, ELEMENT = 32, INTEGER = 1, REAL = 2, COMPLEX = 4, LOGICAL = 8, BYTES = 16, PAIR = 32 };
 
 /* Datatype, C type, class, and its bytes that mean something. */
-#define TYPES(X)                                                    \
-    X(MPI_CHAR, char, INTEGER, 1)                                   \
-    X(MPI_SIGNED_CHAR, signed char, INTEGER, 1)                     \
-    X(MPI_UNSIGNED_CHAR, unsigned char, INTEGER, 1)                 \
-    X(MPI_SHORT, short, INTEGER, sizeof(short))                     \
-    X(MPI_UNSIGNED_SHORT, unsigned short, INTEGER, sizeof(short))   \
-    X(MPI_INT, int, INTEGER, sizeof(int))                           \
-    X(MPI_UNSIGNED, unsigned, INTEGER, sizeof(int))                 \
-    X(MPI_LONG, long, INTEGER, sizeof(long))                        \
-    X(MPI_UNSIGNED_LONG, unsigned long, INTEGER, sizeof(long))      \
-    X(MPI_LONG_LONG, long long, INTEGER, 8)                         \
-    X(MPI_UNSIGNED_LONG_LONG, unsigned long long, INTEGER, 8)       \
-    X(MPI_INT8_T, int8_t, INTEGER, 1)                               \
-    X(MPI_UINT8_T, uint8_t, INTEGER, 1)                             \
-    X(MPI_INT16_T, int16_t, INTEGER, 2)                             \
-    X(MPI_UINT16_T, uint16_t, INTEGER, 2)                           \
-    X(MPI_INT32_T, int32_t, INTEGER, 4)                             \
-    X(MPI_UINT32_T, uint32_t, INTEGER, 4)                           \
-    X(MPI_INT64_T, int64_t, INTEGER, 8)                             \
-    X(MPI_UINT64_T, uint64_t, INTEGER, 8)                           \
-    X(MPI_AINT, MPI_Aint, INTEGER, sizeof(MPI_Aint))                \
-    X(MPI_OFFSET, MPI_Offset, INTEGER, sizeof(MPI_Offset))          \
-    X(MPI_COUNT, MPI_Count, INTEGER, sizeof(MPI_Count))             \
-    X(MPI_FLOAT, float, REAL, sizeof(float))                        \
-    X(MPI_DOUBLE, double, REAL, sizeof(double))                     \
-    X(MPI_LONG_DOUBLE, long double, REAL, 10)                       \
-    X(MPI_C_BOOL, bool, LOGICAL, sizeof(bool))                      \
-    X(MPI_C_FLOAT_COMPLEX, float complex, COMPLEX, sizeof(float complex))    \
-    X(MPI_C_DOUBLE_COMPLEX, double complex, COMPLEX, sizeof(double complex)) \
-    X(MPI_C_LONG_DOUBLE_COMPLEX, long double complex, COMPLEX, 10)  \
+#define TYPES(X)                                                                                                       \
+    X(MPI_CHAR, char, INTEGER, 1)                                                                                      \
+    X(MPI_SIGNED_CHAR, signed char, INTEGER, 1)                                                                        \
+    X(MPI_UNSIGNED_CHAR, unsigned char, INTEGER, 1)                                                                    \
+    X(MPI_SHORT, short, INTEGER, sizeof(short))                                                                        \
+    X(MPI_UNSIGNED_SHORT, unsigned short, INTEGER, sizeof(short))                                                      \
+    X(MPI_INT, int, INTEGER, sizeof(int))                                                                              \
+    X(MPI_UNSIGNED, unsigned, INTEGER, sizeof(int))                                                                    \
+    X(MPI_LONG, long, INTEGER, sizeof(long))                                                                           \
+    X(MPI_UNSIGNED_LONG, unsigned long, INTEGER, sizeof(long))                                                         \
+    X(MPI_LONG_LONG, long long, INTEGER, 8)                                                                            \
+    X(MPI_UNSIGNED_LONG_LONG, unsigned long long, INTEGER, 8)                                                          \
+    X(MPI_INT8_T, int8_t, INTEGER, 1)                                                                                  \
+    X(MPI_UINT8_T, uint8_t, INTEGER, 1)                                                                                \
+    X(MPI_INT16_T, int16_t, INTEGER, 2)                                                                                \
+    X(MPI_UINT16_T, uint16_t, INTEGER, 2)                                                                              \
+    X(MPI_INT32_T, int32_t, INTEGER, 4)                                                                                \
+    X(MPI_UINT32_T, uint32_t, INTEGER, 4)                                                                              \
+    X(MPI_INT64_T, int64_t, INTEGER, 8)                                                                                \
+    X(MPI_UINT64_T, uint64_t, INTEGER, 8)                                                                              \
+    X(MPI_AINT, MPI_Aint, INTEGER, sizeof(MPI_Aint))                                                                   \
+    X(MPI_OFFSET, MPI_Offset, INTEGER, sizeof(MPI_Offset))                                                             \
+    X(MPI_COUNT, MPI_Count, INTEGER, sizeof(MPI_Count))                                                                \
+    X(MPI_FLOAT, float, REAL, sizeof(float))                                                                           \
+    X(MPI_DOUBLE, double, REAL, sizeof(double))                                                                        \
+    X(MPI_LONG_DOUBLE, long double, REAL, 10)                                                                          \
+    X(MPI_C_BOOL, bool, LOGICAL, sizeof(bool))                                                                         \
+    X(MPI_C_FLOAT_COMPLEX, float complex, COMPLEX, sizeof(float complex))                                              \
+    X(MPI_C_DOUBLE_COMPLEX, double complex, COMPLEX, sizeof(double complex))                                           \
+    X(MPI_C_LONG_DOUBLE_COMPLEX, long double complex, COMPLEX, 10)                                                     \
     X(MPI_BYTE, unsigned char, BYTES, 1)
 
-#define PAIRS(X)                                                    \
-    X(MPI_FLOAT_INT, float)                                         \
-    X(MPI_DOUBLE_INT, double)                                       \
-    X(MPI_LONG_INT, long)                                           \
-    X(MPI_2INT, int)                                                \
-    X(MPI_SHORT_INT, short)                                         \
+#define PAIRS(X)                                                                                                       \
+    X(MPI_FLOAT_INT, float)                                                                                            \
+    X(MPI_DOUBLE_INT, double)                                                                                          \
+    X(MPI_LONG_INT, long)                                                                                              \
+    X(MPI_2INT, int)                                                                                                   \
+    X(MPI_SHORT_INT, short)                                                                                            \
     X(MPI_LONG_DOUBLE_INT, long double)
 
 struct kind {
@@ -61,38 +61,56 @@ struct kind {
     void (*fill)(void *data, int seed);
 };
 
-#define FILL(datatype, ctype, class, meaning)                        \
-    static void fill_##datatype(void *data, int seed)                \
-    {                                                                \
-        for (int i = 0; i < COUNT; i++)                              \
-            ((ctype *)data)[i] = (ctype)((seed + i) % 4);            \
+#define FILL(datatype, ctype, class, meaning)                                                                          \
+    static void fill_##datatype(void *data, int seed)                                                                  \
+    {                                                                                                                  \
+        for (int i = 0; i < COUNT; i++)                                                                                \
+            ((ctype *)data)[i] = (ctype)((seed + i) % 4);                                                              \
     }
 TYPES(FILL)
-#define FILL_PAIR(datatype, ctype)                                   \
-    struct pair_##datatype { ctype v; int i; };                      \
-    static void fill_##datatype(void *data, int seed)                \
-    {                                                                \
-        struct pair_##datatype *pairs = data;                        \
-        for (int i = 0; i < COUNT; i++) {                            \
-            pairs[i].v = (ctype)((seed + i) % 3);                    \
-            pairs[i].i = seed % 5 + i;                               \
-        }                                                            \
+#define FILL_PAIR(datatype, ctype)                                                                                     \
+    struct pair_##datatype {                                                                                           \
+        ctype v;                                                                                                       \
+        int i;                                                                                                         \
+    };                                                                                                                 \
+    static void fill_##datatype(void *data, int seed)                                                                  \
+    {                                                                                                                  \
+        struct pair_##datatype *pairs = data;                                                                          \
+        for (int i = 0; i < COUNT; i++) {                                                                              \
+            pairs[i].v = (ctype)((seed + i) % 3);                                                                      \
+            pairs[i].i = seed % 5 + i;                                                                                 \
+        }                                                                                                              \
     }
 PAIRS(FILL_PAIR)
 
 #define ROW(datatype, ctype, class, meaning) { datatype, sizeof(ctype), meaning, 0, class, fill_##datatype },
-#define ROW_PAIR(datatype, ctype)                                    \
-    { datatype, sizeof(struct pair_##datatype), sizeof(ctype) > 10 ? 10 : sizeof(ctype), \
-      offsetof(struct pair_##datatype, i), PAIR, fill_##datatype },
+#define ROW_PAIR(datatype, ctype)                                                                                      \
+    { datatype,                                                                                                        \
+      sizeof(struct pair_##datatype),                                                                                  \
+      sizeof(ctype) > 10 ? 10 : sizeof(ctype),                                                                         \
+      offsetof(struct pair_##datatype, i),                                                                             \
+      PAIR,                                                                                                            \
+      fill_##datatype },
 
-static const struct { const char *name; MPI_Op op; int classes; } ops[] = {
-    { "sum", MPI_SUM, INTEGER | REAL | COMPLEX }, { "prod", MPI_PROD, INTEGER | REAL | COMPLEX },
-    { "min", MPI_MIN, INTEGER | REAL },           { "max", MPI_MAX, INTEGER | REAL },
-    { "band", MPI_BAND, INTEGER | BYTES },        { "bor", MPI_BOR, INTEGER | BYTES },
-    { "bxor", MPI_BXOR, INTEGER | BYTES },        { "land", MPI_LAND, INTEGER | LOGICAL },
-    { "lor", MPI_LOR, INTEGER | LOGICAL },        { "lxor", MPI_LXOR, INTEGER | LOGICAL },
-    { "minloc", MPI_MINLOC, PAIR },               { "maxloc", MPI_MAXLOC, PAIR },
-    { "replace", MPI_REPLACE, 63 },               { "no_op", MPI_NO_OP, 63 },
+static const struct {
+    const char *name;
+    MPI_Op op;
+    int classes;
+} ops[] = {
+    { "sum", MPI_SUM, INTEGER | REAL | COMPLEX },
+    { "prod", MPI_PROD, INTEGER | REAL | COMPLEX },
+    { "min", MPI_MIN, INTEGER | REAL },
+    { "max", MPI_MAX, INTEGER | REAL },
+    { "band", MPI_BAND, INTEGER | BYTES },
+    { "bor", MPI_BOR, INTEGER | BYTES },
+    { "bxor", MPI_BXOR, INTEGER | BYTES },
+    { "land", MPI_LAND, INTEGER | LOGICAL },
+    { "lor", MPI_LOR, INTEGER | LOGICAL },
+    { "lxor", MPI_LXOR, INTEGER | LOGICAL },
+    { "minloc", MPI_MINLOC, PAIR },
+    { "maxloc", MPI_MAXLOC, PAIR },
+    { "replace", MPI_REPLACE, 63 },
+    { "no_op", MPI_NO_OP, 63 },
 };
 
 /* Are the elements equal, padding aside? */
@@ -147,8 +165,8 @@ static void apply(const struct window *w, int o, const struct kind *kind)
     good &= same(kind, seen, before + kind->size, 1);
     model(op, in, state + kind->size, 1, kind);
 
-    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_BYTE, seen, COUNT, kind->type, next, at, COUNT, kind->type, MPI_NO_OP,
-                                w->win));
+    CHECK_OK(
+        MPI_Get_accumulate(NULL, 0, MPI_BYTE, seen, COUNT, kind->type, next, at, COUNT, kind->type, MPI_NO_OP, w->win));
     CHECK_OK(MPI_Win_flush(next, w->win));
     good &= same(kind, seen, state, COUNT);
     if (!good) {
@@ -189,7 +207,10 @@ static void swap(const struct window *w, const struct kind *kind)
 static void pairs(const struct window *w)
 {
     int next = (mtest_rank + 1) % mtest_size;
-    struct { double v; int i; } in[6], out[6];
+    struct {
+        double v;
+        int i;
+    } in[6], out[6];
     MPI_Datatype spread;
     for (int i = 0; i < 6; i++) {
         in[i].v = i % 2 ? -1.5 : 5;
@@ -211,7 +232,10 @@ static void pairs(const struct window *w)
         CHECK(out[i].v == values[i] && out[i].i == places[i]);
     MPI_Type_free(&spread);
 #if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
-    struct { int16_t v; int64_t i; } custom[4] = { { 3, 30 }, { 2, 20 }, { 7, 70 }, { 1, 10 } }, got[4];
+    struct {
+        int16_t v;
+        int64_t i;
+    } custom[4] = { { 3, 30 }, { 2, 20 }, { 7, 70 }, { 1, 10 } }, got[4];
     MPI_Datatype pair;
     memset(got, 0, sizeof got);
     CHECK_OK(MPI_Type_get_value_index(MPI_INT16_T, MPI_INT64_T, &pair));

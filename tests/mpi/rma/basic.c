@@ -4,7 +4,10 @@
 
 enum { SLOTS = 40000 };
 
-static int expected(int origin, int i) { return origin * 1000003 + i; }
+static int expected(int origin, int i)
+{
+    return origin * 1000003 + i;
+}
 
 static void put_and_get(MPI_Win win, int *memory, int shared)
 {

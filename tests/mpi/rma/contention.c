@@ -31,15 +31,12 @@ static void mixed_ways(const struct window *w, int target)
         case 0:
             CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, at + SUM, 1, MPI_INT64_T, MPI_SUM, w->win));
             break;
-        case 1:
-            CHECK_OK(MPI_Fetch_and_op(&one, old, MPI_INT64_T, target, at + SUM, MPI_SUM, w->win));
-            break;
+        case 1: CHECK_OK(MPI_Fetch_and_op(&one, old, MPI_INT64_T, target, at + SUM, MPI_SUM, w->win)); break;
         case 2:
             CHECK_OK(MPI_Get_accumulate(two, 1, MPI_INT64_T, old, 1, MPI_INT64_T, target, at + SUM, 1, MPI_INT64_T,
                                         MPI_SUM, w->win));
             break;
-        default:
-            CHECK_OK(MPI_Accumulate(two, 2, MPI_INT64_T, target, at + SUM, 2, MPI_INT64_T, MPI_SUM, w->win));
+        default: CHECK_OK(MPI_Accumulate(two, 2, MPI_INT64_T, target, at + SUM, 2, MPI_INT64_T, MPI_SUM, w->win));
         }
         CHECK_OK(MPI_Fetch_and_op(&one, &ticket, MPI_INT64_T, target, at + TICKET, MPI_SUM, w->win));
         CHECK_OK(MPI_Accumulate(&half, 1, MPI_DOUBLE, target, at + FLOAT, 1, MPI_DOUBLE, MPI_SUM, w->win));

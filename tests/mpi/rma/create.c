@@ -160,7 +160,7 @@ static void expect(MPI_Info info, const char *key, const char *value)
 static void hints(MPI_Comm comm)
 {
     static const char *const pairs[][2] = {
-        { "no_locks", "true" }, { "accumulate_ordering", "none" }, { "accumulate_ops", "same_op" },
+        { "no_locks", "true" },  { "accumulate_ordering", "none" }, { "accumulate_ops", "same_op" },
         { "same_size", "true" }, { "same_disp_unit", "true" },
     };
     MPI_Info info, got;

@@ -74,8 +74,8 @@ static void neighbours(void)
     CHECK_OK(MPI_Win_attach(win, array + 50, 50 * sizeof(int)));
     CHECK_OK(MPI_Win_attach(win, array, 20 * sizeof(int)));
     CHECK_OK(MPI_Win_attach(win, array + 20, 30 * sizeof(int)));
-    CHECK_OK(MPI_Sendrecv(&mine, 1, MPI_AINT, last, 0, &there, 1, MPI_AINT, next, 0, MPI_COMM_WORLD,
-                          MPI_STATUS_IGNORE));
+    CHECK_OK(
+        MPI_Sendrecv(&mine, 1, MPI_AINT, last, 0, &there, 1, MPI_AINT, next, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK_OK(MPI_Win_fence(0, win));
     CHECK_OK(MPI_Put(out, 10, MPI_INT, next, there, 10, MPI_INT, win));
     CHECK_OK(MPI_Put(out, 30, MPI_INT, next, MPI_Aint_add(there, 20 * sizeof(int)), 30, MPI_INT, win));

@@ -13,8 +13,8 @@ static void to_nobody(const struct window *w)
     CHECK_OK(MPI_Put(&value, 1, MPI_INT, MPI_PROC_NULL, 1 << 20, 1, MPI_INT, w->win));
     CHECK_OK(MPI_Get(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, w->win));
     CHECK_OK(MPI_Accumulate(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, w->win));
-    CHECK_OK(MPI_Get_accumulate(&value, 1, MPI_INT, &before, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM,
-                                w->win));
+    CHECK_OK(
+        MPI_Get_accumulate(&value, 1, MPI_INT, &before, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, w->win));
     CHECK_OK(MPI_Fetch_and_op(&value, &before, MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, w->win));
     CHECK_OK(MPI_Compare_and_swap(&value, &value, &before, MPI_INT, MPI_PROC_NULL, 0, w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));

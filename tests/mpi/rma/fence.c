@@ -108,8 +108,18 @@ static void add(const struct window *w, int target)
 /* Unlike elements, and a count at the target that is not the origin's. */
 static void mixed(const struct window *w)
 {
-    struct { double d; char c; int i; short s; } items[10], *there = (void *)w->base;
-    struct { short s; int i; char c; double d; } back[10];
+    struct {
+        double d;
+        char c;
+        int i;
+        short s;
+    } items[10], *there = (void *)w->base;
+    struct {
+        short s;
+        int i;
+        char c;
+        double d;
+    } back[10];
     MPI_Datatype here, other, at, plain;
     MPI_Aint gap = (char *)&items[0].c - (char *)&items[0], int_at = (char *)&items[0].i - (char *)&items[0],
              short_at = (char *)&items[0].s - (char *)&items[0];

@@ -21,7 +21,8 @@ static void stay(MPI_Win win)
     CHECK_OK(MPI_Group_incl(world, 1, &last, &target));
     CHECK_CLASS(MPI_Win_start(target, 0, win), MPI_ERR_PROC_ABORTED);
     int rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, last, 0, win);
-    if (rc == MPI_SUCCESS) { /* by memory that both share; what is in the window goes with the process, a little later */
+    if (rc ==
+        MPI_SUCCESS) { /* by memory that both share; what is in the window goes with the process, a little later */
         CHECK_OK(MPI_Get(&word, 1, MPI_INT, last, 0, 1, MPI_INT, win));
         rc = MPI_Win_unlock(last, win);
     }

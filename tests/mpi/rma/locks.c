@@ -105,8 +105,8 @@ static void flushed(const struct window *w)
             CHECK_OK(MPI_Win_flush(next, w->win));
         else
             CHECK_OK(MPI_Win_flush_all(w->win));
-        CHECK_OK(MPI_Sendrecv(&round, 1, MPI_INT, next, 0, &told, 1, MPI_INT, last, 0, MPI_COMM_WORLD,
-                              MPI_STATUS_IGNORE));
+        CHECK_OK(
+            MPI_Sendrecv(&round, 1, MPI_INT, next, 0, &told, 1, MPI_INT, last, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         CHECK(told == round);
         CHECK_OK(MPI_Win_sync(w->win));
         memcpy(seen, w->base, sizeof seen);

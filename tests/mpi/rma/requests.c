@@ -18,8 +18,8 @@ static void puts_and_gets(const struct window *w)
     MPI_Status statuses[MANY];
     pattern_fill(out, BYTES, (uint64_t)mtest_rank);
     for (int i = 0; i < MANY; i++)
-        CHECK_OK(MPI_Rput(out + i * CHUNK, CHUNK, MPI_BYTE, next, at + i * CHUNK, CHUNK, MPI_BYTE, w->win,
-                          &requests[i]));
+        CHECK_OK(
+            MPI_Rput(out + i * CHUNK, CHUNK, MPI_BYTE, next, at + i * CHUNK, CHUNK, MPI_BYTE, w->win, &requests[i]));
     CHECK_OK(MPI_Waitall(MANY, requests, statuses));
     memset(out, 0, BYTES); /* free to be used again */
     for (int i = 0; i < MANY; i++)
@@ -31,8 +31,8 @@ static void puts_and_gets(const struct window *w)
 
     memset(in, 0, BYTES);
     for (int i = 0; i < MANY; i++)
-        CHECK_OK(MPI_Rget(in + i * CHUNK, CHUNK, MPI_BYTE, next, at + i * CHUNK, CHUNK, MPI_BYTE, w->win,
-                          &requests[i]));
+        CHECK_OK(
+            MPI_Rget(in + i * CHUNK, CHUNK, MPI_BYTE, next, at + i * CHUNK, CHUNK, MPI_BYTE, w->win, &requests[i]));
     for (left = MANY; left > 0;) {
         int count = 0;
         CHECK_OK(MPI_Waitsome(MANY, requests, &count, done, statuses));

@@ -46,12 +46,8 @@ static inline struct window window_open(int kind, MPI_Comm comm, MPI_Aint bytes)
     if (kind == WINDOW_SHARED && !window_can_share(comm))
         kind = WINDOW_ALLOCATED;
     switch (kind) {
-    case WINDOW_ALLOCATED:
-        CHECK_OK(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm, &w.base, &w.win));
-        break;
-    case WINDOW_SHARED:
-        CHECK_OK(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, comm, &w.base, &w.win));
-        break;
+    case WINDOW_ALLOCATED: CHECK_OK(MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, comm, &w.base, &w.win)); break;
+    case WINDOW_SHARED: CHECK_OK(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, comm, &w.base, &w.win)); break;
     default:
         w.base = malloc((size_t)bytes + 1);
         if (kind == WINDOW_CREATED) {

@@ -78,8 +78,8 @@ static void both_ways(void)
     long *base, *word, one = 1, got, before;
     int unit;
     MPI_Aint size;
-    CHECK_OK(MPI_Win_allocate_shared(me ? 0 : (MPI_Aint)(2 * sizeof(long)), sizeof(long), MPI_INFO_NULL, node, &base,
-                                     &win));
+    CHECK_OK(
+        MPI_Win_allocate_shared(me ? 0 : (MPI_Aint)(2 * sizeof(long)), sizeof(long), MPI_INFO_NULL, node, &base, &win));
     CHECK_OK(MPI_Win_shared_query(win, MPI_PROC_NULL, &size, &unit, &word));
     CHECK(size == 2 * sizeof(long));
     CHECK_OK(MPI_Win_lock_all(0, win));

@@ -110,8 +110,8 @@ static void empty_groups(void)
                                               &inter));
     CHECK(inter == MPI_COMM_NULL);
     int leader = mtest_size - 1; /* who alone knows that the other group is empty */
-    CHECK_OK(MPI_Intercomm_create_from_groups(world, leader, mtest_rank == leader ? MPI_GROUP_EMPTY : MPI_GROUP_NULL,
-                                              0, "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter));
+    CHECK_OK(MPI_Intercomm_create_from_groups(world, leader, mtest_rank == leader ? MPI_GROUP_EMPTY : MPI_GROUP_NULL, 0,
+                                              "none", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter));
     CHECK(inter == MPI_COMM_NULL);
     CHECK_CLASS(MPI_Intercomm_create_from_groups(self, 0, world, 0, "no", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter),
                 MPI_ERR_GROUP);

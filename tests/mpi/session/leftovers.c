@@ -43,7 +43,7 @@ int main(int argc, char **argv)
             CHECK_OK(MPI_Request_free(&inactive[i]));
         }
         CHECK_OK(MPI_Wait(&posted, MPI_STATUS_IGNORE)); /* it was cancelled */
-        CHECK_OK(MPI_Group_size(group, &size)); /* a group is only a list */
+        CHECK_OK(MPI_Group_size(group, &size));         /* a group is only a list */
         CHECK(size == mtest_size);
         CHECK_OK(MPI_Group_free(&group));
     }

@@ -41,9 +41,7 @@ static void messages(MPI_Comm comm, int tag, int thread, int round)
         out[i] = word(mtest_rank, thread, round, i);
     CHECK_OK(MPI_Isend(out, length, MPI_INT, right, tag, comm, &request));
     switch ((thread + round) % 4) {
-    case 0:
-        CHECK_OK(MPI_Recv(in, LONG, MPI_INT, MPI_ANY_SOURCE, tag, comm, &status));
-        break;
+    case 0: CHECK_OK(MPI_Recv(in, LONG, MPI_INT, MPI_ANY_SOURCE, tag, comm, &status)); break;
     case 1:
         CHECK_OK(MPI_Probe(left, tag, comm, &status));
         CHECK_OK(MPI_Get_count(&status, MPI_INT, &count));

@@ -50,12 +50,8 @@ static void wait_in(int way, MPI_Request *request)
     MPI_Status status;
     int index = 1, flag = 0, out = 3, in = 0;
     switch (way) {
-    case 0:
-        CHECK_OK(MPI_Wait(&requests[1], &status));
-        break;
-    case 1:
-        CHECK_OK(MPI_Waitany(2, requests, &index, &status));
-        break;
+    case 0: CHECK_OK(MPI_Wait(&requests[1], &status)); break;
+    case 1: CHECK_OK(MPI_Waitany(2, requests, &index, &status)); break;
     case 2:
         while (!flag)
             CHECK_OK(MPI_Test(&requests[1], &flag, &status));

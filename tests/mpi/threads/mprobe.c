@@ -15,7 +15,10 @@ enum { THREADS = 4, MESSAGES = 200, LONGEST = 20000 };
 static _Atomic int taken, *seen;
 static int expected;
 
-static int bytes_of(int n) { return 4 + (n * 977) % LONGEST; }
+static int bytes_of(int n)
+{
+    return 4 + (n * 977) % LONGEST;
+}
 
 /* The message number stands in front of the data. */
 static void *take(void *unused)

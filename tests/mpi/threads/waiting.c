@@ -14,8 +14,14 @@ enum { THREADS = 6, ROUNDS = 60, LONGEST = 70000 };
 
 static int to, from;
 
-static int bytes_of(int thread, int round) { return (thread + round) % 5 == 0 ? LONGEST - round : 8 + thread; }
-static uint64_t seed(int rank, int thread, int round) { return (uint64_t)(rank * 10000 + thread * 100 + round); }
+static int bytes_of(int thread, int round)
+{
+    return (thread + round) % 5 == 0 ? LONGEST - round : 8 + thread;
+}
+static uint64_t seed(int rank, int thread, int round)
+{
+    return (uint64_t)(rank * 10000 + thread * 100 + round);
+}
 
 /* Receives one message with this thread's tag, in its own way. */
 static void receive(int thread, unsigned char *in, MPI_Status *status)
@@ -24,9 +30,7 @@ static void receive(int thread, unsigned char *in, MPI_Status *status)
     MPI_Message message;
     int index, flag = 0;
     switch (thread % 6) {
-    case 0:
-        CHECK_OK(MPI_Recv(in, LONGEST, MPI_BYTE, from, thread, MPI_COMM_WORLD, status));
-        return;
+    case 0: CHECK_OK(MPI_Recv(in, LONGEST, MPI_BYTE, from, thread, MPI_COMM_WORLD, status)); return;
     case 1:
         CHECK_OK(MPI_Irecv(in, LONGEST, MPI_BYTE, from, thread, MPI_COMM_WORLD, &requests[0]));
         CHECK_OK(MPI_Wait(&requests[0], status));

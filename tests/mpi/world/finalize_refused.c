@@ -7,7 +7,7 @@
 
 static int calls[3], refuse = 1;
 
-static int delete(MPI_Comm comm, int keyval, void *value, void *extra)
+static int delete (MPI_Comm comm, int keyval, void *value, void *extra)
 {
     int which = *(int *)value;
     (void)keyval, (void)extra;

@@ -7,7 +7,7 @@
 
 static int order[3], calls;
 
-static int delete(MPI_Comm comm, int keyval, void *value, void *extra)
+static int delete (MPI_Comm comm, int keyval, void *value, void *extra)
 {
     int finalized = 1, one = 1, sum = -1, to = (mtest_rank + 1) % mtest_size,
         from = (mtest_rank + mtest_size - 1) % mtest_size, got = -1;

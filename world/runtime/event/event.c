@@ -10,7 +10,7 @@
 static bool is_silent(const struct plenum_job *job, enum plenum_event_kind kind)
 {
     return job->tree_head && (kind == PLENUM_EVENT_STARTED || kind == PLENUM_EVENT_FINISHED ||
-                           kind == PLENUM_EVENT_PSETS || kind == PLENUM_EVENT_QUEUED || pl_spawn_tree_is_new(job));
+                              kind == PLENUM_EVENT_PSETS || kind == PLENUM_EVENT_QUEUED || pl_spawn_tree_is_new(job));
 }
 
 struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kind, int rank, size_t length)
@@ -19,7 +19,7 @@ struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kin
         return NULL;
     rank += rank >= 0 ? job->offset : 0;
     job = pl_spawn_tree_head(job);
-    struct pl_event *event = malloc(sizeof(*event) + length + 1);
+    struct pl_event *event = malloc(sizeof *event + length + 1);
     if (!event)
         return NULL;
     char *text = (char *)(event + 1);
@@ -39,7 +39,7 @@ struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kin
 
 void pl_event_forget(struct plenum_runtime *rt, const struct plenum_job *job)
 {
-    PL_LIST_EACH (event, &rt->events, struct pl_event, node)
+    PL_LIST_EACH(event, &rt->events, struct pl_event, node)
         if (event->public.job == job)
             event->public.job = NULL;
 }
@@ -98,7 +98,7 @@ static int describe_lost(const struct plenum_event *e, char *text, size_t size)
 static int describe_abort(const struct plenum_event *e, char *text, size_t size)
 {
     char who[32];
-    size_t length = (size_t)snprintf(who, sizeof(who), "rank %d ", e->rank);
+    size_t length = (size_t)snprintf(who, sizeof who, "rank %d ", e->rank);
     if (e->text && strncmp(e->text, who, length) == 0) /* it says so itself */
         return snprintf(text, size, "%s", e->text);
     if (e->text)

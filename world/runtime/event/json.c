@@ -69,7 +69,7 @@ static void add_flags(json_t *object, unsigned flags)
         { PLENUM_EVENT_PARTIAL, "partial" },     { PLENUM_EVENT_CORE, "core" },
         { PLENUM_EVENT_CANCELLED, "cancelled" },
     };
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (flags & all[i].flag)
             json_object_set_new(object, all[i].name, json_true());
 }

@@ -16,7 +16,7 @@ enum { NOTES = 16 };
 
 static void tell_error(struct plenum_job *job, struct pl_job_note *note)
 {
-    note->object[sizeof(note->object) - 1] = note->message[sizeof(note->message) - 1] = '\0';
+    note->object[sizeof note->object - 1] = note->message[sizeof note->message - 1] = '\0';
     if (note->rank >= 0 && note->rank < job->size)
         pl_event_queue(job->runtime, pl_event_of_object(job, PLENUM_EVENT_ERROR, note->rank, note->code, note->object,
                                                         note->message));
@@ -24,7 +24,7 @@ static void tell_error(struct plenum_job *job, struct pl_job_note *note)
 
 static void notes_take(struct plenum_runtime *rt, struct pl_job_note *note)
 {
-    PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive) {
+    PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
         if (job->cookie != note->cookie)
             continue;
         if (note->kind == PL_NOTE_SPAWN) {
@@ -44,8 +44,8 @@ static void notes_ready(struct pl_source *source)
 {
     struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, notes_source);
     struct pl_job_note note[NOTES];
-    ssize_t bytes = read(rt->notes[0], note, sizeof(note));
-    for (size_t i = 0; bytes > 0 && (i + 1) * sizeof(*note) <= (size_t)bytes && note[i].magic == PL_NOTE_MAGIC; i++)
+    ssize_t bytes = read(rt->notes[0], note, sizeof note);
+    for (size_t i = 0; bytes > 0 && (i + 1) * sizeof *note <= (size_t)bytes && note[i].magic == PL_NOTE_MAGIC; i++)
         notes_take(rt, &note[i]);
 }
 

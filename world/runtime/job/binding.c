@@ -31,7 +31,7 @@ static bool read_list(const char *file, cpu_set_t *cpus)
 static bool read_topology(const char *sys, int cpu, const char *name, cpu_set_t *cpus)
 {
     char file[256];
-    snprintf(file, sizeof(file), "%s/devices/system/cpu/cpu%d/topology/%s", sys, cpu, name);
+    snprintf(file, sizeof file, "%s/devices/system/cpu/cpu%d/topology/%s", sys, cpu, name);
     return read_list(file, cpus) && CPU_ISSET((size_t)cpu, cpus);
 }
 
@@ -39,7 +39,7 @@ static bool binding_read_node(const char *sys, int cpu, cpu_set_t *cpus)
 {
     char file[256];
     for (int node = 0; node < NODES_MAX; node++) {
-        snprintf(file, sizeof(file), "%s/devices/system/node/node%d/cpulist", sys, node);
+        snprintf(file, sizeof file, "%s/devices/system/node/node%d/cpulist", sys, node);
         if (read_list(file, cpus) && CPU_ISSET((size_t)cpu, cpus))
             return true;
     }
@@ -92,7 +92,7 @@ static bool binding_overlap(const cpu_set_t *a, const cpu_set_t *b)
 static void take_turns(const struct pl_places *groups, struct pl_places *places, cpu_set_t *from)
 {
     int taken = 0, total = places->count;
-    memcpy(from, places->cpus, (size_t)total * sizeof(*from));
+    memcpy(from, places->cpus, (size_t)total * sizeof *from);
     while (taken < total) {
         int before = taken;
         for (int g = 0; g < groups->count; g++)
@@ -115,8 +115,9 @@ bool pl_places_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind 
         return false;
     if (map == PLENUM_MAP_SLOT)
         return true;
-    cpu_set_t *from = calloc((size_t)places->count + 1, sizeof(*from));
-    bool good = from && binding_collect(sys, allowed, map == PLENUM_MAP_NUMA ? PLENUM_BIND_NUMA : PLENUM_BIND_SOCKET, &groups);
+    cpu_set_t *from = calloc((size_t)places->count + 1, sizeof *from);
+    bool good =
+        from && binding_collect(sys, allowed, map == PLENUM_MAP_NUMA ? PLENUM_BIND_NUMA : PLENUM_BIND_SOCKET, &groups);
     if (good) {
         take_turns(&groups, places, from);
         pl_places_fini(&groups);

@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "world/runtime/job/blob.h"
 #include "world/runtime/error.h"
+#include "world/runtime/job/blob.h"
 
 static bool blob_reserve(struct pl_blob *b, size_t bytes)
 {

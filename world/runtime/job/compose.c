@@ -7,12 +7,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "world/runtime/error.h"
+#include "world/runtime/job/binding.h"
 #include "world/runtime/job/blob.h"
 #include "world/runtime/job/compose.h"
-#include "world/runtime/error.h"
 #include "world/runtime/job/locate.h"
 #include "world/runtime/job/native.h"
-#include "world/runtime/job/binding.h"
 #include "world/runtime/pmix/pmix.h"
 
 enum { JOB_FD = 99 }; /* out of the way of scripts that use 3 to 9 */
@@ -29,7 +29,7 @@ static bool is_identity(const char *name)
 {
     static const char *const exact[] = { PL_JOB_ENV, "PLENUM_ATTACH", "PLENUM_RANK", "PLENUM_SIZE",
                                          "PMI_RANK", "PMI_SIZE",      "PMI_FD" };
-    for (size_t i = 0; i < sizeof(exact) / sizeof(*exact); i++)
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         if (strcmp(name, exact[i]) == 0)
             return true;
     return strncmp(name, "PMIX_", 5) == 0 && strncmp(name, "PMIX_MCA_", 9) != 0;
@@ -116,7 +116,7 @@ static int find_places(const struct plenum_job *job, struct pl_places *places)
     cpu_set_t allowed;
     enum plenum_bind bind = (enum plenum_bind)job->option[PLENUM_JOB_BIND];
     *places = (struct pl_places){ 0 };
-    if (bind == PLENUM_BIND_NONE || sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+    if (bind == PLENUM_BIND_NONE || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return PLENUM_OK;
     if (!pl_places_find("/sys", &allowed, bind, (enum plenum_map)job->option[PLENUM_JOB_MAP], places))
         return compose_no_memory();
@@ -132,13 +132,13 @@ static const cpu_set_t *compose_place_of(const struct plenum_job *job, const str
 /* Writes the places down once, and lets the ranks refer to them. */
 static uint32_t add_places(struct pl_blob *b, const struct pl_places *places)
 {
-    return places->count ? pl_blob_add(b, places->cpus, (size_t)places->count * sizeof(*places->cpus)) : 0;
+    return places->count ? pl_blob_add(b, places->cpus, (size_t)places->count * sizeof *places->cpus) : 0;
 }
 
 int pl_compose_cores(void)
 {
     cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
         return CPU_COUNT(&allowed);
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
@@ -161,8 +161,8 @@ static int add_rank(struct pl_blob *b, const struct plenum_job *job, const struc
 
 /* What a program becomes where it is found: its environment, its directory and its file, which the caller frees also
  * after an error. */
-static int compose_resolve(const struct plenum_job *job, const struct pl_program *program, struct pl_vars *env, char **wdir,
-                   char **file)
+static int compose_resolve(const struct plenum_job *job, const struct pl_program *program, struct pl_vars *env,
+                           char **wdir, char **file)
 {
     int err = program_environment(job, program, env);
     if (!err)
@@ -173,7 +173,7 @@ static int compose_resolve(const struct plenum_job *job, const struct pl_program
 }
 
 static int compose_add_program(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head,
-                       const struct pl_program *program)
+                               const struct pl_program *program)
 {
     struct pl_vars env = { 0 };
     struct pl_plan_rank like = { 0 };
@@ -231,19 +231,18 @@ static int bind_ranks(struct pl_blob *b, const struct plenum_job *job, const str
     uint32_t all = err ? 0 : add_places(b, &places);
     struct pl_plan_rank *rank = pl_blob_at(b, head->ranks);
     for (int r = 0; rank && all && r < job->size; r++)
-        rank[r].cpus = all + (uint32_t)((compose_place_of(job, &places, r) - places.cpus) * (ptrdiff_t)sizeof(cpu_set_t));
+        rank[r].cpus =
+            all + (uint32_t)((compose_place_of(job, &places, r) - places.cpus) * (ptrdiff_t)sizeof(cpu_set_t));
     pl_places_fini(&places);
     return err;
 }
 
 int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
 {
-    struct pl_plan head = { .cookie = job->cookie,
-                            .rank_count = (uint32_t)job->size,
-                            .job_fd = choose_job_fd() };
+    struct pl_plan head = { .cookie = job->cookie, .rank_count = (uint32_t)job->size, .job_fd = choose_job_fd() };
     int err = PLENUM_OK;
 
-    pl_blob_add(b, NULL, sizeof(head));
+    pl_blob_add(b, NULL, sizeof head);
     head.ranks = pl_blob_add(b, NULL, (size_t)job->size * sizeof(struct pl_plan_rank));
     for (int i = 0; !err && i < job->program_count; i++)
         err = compose_add_program(b, job, &head, &job->programs[i]);
@@ -252,7 +251,7 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
     if (!err && b->failed)
         err = compose_no_memory();
     if (!err)
-        memcpy(b->data, &head, sizeof(head));
+        memcpy(b->data, &head, sizeof head);
     return err;
 }
 

@@ -55,7 +55,7 @@ int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
 {
     if (!rt || !out)
         return pl_rt_fail_null(rt ? "place for a job" : "runtime");
-    struct plenum_job *job = calloc(1, sizeof(*job));
+    struct plenum_job *job = calloc(1, sizeof *job);
     if (!job)
         return describe_no_memory();
     job->runtime = rt;
@@ -133,7 +133,7 @@ void pl_job_drop(struct plenum_job *job)
 
 struct plenum_job *pl_job_find(struct plenum_runtime *rt, uint64_t id)
 {
-    PL_LIST_EACH (job, &rt->jobs, struct plenum_job, node)
+    PL_LIST_EACH(job, &rt->jobs, struct plenum_job, node)
         if (job->id == id)
             return job;
     return NULL;
@@ -197,7 +197,7 @@ static int describe_add_program(struct plenum_job *job, int ranks, const char *c
                           job->size);
     if (!argv || !argv[0] || !argv[0][0])
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "there is no program to run");
-    struct pl_program *grown = describe_grow(job->programs, job->program_count, sizeof(*grown));
+    struct pl_program *grown = describe_grow(job->programs, job->program_count, sizeof *grown);
     if (!grown)
         return describe_no_memory();
     job->programs = grown;
@@ -289,7 +289,7 @@ int plenum_job_path(struct plenum_job *job, int program, const char *path)
 
 static int add_pset(struct plenum_job *job, const char *name, const int (*ranges)[2], int count)
 {
-    struct pl_pset *grown = describe_grow(job->psets, job->pset_count, sizeof(*grown));
+    struct pl_pset *grown = describe_grow(job->psets, job->pset_count, sizeof *grown);
     if (!grown)
         return describe_no_memory();
     job->psets = grown;
@@ -333,7 +333,7 @@ int plenum_job_pset(struct plenum_job *job, const char *name, const int (*ranges
 /* Takes descriptor and file, also when it fails. */
 static int add_redirect(struct plenum_job *job, struct pl_redirect redirect)
 {
-    struct pl_redirect *grown = describe_grow(job->redirects, job->redirect_count, sizeof(*grown));
+    struct pl_redirect *grown = describe_grow(job->redirects, job->redirect_count, sizeof *grown);
     if (!grown) {
         if (redirect.fd >= 0)
             close(redirect.fd);

@@ -22,15 +22,15 @@
 #include "core/job/stale_files.h"
 #include "world/runtime/error.h"
 #include "world/runtime/job/spawn_tree.h"
+#include "world/runtime/keeper/sweep.h"
 #include "world/runtime/pmix/pmix.h"
 #include "world/runtime/runtime.h"
-#include "world/runtime/keeper/sweep.h"
 
 enum { CODE_TIMEOUT = 124, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE_SIGNAL = 128 };
 
 static struct plenum_job *find_kept(struct plenum_runtime *rt, uint32_t kept_as)
 {
-    PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive)
+    PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive)
         if (job->kept_as == kept_as)
             return job;
     return NULL;
@@ -64,8 +64,8 @@ static void kill_now(struct plenum_job *job)
 }
 
 /* Each job of a family, its first one too. */
-#define EACH_IN_SPAWN_TREE(member, of)                                                                                     \
-    PL_LIST_EACH (member, &(of)->runtime->alive, struct plenum_job, alive)                                             \
+#define EACH_IN_SPAWN_TREE(member, of)                                                                                 \
+    PL_LIST_EACH(member, &(of)->runtime->alive, struct plenum_job, alive)                                              \
         if (pl_spawn_tree_head(member) == pl_spawn_tree_head(of))
 
 static void end_one(struct plenum_job *job);
@@ -75,8 +75,8 @@ void pl_job_end(struct plenum_job *job)
     if (pl_spawn_tree_is_new(job))
         end_one(job); /* the parents hear of it */
     else
-        EACH_IN_SPAWN_TREE (member, job)
-            end_one(member);
+        EACH_IN_SPAWN_TREE(member, job)
+    end_one(member);
 }
 
 static void end_one(struct plenum_job *job)
@@ -114,8 +114,8 @@ int plenum_job_cancel(struct plenum_job *job)
         job->cancelled = true;
         pl_job_end(job);
     } else if (job->phase == PL_JOB_ENDING) {
-        EACH_IN_SPAWN_TREE (member, job)
-            kill_now(member);
+        EACH_IN_SPAWN_TREE(member, job)
+        kill_now(member);
     } else if (job->phase == PL_JOB_DESCRIBED) {
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
     }
@@ -138,8 +138,8 @@ int plenum_job_signal(struct plenum_job *job, int rank, int signo)
     else if (rank != PLENUM_ALL)
         err = pl_job_send_signal(job, rank, signo);
     else
-        EACH_IN_SPAWN_TREE (member, job)
-            err = err ? err : pl_job_send_signal(member, PLENUM_ALL, signo);
+        EACH_IN_SPAWN_TREE(member, job)
+    err = err ? err : pl_job_send_signal(member, PLENUM_ALL, signo);
     pthread_mutex_unlock(&job->runtime->lock);
     return err;
 }
@@ -205,13 +205,13 @@ static void end_aborting(struct plenum_job *job)
 static void look_for_abort(struct plenum_job *job, uint32_t state)
 {
     const struct pl_job_abort *record = &job->segment->abort;
-    char object[sizeof(record->object)], message[sizeof(record->message)];
+    char object[sizeof record->object], message[sizeof record->message];
     if (job->aborted || job->phase != PL_JOB_RUNNING || state != PL_PROC_ABORTED ||
         !atomic_load_explicit(&record->set, memory_order_acquire))
         return;
-    memcpy(object, record->object, sizeof(object));
-    memcpy(message, record->message, sizeof(message));
-    object[sizeof(object) - 1] = message[sizeof(message) - 1] = '\0';
+    memcpy(object, record->object, sizeof object);
+    memcpy(message, record->message, sizeof message);
+    object[sizeof object - 1] = message[sizeof message - 1] = '\0';
     int rank = record->rank >= 0 && record->rank < job->size ? record->rank : PLENUM_ALL;
     if (record->some && job->option[PLENUM_JOB_KEEP_GOING]) {
         report_abort(job, rank, record->code, object, message);
@@ -354,7 +354,7 @@ static void process_failed(struct plenum_job *job, int rank, enum pl_keeper_stag
         job->ranks[rank].ended = true;
     if (job->phase != PL_JOB_RUNNING)
         return;
-    snprintf(reason, sizeof(reason), "%s: %s%s", what[stage], strerrordesc_np(number),
+    snprintf(reason, sizeof reason, "%s: %s%s", what[stage], strerrordesc_np(number),
              stage == PL_STAGE_EXEC && number == ENOENT ? " (its interpreter?)" : "");
     if (stage == PL_STAGE_EXEC)
         follow_decide(job, number == ENOENT ? CODE_NOT_FOUND : CODE_NOT_EXECUTABLE);
@@ -422,7 +422,7 @@ static void kill_remains(const struct plenum_job *job)
 
 void pl_follow_keeper_lost(struct plenum_runtime *rt)
 {
-    PL_LIST_EACH (job, &rt->alive, struct plenum_job, alive) {
+    PL_LIST_EACH(job, &rt->alive, struct plenum_job, alive) {
         kill_remains(job);
         for (int r = 0; r < job->size; r++)
             if (!job->ranks[r].ended)

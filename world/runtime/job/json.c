@@ -24,7 +24,7 @@ static int job_json_refuse(const struct pl_job_place *at, const json_t *value, c
 static int refuse_call(const struct pl_job_place *at, int err)
 {
     char reason[700];
-    snprintf(reason, sizeof(reason), "%s", plenum_error());
+    snprintf(reason, sizeof reason, "%s", plenum_error());
     return pl_rt_fail((enum plenum_error)err, "job description: \"%s\": %s", at->path, reason);
 }
 
@@ -36,7 +36,7 @@ static int refuse_key(const struct pl_job_place *at, const struct pl_job_key *ke
     for (const struct pl_job_key *k = keys; k->name; k++) {
         int d = pl_nearest_distance(name, k->name);
         size_t used = strlen(all);
-        snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "", k->name);
+        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", k->name);
         if (d < nearest)
             nearest = d, best = k->name;
     }
@@ -52,7 +52,9 @@ static int apply_key(struct pl_job_place *at, const struct pl_job_key *key, json
     struct pl_job_place here = *at;
     pl_job_place_enter(&here, "%s%s", at->path[0] ? "." : "", key->name);
     int err = key->apply(&here, value);
-    return err == PL_JOB_REFUSED ? job_json_refuse(&here, value, key->wanted) : err ? refuse_call(&here, err) : PLENUM_OK;
+    return err == PL_JOB_REFUSED ? job_json_refuse(&here, value, key->wanted)
+           : err                 ? refuse_call(&here, err)
+                                 : PLENUM_OK;
 }
 
 /* Every key of the object that has a function. */
@@ -87,7 +89,7 @@ static int job_json_add_program(struct pl_job_place *at, json_t *object)
         return refuse_in(at, "argv", list);
     if ((ranks && !json_is_integer(ranks)) || count < 1 || count > 65536)
         return refuse_in(at, "ranks", ranks);
-    const char **argv = calloc(json_array_size(list) + 1, sizeof(*argv));
+    const char **argv = calloc(json_array_size(list) + 1, sizeof *argv);
     if (!argv)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
     json_array_foreach(list, i, word)
@@ -129,7 +131,7 @@ static int job_json_add_programs(struct pl_job_place *at, json_t *root)
         if (json_object_get(root, *own))
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "job description: \"%s\" belongs into \"programs\"", *own);
     for (i = 0; i < json_array_size(list); i++) {
-        snprintf(at->path, sizeof(at->path), "programs[%zu]", i);
+        snprintf(at->path, sizeof at->path, "programs[%zu]", i);
         object = json_array_get(list, i);
         int err = json_is_object(object) ? job_json_add_program(at, object)
                                          : job_json_refuse(at, object, "an object with argv, ranks, env, wdir, path");
@@ -148,7 +150,7 @@ static int read_job(struct plenum_job *job, json_t *root)
     json_t *list = json_object_get(root, "programs");
     for (size_t i = 0; !err && i < json_array_size(list); i++) {
         at.program = (int)i;
-        snprintf(at.path, sizeof(at.path), "programs[%zu]", i);
+        snprintf(at.path, sizeof at.path, "programs[%zu]", i);
         err = apply_keys(&at, pl_program_keys, json_array_get(list, i));
     }
     return err ? err : apply_keys(&top, pl_job_keys, root);

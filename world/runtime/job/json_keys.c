@@ -12,7 +12,7 @@ void pl_job_place_enter(struct pl_job_place *at, const char *format, ...)
     size_t used = strlen(at->path);
     va_list args;
     va_start(args, format);
-    vsnprintf(at->path + used, sizeof(at->path) - used, format, args);
+    vsnprintf(at->path + used, sizeof at->path - used, format, args);
     va_end(args);
 }
 
@@ -27,7 +27,7 @@ static bool add_range(struct ranges *r, json_int_t first, json_int_t last)
 {
     if (first < 0 || last < first || last > INT32_MAX)
         return false;
-    int(*grown)[2] = realloc(r->range, ((size_t)r->count + 1) * sizeof(*grown));
+    int(*grown)[2] = realloc(r->range, ((size_t)r->count + 1) * sizeof *grown);
     if (!grown)
         return false;
     r->range = grown;

@@ -12,11 +12,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "world/runtime/job/compose.h"
 #include "world/runtime/error.h"
+#include "world/runtime/job/compose.h"
+#include "world/runtime/job/segment.h"
 #include "world/runtime/pmix/pmix.h"
 #include "world/runtime/runtime.h"
-#include "world/runtime/job/segment.h"
 
 /* The descriptors that a launch needs until the keeper has them. */
 struct launch {
@@ -46,9 +46,9 @@ static int check_description(const struct plenum_job *job)
 
 static int name_job(struct plenum_job *job)
 {
-    if (getrandom(&job->cookie, sizeof(job->cookie), 0) != sizeof(job->cookie))
+    if (getrandom(&job->cookie, sizeof job->cookie, 0) != sizeof job->cookie)
         return pl_rt_fail_errno("the system gives no random number");
-    snprintf(job->nspace, sizeof(job->nspace), "plenum.%d.%" PRIu64 ".%08" PRIx32, (int)getpid(), job->id,
+    snprintf(job->nspace, sizeof job->nspace, "plenum.%d.%" PRIu64 ".%08" PRIx32, (int)getpid(), job->id,
              (uint32_t)job->cookie);
     return PLENUM_OK;
 }
@@ -70,15 +70,15 @@ static int launch_open_file(const struct pl_redirect *redirect, int rank)
 {
     char name[4096];
     size_t used = 0;
-    for (const char *at = redirect->file; *at && used + 12 < sizeof(name); at++) {
+    for (const char *at = redirect->file; *at && used + 12 < sizeof name; at++) {
         if (*at == '%' && at[1] == 'r')
-            used += (size_t)snprintf(name + used, sizeof(name) - used, "%d", rank);
+            used += (size_t)snprintf(name + used, sizeof name - used, "%d", rank);
         else
             name[used++] = *at;
         at += *at == '%';
     }
     name[used] = '\0';
-    if (used + 12 >= sizeof(name))
+    if (used + 12 >= sizeof name)
         errno = ENAMETOOLONG;
     else if (redirect->stream == 0)
         return open(name, O_RDONLY | O_CLOEXEC);
@@ -113,9 +113,9 @@ static int open_stream(struct plenum_job *job, struct launch *l, int rank, int s
 static int open_streams(struct plenum_job *job, struct launch *l)
 {
     l->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    l->fd = calloc((size_t)job->size, sizeof(*l->fd));
-    l->own = calloc((size_t)job->size, sizeof(*l->own));
-    job->ranks = calloc((size_t)job->size, sizeof(*job->ranks));
+    l->fd = calloc((size_t)job->size, sizeof *l->fd);
+    l->own = calloc((size_t)job->size, sizeof *l->own);
+    job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
     if (!l->fd || !l->own || !job->ranks)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for %d processes", job->size);
     for (int r = 0; r < job->size; r++)

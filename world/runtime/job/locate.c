@@ -37,7 +37,9 @@ int pl_locate_wdir(const char *directory, char **absolute)
         pl_rt_fail_errno("the current directory has no name");
         return PLENUM_ERR_WDIR;
     }
-    char *path = !directory ? strdup(here) : directory[0] == '/' ? strdup(directory) : locate_join(here, "", 0, directory);
+    char *path = !directory            ? strdup(here)
+                 : directory[0] == '/' ? strdup(directory)
+                                       : locate_join(here, "", 0, directory);
     free(here);
     if (!path)
         return locate_no_memory();

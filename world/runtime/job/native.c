@@ -47,18 +47,18 @@ static ElfW(Off) find_texts(const struct elf *elf)
 static bool read_elf(struct elf *elf)
 {
     ElfW(Ehdr) top;
-    if (!read_at(elf, &top, sizeof(top), 0) || memcmp(top.e_ident, ELFMAG, SELFMAG) != 0 ||
+    if (!read_at(elf, &top, sizeof top, 0) || memcmp(top.e_ident, ELFMAG, SELFMAG) != 0 ||
         top.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) || top.e_phnum > HEADERS_MAX ||
-        top.e_phentsize != sizeof(elf->header[0]) ||
-        !read_at(elf, elf->header, top.e_phnum * sizeof(elf->header[0]), top.e_phoff))
+        top.e_phentsize != sizeof elf->header[0] ||
+        !read_at(elf, elf->header, top.e_phnum * sizeof elf->header[0], top.e_phoff))
         return false;
     elf->headers = top.e_phnum;
     for (int i = 0; i < elf->headers; i++) {
         const ElfW(Phdr) *h = &elf->header[i];
-        if (h->p_type != PT_DYNAMIC || h->p_filesz > sizeof(elf->entry))
+        if (h->p_type != PT_DYNAMIC || h->p_filesz > sizeof elf->entry)
             continue;
-        elf->entries = (int)(h->p_filesz / sizeof(elf->entry[0]));
-        if (!read_at(elf, elf->entry, (size_t)elf->entries * sizeof(elf->entry[0]), h->p_offset))
+        elf->entries = (int)(h->p_filesz / sizeof elf->entry[0]);
+        if (!read_at(elf, elf->entry, (size_t)elf->entries * sizeof elf->entry[0], h->p_offset))
             return false;
     }
     elf->texts = find_texts(elf);
@@ -81,7 +81,7 @@ static bool find_own(struct stat *own)
         return false;
     const char *slash = strrchr(info.dli_fname, '/');
     int length = slash ? (int)(slash - info.dli_fname) : 1;
-    snprintf(file, sizeof(file), "%.*s/" LIBRARY, length, slash ? info.dli_fname : ".");
+    snprintf(file, sizeof file, "%.*s/" LIBRARY, length, slash ? info.dli_fname : ".");
     return stat(file, own) == 0;
 }
 
@@ -94,7 +94,7 @@ static bool only_own(const char *path, const struct stat *own, bool *found)
         size_t length = strcspn(path, ":");
         if (length == 0 || length >= TEXT_MAX || memchr(path, '$', length))
             return false;
-        snprintf(file, sizeof(file), "%.*s/" LIBRARY, (int)length, path);
+        snprintf(file, sizeof file, "%.*s/" LIBRARY, (int)length, path);
         if (stat(file, &st) == 0) {
             if (st.st_dev != own->st_dev || st.st_ino != own->st_ino)
                 return false;
@@ -127,7 +127,7 @@ static bool is_native(struct elf *elf, const char *library_path)
 
 bool pl_native_program(const char *file, const char *library_path)
 {
-    struct elf *elf = calloc(1, sizeof(*elf));
+    struct elf *elf = calloc(1, sizeof *elf);
     bool native = false;
     if (!elf)
         return false;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/job/sets.h"
 #include "core/base/pset_name.h"
+#include "core/job/sets.h"
 #include "world/runtime/error.h"
 #include "world/runtime/runtime.h"
 
@@ -81,8 +81,8 @@ int pl_pset_name_refuse(const char *name)
     const char *wrong = name ? pl_pset_name_check(name) : "is missing";
     if (wrong)
         return pl_rt_fail(PLENUM_ERR_ARGUMENT, "\"%s\" is no name of a process set: it %s",
-                          pl_pset_name_show(name ? name : "", shown, sizeof(shown)), wrong);
-    for (size_t i = 0; i < sizeof(reserved) / sizeof(*reserved); i++)
+                          pl_pset_name_show(name ? name : "", shown, sizeof shown), wrong);
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (pl_pset_name_has_scheme(name, reserved[i]))
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "process sets %s://... are Plenum's own", reserved[i]);
     return PLENUM_OK;
@@ -126,7 +126,7 @@ int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int 
 {
     if (!job)
         return pl_rt_fail_null("job");
-    uint32_t *table = malloc(((size_t)(count > 0 ? count : 0) + 1) * 2 * sizeof(*table));
+    uint32_t *table = malloc(((size_t)(count > 0 ? count : 0) + 1) * 2 * sizeof *table);
     if (!table)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a process set");
     for (int i = 0; ranges && i < count; i++) {

@@ -25,7 +25,7 @@ void pl_queue_append(struct plenum_job *job)
 {
     struct pl_event *event = pl_event_new(job, PLENUM_EVENT_QUEUED, PLENUM_ALL, 0);
     int before = 0;
-    PL_LIST_EACH (other, &job->runtime->queue, struct plenum_job, waiting)
+    PL_LIST_EACH(other, &job->runtime->queue, struct plenum_job, waiting)
         before++;
     if (event)
         event->public.code = before;

@@ -9,10 +9,10 @@
 #include "core/job/report.h"
 #include "core/job/sets.h"
 #include "core/job/spawn.h"
-#include "world/runtime/job/blob.h"
 #include "world/runtime/error.h"
-#include "world/runtime/keeper/plan.h"
+#include "world/runtime/job/blob.h"
 #include "world/runtime/job/segment.h"
+#include "world/runtime/keeper/plan.h"
 
 enum { TABLE_ROOM = 65536 }; /* for published process sets, with names of usual length some 1500 */
 
@@ -81,9 +81,9 @@ static void add_cpus(struct pl_blob *b, const struct plenum_job *job, struct pl_
     cpu_set_t unbound;
     uint64_t words[WORDS];
     CPU_ZERO(&unbound);
-    if (sched_getaffinity(0, sizeof(unbound), &unbound) != 0)
+    if (sched_getaffinity(0, sizeof unbound, &unbound) != 0)
         return;
-    memcpy(words, &unbound, sizeof(words));
+    memcpy(words, &unbound, sizeof words);
     for (head->cpu_words = WORDS; head->cpu_words > 1 && !words[head->cpu_words - 1]; head->cpu_words--)
         ;
     size_t bytes = head->cpu_words * sizeof(uint64_t);
@@ -95,9 +95,9 @@ static void add_cpus(struct pl_blob *b, const struct plenum_job *job, struct pl_
 
 static void add_parent(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
-    char port[sizeof(job->spawn->port)];
-    memcpy(port, job->spawn->port, sizeof(port));
-    port[sizeof(port) - 1] = '\0';
+    char port[sizeof job->spawn->port];
+    memcpy(port, job->spawn->port, sizeof port);
+    port[sizeof port - 1] = '\0';
     head->parent = pl_blob_text(b, port);
 }
 
@@ -106,8 +106,8 @@ static void add_table(struct pl_blob *b, const struct plenum_job *job, struct pl
 {
     struct pl_job_table table = { .room = (TABLE_ROOM + 8 * (uint32_t)job->size + 63) / 64 * 64,
                                   .size = (uint32_t)job->size };
-    head->table = pl_blob_add(b, &table, sizeof(table));
-    b->tail = PL_JOB_TABLE_BYTES(table.room) - sizeof(table);
+    head->table = pl_blob_add(b, &table, sizeof table);
+    b->tail = PL_JOB_TABLE_BYTES(table.room) - sizeof table;
 }
 
 /* Behind the table, a page for each rank, of memory that nobody has written yet. */
@@ -133,8 +133,8 @@ int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
     };
     int fd = -1;
 
-    snprintf(head.nspace, sizeof(head.nspace), "%s", job->nspace);
-    pl_blob_add(&b, NULL, sizeof(head) + (size_t)job->size * sizeof(struct pl_job_rank));
+    snprintf(head.nspace, sizeof head.nspace, "%s", job->nspace);
+    pl_blob_add(&b, NULL, sizeof head + (size_t)job->size * sizeof(struct pl_job_rank));
     add_psets(&b, job, &head);
     segment_add_programs(&b, job, &head);
     add_cpus(&b, job, &head);
@@ -144,7 +144,7 @@ int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
     add_pages(&b, job, &head);
     head.bytes = b.used + b.tail;
     if (!b.failed)
-        memcpy(b.data, &head, sizeof(head));
+        memcpy(b.data, &head, sizeof head);
 
     fd = pl_blob_file(&b, "plenum-job", error);
     if (fd < 0)

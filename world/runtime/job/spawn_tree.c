@@ -19,7 +19,7 @@ bool pl_spawn_tree_lives(const struct plenum_job *head)
 {
     if (head->spawns_pending > 0)
         return true;
-    PL_LIST_EACH (job, &head->runtime->alive, struct plenum_job, alive)
+    PL_LIST_EACH(job, &head->runtime->alive, struct plenum_job, alive)
         if (job->tree_head == head)
             return true;
     return false;
@@ -30,7 +30,7 @@ bool pl_spawn_tree_lives(const struct plenum_job *head)
 static void spawn_tree_answer(struct pl_job_spawn *spawn, enum pl_spawn_state state, const char *reason)
 {
     if (reason)
-        snprintf(spawn->message, sizeof(spawn->message), "%s", reason);
+        snprintf(spawn->message, sizeof spawn->message, "%s", reason);
     atomic_store_explicit(&spawn->state, state, memory_order_release);
 }
 
@@ -71,9 +71,8 @@ static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const s
     void *at = MAP_FAILED;
     if (note->rank < 0 || note->rank >= job->size || !job->segment)
         return NULL;
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)atomic_load(&job->segment->ranks[note->rank].owner),
-             note->code);
-    if (readlink(path, link, sizeof(link)) != (ssize_t)sizeof(LINK) - 1 || memcmp(link, LINK, sizeof(LINK) - 1) != 0)
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)atomic_load(&job->segment->ranks[note->rank].owner), note->code);
+    if (readlink(path, link, sizeof link) != (ssize_t)sizeof(LINK) - 1 || memcmp(link, LINK, sizeof(LINK) - 1) != 0)
         return NULL;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -98,7 +97,7 @@ static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const s
 static char *spawn_tree_copy_text(const struct pl_job_spawn *spawn, size_t bytes)
 {
     uint32_t length = spawn->length;
-    char *text = length < bytes - sizeof(*spawn) ? malloc((size_t)length + 1) : NULL;
+    char *text = length < bytes - sizeof *spawn ? malloc((size_t)length + 1) : NULL;
     if (text) {
         memcpy(text, spawn->text, length);
         text[length] = '\0';
@@ -125,8 +124,8 @@ static int spawn_tree_adopt(struct plenum_job *head, const struct plenum_job *pa
 }
 
 /* Makes it one of the family, if that still lives. The lock is not held. */
-static int spawn_tree_join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job *child, struct pl_job_spawn *spawn,
-                size_t bytes)
+static int spawn_tree_join(struct plenum_runtime *rt, uint64_t parent_id, struct plenum_job *child,
+                           struct pl_job_spawn *spawn, size_t bytes)
 {
     pthread_mutex_lock(&rt->lock);
     struct plenum_job *parent = pl_job_find(rt, parent_id);
@@ -165,8 +164,8 @@ static void spawn_tree_born(struct plenum_job *child)
 }
 
 /* The lock is not held. True: the mapping is the child's. */
-static bool spawn_tree_start(struct plenum_runtime *rt, uint64_t parent_id, const char *text, struct pl_job_spawn *spawn,
-                  size_t bytes)
+static bool spawn_tree_start(struct plenum_runtime *rt, uint64_t parent_id, const char *text,
+                             struct pl_job_spawn *spawn, size_t bytes)
 {
     struct plenum_job *child = NULL;
     int err = plenum_job_create_json(rt, text, &child);

@@ -25,7 +25,7 @@ static bool vars_put(struct pl_vars *vars, const char *name, size_t length, char
         return true;
     }
     char *own = strndup(name, length);
-    struct pl_var *grown = own ? realloc(vars->var, (vars->count + 1) * sizeof(*grown)) : NULL;
+    struct pl_var *grown = own ? realloc(vars->var, (vars->count + 1) * sizeof *grown) : NULL;
     if (!grown) {
         free(own);
         free(value);

@@ -53,7 +53,7 @@ static struct pl_kept_rank *find_rank(struct keeper *k, pid_t pid, struct pl_kep
 
 static bool send_report(const struct pl_keeper_notice *report)
 {
-    return send(SOCKET_FD, report, sizeof(*report), MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*report);
+    return send(SOCKET_FD, report, sizeof *report, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof *report;
 }
 
 /* --- requests ---------------------------------------------------------------------------------------------- */
@@ -92,13 +92,13 @@ static bool add_job(struct keeper *k, uint32_t id, int plan_fd, int segment)
 /* Nothing of it can be started: it is kept to be reported. */
 static void add_failed(struct keeper *k, uint32_t id, int number)
 {
-    struct pl_kept_job *job = map_anonymous(sizeof(*job), MAP_PRIVATE);
+    struct pl_kept_job *job = map_anonymous(sizeof *job, MAP_PRIVATE);
     if (!job) {
         send_report(&(struct pl_keeper_notice){ PL_KEEPER_GONE, id, .status = number });
         return;
     }
     *job = (struct pl_kept_job){
-        .next = k->jobs, .mapped = sizeof(*job), .segment = -1, .id = id, .gone = true, .status = number
+        .next = k->jobs, .mapped = sizeof *job, .segment = -1, .id = id, .gone = true, .status = number
     };
     k->jobs = job;
 }
@@ -184,16 +184,16 @@ static void handle_request(struct keeper *k, const struct pl_keeper_request *req
 static bool take_request(struct keeper *k, bool *closed)
 {
     struct pl_keeper_request request;
-    struct iovec part = { &request, sizeof(request) };
+    struct iovec part = { &request, sizeof request };
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(PL_KEEPER_FDS * sizeof(int))];
     } control;
     struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes
     };
     ssize_t got = recvmsg(SOCKET_FD, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (got < (ssize_t)sizeof(request)) {
+    if (got < (ssize_t)sizeof request) {
         *closed = got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
         return false;
     }
@@ -294,7 +294,7 @@ static _Noreturn void end_everything(struct keeper *k)
             break;
         struct signalfd_siginfo seen;
         poll(&p, 1, 100);
-        while (read(k->children, &seen, sizeof(seen)) > 0)
+        while (read(k->children, &seen, sizeof seen) > 0)
             ;
     } while (true);
     pl_stale_files_sweep();
@@ -354,7 +354,7 @@ _Noreturn void pl_keeper_run(int socket, pid_t host)
                               { .fd = k.host, .events = POLLIN } };
         poll(p, 3, -1);
         struct signalfd_siginfo seen;
-        while (read(k.children, &seen, sizeof(seen)) > 0)
+        while (read(k.children, &seen, sizeof seen) > 0)
             ;
         while (take_request(&k, &closed))
             ;

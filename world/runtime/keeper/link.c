@@ -59,7 +59,7 @@ int pl_link_send(struct pl_link *link, const struct pl_keeper_request *request, 
 {
     if (link->fd < 0)
         return PLENUM_OK;
-    struct iovec part = { (void *)request, sizeof(*request) };
+    struct iovec part = { (void *)request, sizeof *request };
     union {
         struct cmsghdr align;
         char bytes[CMSG_SPACE(PL_KEEPER_FDS * sizeof(int))];
@@ -68,7 +68,7 @@ int pl_link_send(struct pl_link *link, const struct pl_keeper_request *request, 
 
     if (count > 0) {
         size_t bytes = (size_t)count * sizeof(int);
-        memset(&control, 0, sizeof(control));
+        memset(&control, 0, sizeof control);
         message.msg_control = control.bytes;
         message.msg_controllen = CMSG_SPACE(bytes);
         struct cmsghdr *carried = CMSG_FIRSTHDR(&message);
@@ -88,9 +88,9 @@ enum pl_link_state pl_link_receive(struct pl_link *link, struct pl_keeper_notice
 {
     ssize_t got;
     do
-        got = recv(link->fd, report, sizeof(*report), MSG_DONTWAIT);
+        got = recv(link->fd, report, sizeof *report, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
-    if (got == sizeof(*report))
+    if (got == sizeof *report)
         return PL_LINK_REPORT;
     return got < 0 && errno == EAGAIN ? PL_LINK_NOTHING : PL_LINK_LOST;
 }

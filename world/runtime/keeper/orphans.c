@@ -34,7 +34,7 @@ int pl_keeper_sweep(struct pl_kept_job *jobs, uint64_t cookie, bool all)
     int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
-    while ((got = read(fd, text, sizeof(text))) > 0)
+    while ((got = read(fd, text, sizeof text)) > 0)
         for (ssize_t i = 0; i < got; i++) {
             if (text[i] >= '0' && text[i] <= '9') {
                 pid = pid * 10 + (text[i] - '0');

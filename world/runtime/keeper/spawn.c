@@ -61,7 +61,7 @@ static _Noreturn void child_run(const struct child *c)
     syscall(SYS_close_range, c->job_fd + 1, ~0u, 0);
     if (chdir(c->wdir) != 0)
         child_fail(c, PL_STAGE_WDIR);
-    if (c->cpus && sched_setaffinity(0, sizeof(*c->cpus), c->cpus) != 0)
+    if (c->cpus && sched_setaffinity(0, sizeof *c->cpus, c->cpus) != 0)
         child_fail(c, PL_STAGE_SETUP);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

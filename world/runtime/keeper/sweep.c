@@ -41,7 +41,7 @@ bool pl_sweep_belongs(pid_t pid, uint64_t cookie)
     if (fd < 0)
         return false;
     make_mark(cookie, mark);
-    while (!found && (got = read(fd, text + kept, sizeof(text) - kept)) > 0) {
+    while (!found && (got = read(fd, text + kept, sizeof text - kept)) > 0) {
         size_t have = kept + (size_t)got;
         found = memmem(text, have, mark, MARK) != NULL;
         kept = have < MARK - 1 ? have : MARK - 1;

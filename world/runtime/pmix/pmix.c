@@ -39,7 +39,7 @@ static bool set_environment(char ***before, char ***mine)
     while (environ && environ[count])
         count++;
     static char **list;
-    list = calloc(count + 3, sizeof(*list));
+    list = calloc(count + 3, sizeof *list);
     if (!list)
         return false;
     list[used++] = store;
@@ -102,7 +102,7 @@ static int start_server(void)
         return err;
     if (!set_environment(&before, &mine))
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the PMIx server");
-    snprintf(nspace, sizeof(nspace), "plenum-server.%d", (int)getpid());
+    snprintf(nspace, sizeof nspace, "plenum-server.%d", (int)getpid());
     PMIX_INFO_LOAD(&info[0], PMIX_SERVER_NSPACE, nspace, PMIX_STRING);
     PMIX_INFO_LOAD(&info[1], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
     pmix_status_t status = PMIx_server_init(&module, info, 2);
@@ -137,7 +137,7 @@ int plenum_runtime_want_pmix(struct plenum_runtime *rt)
 
 static bool pmix_server_add_entry(struct plenum_job *job)
 {
-    struct pl_pmix_entry *entry = calloc(1, sizeof(*entry));
+    struct pl_pmix_entry *entry = calloc(1, sizeof *entry);
     if (!entry)
         return false;
     entry->job = job;
@@ -194,7 +194,7 @@ static pmix_status_t describe_job(const struct plenum_job *job, pmix_info_t *inf
     char host[256] = "localhost", *nodes = NULL, *ranks = NULL;
     uint32_t size = (uint32_t)job->size, one = 1, programs = (uint32_t)job->program_count;
     uint32_t universe = job->option[PLENUM_JOB_UNIVERSE] ? (uint32_t)job->option[PLENUM_JOB_UNIVERSE] : size;
-    gethostname(host, sizeof(host) - 1);
+    gethostname(host, sizeof host - 1);
     pmix_status_t status = PMIx_generate_regex(host, &nodes);
     if (status == PMIX_SUCCESS)
         status = rank_map(job->size, &ranks);
@@ -283,7 +283,8 @@ void pl_pmix_process_lost(const struct plenum_job *job, int rank)
     if (!info)
         return;
     PMIX_INFO_LOAD(&info[0], PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
-    if (PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &proc, PMIX_RANGE_NAMESPACE, info, 1, pmix_server_notified, info) != PMIX_SUCCESS)
+    if (PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &proc, PMIX_RANGE_NAMESPACE, info, 1, pmix_server_notified, info) !=
+        PMIX_SUCCESS)
         pmix_server_notified(PMIX_ERROR, info);
 }
 
@@ -304,7 +305,7 @@ bool pl_pmix_next_abort(struct plenum_runtime *rt, struct pl_pmix_abort *abort)
 {
     bool found = false;
     pthread_mutex_lock(&pl_pmix_registry);
-    PL_LIST_EACH (entry, &pl_pmix_entries, struct pl_pmix_entry, node)
+    PL_LIST_EACH(entry, &pl_pmix_entries, struct pl_pmix_entry, node)
         if (!found && entry->aborted && !entry->told && entry->job->runtime == rt) {
             entry->told = found = true;
             *abort = entry->abort;

@@ -16,7 +16,7 @@ static bool published_visible(const struct pl_name *name, const char *nspace, ui
 
 struct pl_name *pl_names_find(struct pl_names *names, const char *key, const char *nspace, uint32_t rank)
 {
-    PL_LIST_EACH (name, &names->all, struct pl_name, node)
+    PL_LIST_EACH(name, &names->all, struct pl_name, node)
         if (strcmp(name->key, key) == 0 && published_visible(name, nspace, rank))
             return name;
     return NULL;
@@ -28,7 +28,7 @@ bool pl_names_publish(struct pl_names *names, const struct pl_name *like, bool *
     const struct pl_name *other = pl_names_find(names, like->key, like->nspace, like->rank);
     *duplicate = other && other->scope == like->scope;
     if (!*duplicate)
-        name = malloc(sizeof(*name));
+        name = malloc(sizeof *name);
     if (name) {
         *name = *like;
         name->key = strdup(like->key);
@@ -52,7 +52,7 @@ void pl_names_remove(struct pl_names *names, struct pl_name *name)
 
 void pl_names_end_job(struct pl_names *names, const char *nspace)
 {
-    PL_LIST_EACH (name, &names->all, struct pl_name, node)
+    PL_LIST_EACH(name, &names->all, struct pl_name, node)
         if (!nspace || (name->life != PL_NAME_SERVER && strcmp(name->nspace, nspace) == 0))
             pl_names_remove(names, name);
 }

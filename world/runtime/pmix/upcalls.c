@@ -19,7 +19,7 @@ struct pl_names pl_pmix_names = { { &pl_pmix_names.all, &pl_pmix_names.all }, di
 
 struct pl_pmix_entry *pl_pmix_find(const char *nspace)
 {
-    PL_LIST_EACH (entry, &pl_pmix_entries, struct pl_pmix_entry, node)
+    PL_LIST_EACH(entry, &pl_pmix_entries, struct pl_pmix_entry, node)
         if (strcmp(entry->job->nspace, nspace) == 0)
             return entry;
     return NULL;
@@ -50,7 +50,7 @@ static pmix_status_t up_abort(const pmix_proc_t *proc, void *object, int status,
     if (entry && !entry->aborted) {
         entry->aborted = true;
         entry->abort = (struct pl_pmix_abort){ .job = entry->job->id, .rank = (int)proc->rank, .code = status };
-        snprintf(entry->abort.message, sizeof(entry->abort.message), "called PMIx_Abort with status %d%s%s", status,
+        snprintf(entry->abort.message, sizeof entry->abort.message, "called PMIx_Abort with status %d%s%s", status,
                  message && *message ? ": " : "", message ? message : "");
         eventfd_write(entry->job->runtime->nudge, 1);
     }
@@ -109,7 +109,7 @@ static bool is_directive(const pmix_info_t *info)
 {
     static const char *const directives[] = { PMIX_RANGE, PMIX_PERSISTENCE, PMIX_USERID,
                                               PMIX_GRPID, PMIX_TIMEOUT,     PMIX_WAIT };
-    for (size_t i = 0; i < sizeof(directives) / sizeof(*directives); i++)
+    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++)
         if (PMIX_CHECK_KEY(info, directives[i]))
             return true;
     return false;
@@ -140,7 +140,7 @@ static pmix_status_t up_publish(const pmix_proc_t *proc, const pmix_info_t info[
     struct pl_name like = { .rank = proc->rank };
     pmix_status_t status = PMIX_OPERATION_SUCCEEDED;
     (void)done, (void)arg;
-    snprintf(like.nspace, sizeof(like.nspace), "%s", proc->nspace);
+    snprintf(like.nspace, sizeof like.nspace, "%s", proc->nspace);
     for (size_t i = 0; i < ninfo; i++)
         read_directive(&info[i], &like);
     pthread_mutex_lock(&pl_pmix_registry);
@@ -207,7 +207,7 @@ static pmix_status_t up_unpublish(const pmix_proc_t *proc, char **keys, const pm
 {
     (void)info, (void)ninfo, (void)done, (void)arg;
     pthread_mutex_lock(&pl_pmix_registry);
-    PL_LIST_EACH (name, &pl_pmix_names.all, struct pl_name, node) {
+    PL_LIST_EACH(name, &pl_pmix_names.all, struct pl_name, node) {
         bool named = keys == NULL;
         for (char **key = keys; key && *key; key++)
             named |= strcmp(*key, name->key) == 0;
@@ -265,7 +265,7 @@ static void upcall_answer(struct answers *a, const pmix_query_t *query, const ch
     FILE *out = open_memstream(&list, &length);
     if (!out)
         return;
-    PL_LIST_EACH (entry, &pl_pmix_entries, struct pl_pmix_entry, node)
+    PL_LIST_EACH(entry, &pl_pmix_entries, struct pl_pmix_entry, node)
         for (int i = 0; i < entry->job->pset_count; i++) {
             const struct pl_pset *pset = &entry->job->psets[i];
             if (nspace && strcmp(nspace, entry->job->nspace) != 0)
@@ -286,7 +286,7 @@ static void upcall_answer(struct answers *a, const pmix_query_t *query, const ch
 static pmix_status_t up_query(pmix_proc_t *proc, pmix_query_t *queries, size_t count, pmix_info_cbfunc_t done,
                               void *arg)
 {
-    struct answers *a = calloc(1, sizeof(*a));
+    struct answers *a = calloc(1, sizeof *a);
     (void)proc;
     if (!a)
         return PMIX_ERR_NOMEM;

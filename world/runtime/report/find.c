@@ -40,7 +40,7 @@ static void report_find_end(struct search *s, FILE *out)
         free(s->text);
         return;
     }
-    char **more = realloc(report->likely, ((size_t)report->likelies + 1) * sizeof(*more));
+    char **more = realloc(report->likely, ((size_t)report->likelies + 1) * sizeof *more);
     if (more)
         report->likely = more;
     if (more && s->text)
@@ -75,7 +75,7 @@ static void tell_circle(struct search *s, int first)
     FILE *out = report_find_begin(s);
     if (!out)
         return;
-    memset(s->marked, 0, (size_t)report->size * sizeof(*s->marked));
+    memset(s->marked, 0, (size_t)report->size * sizeof *s->marked);
     for (int r = first; !s->marked[r]; r = only_wait(report, r)->item->awaited[0])
         s->marked[r] = s->told[r] = true;
     pl_report_write_ranks(s->marked, report->size, out);
@@ -128,7 +128,7 @@ static void mark_missing(struct search *s, const struct pl_report_wait *wait, in
 {
     const struct pl_job_item *item = wait->item;
     const struct pl_report_rank *rank = s->report->rank;
-    memset(s->marked, 0, (size_t)s->report->size * sizeof(*s->marked));
+    memset(s->marked, 0, (size_t)s->report->size * sizeof *s->marked);
     for (uint32_t i = 0; item->what == PL_WHAT_COLLECTIVE && i < item->range_count; i++)
         for (uint32_t r = item->range[i][0]; r <= item->range[i][1]; r++)
             s->marked[r] = rank[r].waits == 0;
@@ -147,7 +147,7 @@ static void write_missing(struct search *s, const struct pl_report_wait *wait, i
     struct pl_report *report = s->report;
     mark_missing(s, wait, last);
     for (int r = 0; r < report->size; r++) {
-        bool *same = s->marked[r] ? calloc((size_t)report->size, sizeof(*same)) : NULL;
+        bool *same = s->marked[r] ? calloc((size_t)report->size, sizeof *same) : NULL;
         int count = 0;
         for (int i = r; same && i < report->size; i++)
             if (s->marked[i] && report_find_same_outside(&report->rank[i], &report->rank[r])) {
@@ -173,7 +173,7 @@ static void tell_missing(struct search *s, int first)
     FILE *out = report_find_begin(s);
     if (!out)
         return;
-    memset(s->marked, 0, (size_t)report->size * sizeof(*s->marked));
+    memset(s->marked, 0, (size_t)report->size * sizeof *s->marked);
     for (int i = first; i < report->waits; i++)
         if (s->end[i] == last && same_place(&report->wait[i], wait)) {
             count += !s->marked[report->wait[i].rank];
@@ -257,7 +257,7 @@ static void tell_different(struct search *s, int first)
     for (int i = first; i < report->waits; i++) {
         if (s->told[wait[i].rank] || !same_number(&wait[i], &wait[first]))
             continue;
-        memset(s->marked, 0, (size_t)report->size * sizeof(*s->marked));
+        memset(s->marked, 0, (size_t)report->size * sizeof *s->marked);
         for (int k = i; k < report->waits; k++)
             if (same_number(&wait[k], &wait[first]) && strcmp(wait[k].function, wait[i].function) == 0)
                 s->marked[wait[k].rank] = s->told[wait[k].rank] = true;
@@ -302,10 +302,10 @@ void pl_report_find(struct pl_report *report)
     size_t size = (size_t)report->size;
     struct search s = {
         .report = report,
-        .seen = calloc(size, sizeof(*s.seen)),
-        .end = calloc((size_t)report->waits + 1, sizeof(*s.end)),
-        .told = calloc(size, sizeof(*s.told)),
-        .marked = calloc(size, sizeof(*s.marked)),
+        .seen = calloc(size, sizeof *s.seen),
+        .end = calloc((size_t)report->waits + 1, sizeof *s.end),
+        .told = calloc(size, sizeof *s.told),
+        .marked = calloc(size, sizeof *s.marked),
     };
     if (s.seen && s.end && s.told && s.marked) {
         find_mismatches(&s);

@@ -28,9 +28,9 @@ static void put_envelope(json_t *object, const char *key, int value)
 
 static json_t *item_value(const struct pl_job_item *item)
 {
-    static const char *const names[PL_WHAT_KINDS] = { "operation", "receive", "send",  "probe",   "collective",
-                                                      "some",      "meeting", "close", "address", "accept",
-                                                      "connect", "generalized" };
+    static const char *const names[PL_WHAT_KINDS] = { "operation",  "receive", "send",    "probe",
+                                                      "collective", "some",    "meeting", "close",
+                                                      "address",    "accept",  "connect", "generalized" };
     json_t *object = json_object();
     if (item->kind != PL_ITEM_MESSAGE)
         put_text(object, "for", names[item->what]);
@@ -104,7 +104,7 @@ static json_t *rank_value(struct pl_report *report, int rank)
     json_object_set_new(object, "messages", items_value(r->page, PL_ITEM_MESSAGE));
     if (r->page)
         report_json_put_number(object, "left_out",
-                   (long long)r->page->left_out[PL_ITEM_PENDING] + r->page->left_out[PL_ITEM_MESSAGE]);
+                               (long long)r->page->left_out[PL_ITEM_PENDING] + r->page->left_out[PL_ITEM_MESSAGE]);
     return object;
 }
 

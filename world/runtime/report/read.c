@@ -41,21 +41,21 @@ static void tidy_item(struct pl_job_item *item, int size)
         report_read_limit(&item->range[i][1], (uint32_t)size - 1);
         report_read_limit(&item->range[i][0], item->range[i][1]);
     }
-    report_read_tidy(item->object, sizeof(item->object));
-    report_read_tidy(item->session, sizeof(item->session));
-    report_read_tidy(item->far_job, sizeof(item->far_job));
+    report_read_tidy(item->object, sizeof item->object);
+    report_read_tidy(item->session, sizeof item->session);
+    report_read_tidy(item->far_job, sizeof item->far_job);
 }
 
 struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size)
 {
-    struct pl_job_page *copy = malloc(sizeof(*copy));
+    struct pl_job_page *copy = malloc(sizeof *copy);
     if (!copy)
         return NULL;
-    memcpy(copy, page, sizeof(*copy));
+    memcpy(copy, page, sizeof *copy);
     report_read_limit(&copy->items, PL_PAGE_ITEMS);
     report_read_limit(&copy->modules, PL_PAGE_MODULES);
     for (uint32_t i = 0; i < copy->modules; i++)
-        report_read_tidy(copy->module[i], sizeof(copy->module[i]));
+        report_read_tidy(copy->module[i], sizeof copy->module[i]);
     for (int i = 0; i < PL_PAGE_TRACES; i++)
         report_read_limit(&copy->trace[i].count, PL_PAGE_FRAMES);
     for (uint32_t i = 0; i < copy->items; i++)
@@ -91,7 +91,8 @@ void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page,
                      uint32_t i, char text[320])
 {
     uint64_t into = 0;
-    const char *name = function_of(symbols, page, trace, i, &into), *module = report_read_module_of(page, &trace->frame[i]);
+    const char *name = function_of(symbols, page, trace, i, &into),
+               *module = report_read_module_of(page, &trace->frame[i]);
     unsigned long long offset = trace->frame[i].offset;
     if (!module)
         snprintf(text, 320, "0x%llx", offset);
@@ -126,7 +127,7 @@ void pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page,
 static void read_line(pid_t pid, const char *name, char *text, size_t size)
 {
     char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     FILE *file = fopen(path, "re");
     text[0] = '\0';
     if (!file)
@@ -142,14 +143,14 @@ static void look_outside(struct pl_report_rank *r)
     r->state = '?';
     if (r->life == PL_LIFE_ENDED || r->pid <= 0)
         return;
-    read_line(r->pid, "stat", stat, sizeof(stat));
+    read_line(r->pid, "stat", stat, sizeof stat);
     const char *behind = strrchr(stat, ')');
     if (behind && behind[1] == ' ' && isalpha((unsigned char)behind[2]))
         r->state = behind[2];
-    read_line(r->pid, "wchan", wchan, sizeof(wchan));
+    read_line(r->pid, "wchan", wchan, sizeof wchan);
     if (r->state != 'R' && isalpha((unsigned char)wchan[0]))
-        snprintf(r->sleeps, sizeof(r->sleeps), "%s", wchan);
-    report_read_tidy(r->sleeps, sizeof(r->sleeps));
+        snprintf(r->sleeps, sizeof r->sleeps, "%s", wchan);
+    report_read_tidy(r->sleeps, sizeof r->sleeps);
 }
 
 static enum pl_report_life life_of(const struct plenum_job *job, int rank, int32_t owner)
@@ -205,14 +206,14 @@ static void add_waits(struct pl_report *report, int rank, int *at)
 bool pl_report_read(const struct plenum_job *job, struct pl_report *report)
 {
     int at = 0;
-    *report = (struct pl_report){ .size = job->size, .rank = calloc((size_t)job->size, sizeof(*report->rank)) };
+    *report = (struct pl_report){ .size = job->size, .rank = calloc((size_t)job->size, sizeof *report->rank) };
     if (!report->rank)
         return false;
     for (int r = 0; r < job->size; r++)
         if (!read_rank(job, r, report))
             return false;
-    report->wait = calloc((size_t)report->waits + 1, sizeof(*report->wait));
-    report->first = calloc((size_t)job->size, sizeof(*report->first));
+    report->wait = calloc((size_t)report->waits + 1, sizeof *report->wait);
+    report->first = calloc((size_t)job->size, sizeof *report->first);
     if (!report->wait || !report->first)
         return false;
     for (int r = 0; r < job->size; r++)

@@ -55,10 +55,10 @@ static const ElfW(Shdr) * find_section(const ElfW(Shdr) * section, int count, ui
 static void read_symbols(int fd, struct pl_symbol_file *file)
 {
     ElfW(Ehdr) top;
-    bool whole = pread(fd, &top, sizeof(top), 0) == sizeof(top) && memcmp(top.e_ident, ELFMAG, SELFMAG) == 0 &&
+    bool whole = pread(fd, &top, sizeof top, 0) == sizeof top && memcmp(top.e_ident, ELFMAG, SELFMAG) == 0 &&
                  top.e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
                  top.e_shentsize == sizeof(ElfW(Shdr)) && top.e_shnum <= SECTIONS_MAX;
-    ElfW(Shdr) *section = whole ? read_part(fd, top.e_shoff, (uint64_t)top.e_shnum * sizeof(*section)) : NULL;
+    ElfW(Shdr) *section = whole ? read_part(fd, top.e_shoff, (uint64_t)top.e_shnum * sizeof *section) : NULL;
     if (!section)
         return;
     const ElfW(Shdr) *table = find_section(section, top.e_shnum, SHT_SYMTAB);
@@ -68,7 +68,7 @@ static void read_symbols(int fd, struct pl_symbol_file *file)
         const ElfW(Shdr) *names = &section[table->sh_link];
         file->symbol = read_part(fd, table->sh_offset, table->sh_size);
         file->names = read_part(fd, names->sh_offset, names->sh_size);
-        file->count = file->symbol && file->names ? table->sh_size / sizeof(*file->symbol) : 0;
+        file->count = file->symbol && file->names ? table->sh_size / sizeof *file->symbol : 0;
         file->name_bytes = names->sh_size;
     }
     free(section);
@@ -80,7 +80,7 @@ static struct pl_symbol_file *file_of(struct pl_symbols *symbols, const char *pa
     for (struct pl_symbol_file *file = symbols->files; file; file = file->next)
         if (strcmp(file->path, path) == 0)
             return file;
-    struct pl_symbol_file *file = calloc(1, sizeof(*file) + strlen(path) + 1);
+    struct pl_symbol_file *file = calloc(1, sizeof *file + strlen(path) + 1);
     if (!file)
         return NULL;
     strcpy(file->path, path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reports as text: ranks in the same state in one paragraph, and what it may mean at the end. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <signal.h>
 
 #include "world/runtime/report/report.h"
 
@@ -181,7 +181,7 @@ static char *text_of_each(const struct pl_report_wait *wait)
 static void report_text_join(const struct pl_report *report, int first, char **text)
 {
     char *each = has_peer(&report->wait[first]) ? text_of_each(&report->wait[first]) : NULL;
-    bool *same = each ? calloc((size_t)report->waits, sizeof(*same)) : NULL;
+    bool *same = each ? calloc((size_t)report->waits, sizeof *same) : NULL;
     int others = 0;
     for (int i = first; same && i < report->waits; i++) {
         char *own = has_peer(&report->wait[i]) && strcmp(report->wait[i].caller, report->wait[first].caller) == 0
@@ -239,7 +239,7 @@ static void write_waits(const struct pl_report *report, int first, char *const *
 {
     double least = 1e18, most = 0;
     int details = 0;
-    memset(marked, 0, (size_t)report->size * sizeof(*marked));
+    memset(marked, 0, (size_t)report->size * sizeof *marked);
     for (int i = first; i < report->waits; i++) {
         const struct pl_report_wait *wait = &report->wait[i];
         if (told[i] || strcmp(text[i], text[first]) != 0 || strcmp(wait->caller, report->wait[first].caller) != 0)
@@ -286,7 +286,7 @@ static bool report_text_same_outside(const struct pl_report_rank *a, const struc
 static void write_outside(const struct pl_report *report, int first, bool *told, bool *marked, FILE *out)
 {
     int count = 0;
-    memset(marked, 0, (size_t)report->size * sizeof(*marked));
+    memset(marked, 0, (size_t)report->size * sizeof *marked);
     for (int r = first; r < report->size; r++)
         if (!told[r] && report_text_same_outside(&report->rank[r], &report->rank[first])) {
             told[r] = marked[r] = true;
@@ -304,8 +304,8 @@ static void write_outside(const struct pl_report *report, int first, bool *told,
 void pl_report_write(const struct pl_report *report, FILE *out)
 {
     size_t most = (size_t)(report->waits > report->size ? report->waits : report->size);
-    char **text = calloc(most + 1, sizeof(*text));
-    bool *told = calloc(most, sizeof(*told)), *marked = calloc(most, sizeof(*marked));
+    char **text = calloc(most + 1, sizeof *text);
+    bool *told = calloc(most, sizeof *told), *marked = calloc(most, sizeof *marked);
     bool good = text && told && marked;
     for (int i = 0; good && i < report->waits; i++)
         good = (text[i] = report_text_of(&report->wait[i])) != NULL;
@@ -318,7 +318,7 @@ void pl_report_write(const struct pl_report *report, FILE *out)
         for (int i = 0; i < report->waits; i++)
             if (!told[i])
                 write_waits(report, i, text, told, marked, out);
-        memset(told, 0, most * sizeof(*told));
+        memset(told, 0, most * sizeof *told);
         for (int r = 0; r < report->size; r++)
             if (!told[r] && report->rank[r].waits == 0)
                 write_outside(report, r, told, marked, out);
