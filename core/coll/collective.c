@@ -15,12 +15,12 @@ int pl_coll_check(const struct pl_comm *comm)
 {
     if (pl_coll_can(comm))
         return MPI_SUCCESS;
-    if (comm->failed)
+    if (comm->health.failed)
         return pl_failure_record(comm);
     return pl_fail(MPI_ERR_OTHER,
                    "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
                    "must be the same on all",
-                   comm->unlike - 1, pl_comm_label(comm), comm->rank);
+                   comm->coll.unlike - 1, pl_comm_label(comm), comm->rank);
 }
 
 int pl_coll_run(const struct pl_coll *coll)
@@ -45,7 +45,7 @@ static void destroy_schedule(struct pl_request *request)
 
 static int coll_restart(struct pl_request *request)
 {
-    if (request->comm->orphan)
+    if (request->comm->health.orphan)
         return pl_comm_fail_orphan();
     atomic_store_explicit(&request->done, 0, memory_order_relaxed);
     request->active = true;

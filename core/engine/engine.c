@@ -39,7 +39,7 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
             request->state = PL_STATE_AWAITING;
         else if (!sync)
             pl_list_append(&engine->moving, &request->link);
-        if (request->comm && __builtin_expect(atomic_load(&request->comm->failed), 0))
+        if (request->comm && __builtin_expect(atomic_load(&request->comm->health.failed), 0))
             pl_send_ask_back(request); /* the receiver may have given up the communicator, and never look for it */
         return MPI_SUCCESS;
     }
@@ -119,7 +119,7 @@ static bool held_back(const struct pl_list *waiting, const struct pl_request *re
 
 static int engine_resolve(struct pl_comm *comm, int rank, const struct pl_request *request, struct pl_peer **peer)
 {
-    if (atomic_load(&comm->failed))
+    if (atomic_load(&comm->health.failed))
         return pl_failure_class(comm);
     int rc = pl_engine_resolve(comm, rank, peer);
     return rc == MPI_SUCCESS && request->out.header.kind == PL_MSG_COLL ? pl_coll_check(comm) : rc;

@@ -156,8 +156,8 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
         throw_away(engine, comm, from, header, rndv);
         return;
     }
-    pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->early, &unexpected->link);
-    if (comm && comm->index && header->kind == PL_MSG_P2P)
+    pl_list_append(comm ? &comm->match.queues[header->kind].unexpected : &engine->early, &unexpected->link);
+    if (comm && comm->match.index && header->kind == PL_MSG_P2P)
         pl_match_index_add_unexpected(comm, unexpected);
     if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
         pl_engine_wake(engine); /* somebody may be in a probe */
@@ -166,9 +166,9 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
 /* The first posted receive that fits. */
 static struct pl_request *find_posted(struct pl_comm *comm, const struct pl_header *header)
 {
-    struct pl_queues *queues = &comm->queues[header->kind];
+    struct pl_queues *queues = &comm->match.queues[header->kind];
     int steps = 0;
-    if (__builtin_expect(comm->index && header->kind == PL_MSG_P2P, 0))
+    if (__builtin_expect(comm->match.index && header->kind == PL_MSG_P2P, 0))
         return pl_match_index_posted(comm, header->source, header->tag);
     for (struct pl_list *node = queues->posted.next; node != &queues->posted; node = node->next, steps++) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
@@ -216,7 +216,7 @@ void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
     PL_LIST_EACH(unexpected, &engine->early, struct pl_unexpected, link)
         if (unexpected->header.home == comm->id.home && unexpected->header.serial == comm->id.serial) {
             pl_list_remove(&unexpected->link);
-            pl_list_append(&comm->queues[unexpected->header.kind].unexpected, &unexpected->link);
+            pl_list_append(&comm->match.queues[unexpected->header.kind].unexpected, &unexpected->link);
         }
     if (__builtin_expect(engine->starved.serial, 0))
         pl_failure_adopt(engine, comm);
@@ -225,9 +225,10 @@ void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
 struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag)
 {
     int steps = 0;
-    if (__builtin_expect(comm->index && context == PL_MSG_P2P && source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG, 0))
+    if (__builtin_expect(comm->match.index && context == PL_MSG_P2P && source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG,
+                         0))
         return pl_match_index_unexpected(comm, source, tag);
-    PL_LIST_EACH(unexpected, &comm->queues[context].unexpected, struct pl_unexpected, link) {
+    PL_LIST_EACH(unexpected, &comm->match.queues[context].unexpected, struct pl_unexpected, link) {
         if (match_fits(&unexpected->header, source, tag))
             return unexpected;
         if (__builtin_expect(steps++ == PL_SEARCH_LONG, 0) && context == PL_MSG_P2P)
@@ -239,21 +240,21 @@ struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int sourc
 void pl_match_take(struct pl_comm *comm, struct pl_unexpected *unexpected)
 {
     pl_list_remove(&unexpected->link);
-    if (comm && comm->index)
+    if (comm && comm->match.index)
         pl_list_remove(&unexpected->index);
 }
 
 void pl_match_unpost(struct pl_request *request)
 {
     pl_list_remove(&request->link);
-    if (request->comm->index && request->context == PL_MSG_P2P)
+    if (request->comm->match.index && request->context == PL_MSG_P2P)
         pl_list_remove(&request->index);
 }
 
 void pl_match_post(struct pl_request *request)
 {
     struct pl_comm *comm = request->comm;
-    struct pl_queues *queues = &comm->queues[request->context];
+    struct pl_queues *queues = &comm->match.queues[request->context];
     struct pl_unexpected *unexpected = NULL;
     if (!pl_list_empty(&queues->unexpected))
         unexpected = pl_match_find(comm, request->context, request->peer_rank, request->tag);
@@ -262,13 +263,13 @@ void pl_match_post(struct pl_request *request)
         pl_match_deliver(request, unexpected);
         return;
     }
-    if (__builtin_expect(comm->failed, 0)) {
+    if (__builtin_expect(comm->health.failed, 0)) {
         pl_request_complete(request, pl_failure_class(comm));
         return;
     }
     request->state = PL_STATE_POSTED;
     pl_list_append(&queues->posted, &request->link);
-    if (__builtin_expect(comm->index && request->context == PL_MSG_P2P, 0))
+    if (__builtin_expect(comm->match.index && request->context == PL_MSG_P2P, 0))
         pl_match_index_add_posted(comm, request);
 }
 
@@ -278,7 +279,7 @@ static struct pl_unexpected *find_token(struct pl_engine *engine, const struct p
 {
     struct pl_comm *comm = find_comm(engine, header);
     for (int i = -1; i < (comm ? PL_QUEUES : 0); i++)
-        PL_LIST_EACH(unexpected, i < 0 ? &engine->early : &comm->queues[i].unexpected, struct pl_unexpected, link)
+        PL_LIST_EACH(unexpected, i < 0 ? &engine->early : &comm->match.queues[i].unexpected, struct pl_unexpected, link)
             if (unexpected->header.token == header->token && unexpected->from->engine == from->engine)
                 return unexpected;
     return NULL;
@@ -323,8 +324,8 @@ static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *
     request->cancelling = false;
     if (header->tag != 1)
         return; /* matched: it completes in the usual way */
-    int failed =
-        atomic_load(&request->comm->failed) ? pl_failure_class(request->comm) : MPI_SUCCESS; /* asked back then */
+    int failed = atomic_load(&request->comm->health.failed) ? pl_failure_class(request->comm)
+                                                            : MPI_SUCCESS; /* asked back then */
     pl_list_remove(&request->link);
     request->outcome.cancelled = !failed;
     struct pl_endpoint *endpoint = request->peer->endpoint;

@@ -71,7 +71,7 @@ int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_
 
 int pl_p2p_start(struct pl_request *request)
 {
-    if (__builtin_expect(request->comm->orphan, 0))
+    if (__builtin_expect(request->comm->health.orphan, 0))
         return pl_comm_fail_orphan();
     request->active = true;
     request->outcome = outcome_of_nobody;
@@ -279,7 +279,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         left = !unexpected && wait && idling.rounds > LOOKS && pl_departure_has(comm, source);
         pl_engine_leave(engine);
         *found = unexpected != NULL;
-        if (unexpected || comm->failed || left)
+        if (unexpected || comm->health.failed || left)
             break;
         if (!wait && tried) {
             pl_wait_record_poll(engine, NULL, &idling);
@@ -299,14 +299,14 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         *message = made;
     if (*found)
         return MPI_SUCCESS;
-    return comm->failed ? pl_failure_record(comm) : left ? pl_departure_record(comm) : MPI_SUCCESS;
+    return comm->health.failed ? pl_failure_record(comm) : left ? pl_departure_record(comm) : MPI_SUCCESS;
 }
 
 int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type,
                    struct pl_request **request)
 {
     struct pl_request *made;
-    if (message->comm->orphan)
+    if (message->comm->health.orphan)
         return pl_comm_fail_orphan();
     int rc = pl_p2p_prepare(PL_REQ_RECV, false, message->comm, buf, count, type, message->unexpected->header.source,
                             message->unexpected->header.tag, &made);

@@ -162,7 +162,7 @@ static void destroy_channel(struct pl_request *request)
 static int partitioned_start(struct pl_request *request)
 {
     struct pl_channel *channel = pl_channel_of(request);
-    if (request->comm->orphan)
+    if (request->comm->health.orphan)
         return pl_comm_fail_orphan();
     atomic_store_explicit(&request->done, 0, memory_order_relaxed);
     pl_engine_enter(request->engine);
@@ -235,8 +235,8 @@ int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_C
     channel->terms.pieces = partitions;
     channel->terms.piece_bytes = partition_bytes(channel);
     pl_engine_enter(&comm->instance->engine);
-    channel->terms.first_tag = (int32_t)(comm->partitioned % PL_CHANNEL_TAGS);
-    comm->partitioned += (uint32_t)partitions;
+    channel->terms.first_tag = (int32_t)(comm->partitioned.tags % PL_CHANNEL_TAGS);
+    comm->partitioned.tags += (uint32_t)partitions;
     pl_engine_leave(&comm->instance->engine);
     rc = pl_channel_make_pieces(channel);
     if (!rc && peer != MPI_PROC_NULL)
@@ -264,7 +264,7 @@ int pl_pready(struct pl_request *request, int low, int high)
 {
     struct pl_channel *channel = pl_channel_of(request);
     int rc = MPI_SUCCESS;
-    if (request->comm->orphan)
+    if (request->comm->health.orphan)
         return pl_comm_fail_orphan();
     pl_engine_enter(request->engine);
     for (int i = low; i <= high; i++) {

@@ -143,24 +143,24 @@ static int pieces_piece_of(const struct pl_channel *channel, const struct pl_hea
 static void pieces_await(struct pl_request *piece)
 {
     struct pl_comm *comm = piece->comm;
-    if (atomic_load(&comm->failed)) {
+    if (atomic_load(&comm->health.failed)) {
         pl_request_complete(piece, pl_failure_class(comm));
         return;
     }
     piece->state = PL_STATE_POSTED;
-    pl_list_append(&comm->queues[PL_MSG_PARTITIONED].posted, &piece->link);
+    pl_list_append(&comm->match.queues[PL_MSG_PARTITIONED].posted, &piece->link);
 }
 
 /* `active`: it has not come yet. */
 void pl_channel_receive(struct pl_channel *channel)
 {
-    struct pl_queues *queues = &channel->request->comm->queues[PL_MSG_PARTITIONED];
+    struct pl_queues *queues = &channel->request->comm->match.queues[PL_MSG_PARTITIONED];
     channel->pending = channel->terms.pieces;
     if (channel->pending == 0) {
         pl_channel_complete(channel);
         return;
     }
-    pl_list_append(&channel->request->comm->channels, &channel->link);
+    pl_list_append(&channel->request->comm->partitioned.channels, &channel->link);
     for (int i = 0; i < channel->terms.pieces; i++) {
         channel->pieces[i].outcome = pl_channel_nobody;
         channel->pieces[i].active = true;
@@ -181,7 +181,7 @@ void pl_channel_receive(struct pl_channel *channel)
 
 struct pl_request *pl_partitioned_take(struct pl_comm *comm, const struct pl_header *header)
 {
-    PL_LIST_EACH(channel, &comm->channels, struct pl_channel, link) {
+    PL_LIST_EACH(channel, &comm->partitioned.channels, struct pl_channel, link) {
         int number = pieces_piece_of(channel, header);
         if (number >= 0 && channel->pieces[number].state == PL_STATE_POSTED) {
             pl_list_remove(&channel->pieces[number].link);

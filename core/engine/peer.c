@@ -174,11 +174,11 @@ static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *le
         *length = engine->card_length;
         return MPI_SUCCESS;
     }
-    int member = comm->av ? pl_group_find(comm->av->group, proc) : MPI_UNDEFINED;
+    int member = comm->peers.av ? pl_group_find(comm->peers.av->group, proc) : MPI_UNDEFINED;
     const void *from = NULL;
     *length = 0;
     if (member != MPI_UNDEFINED)
-        from = pl_av_card(comm->av, member, length);
+        from = pl_av_card(comm->peers.av, member, length);
     if (*length > 0) {
         memcpy(card, from, *length);
         return MPI_SUCCESS;
@@ -194,7 +194,7 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
         return MPI_SUCCESS;
     unsigned char card[PL_CARD_MAX];
     size_t length;
-    uint64_t proc = pl_group_proc(comm->remote ? comm->remote : comm->group, rank);
+    uint64_t proc = pl_group_proc(comm->inter.remote ? comm->inter.remote : comm->group, rank);
     int rc = rank_card(comm, proc, card, &length);
     if (rc == MPI_SUCCESS)
         rc = pl_engine_peer(&comm->instance->engine, card, length, proc, peer);
@@ -203,7 +203,7 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
     if (rc == MPI_SUCCESS)
         pl_comm_peer_keep(comm, rank, *peer);
     if (rc == MPI_SUCCESS && (*peer)->settings != pl_coll_settings())
-        comm->unlike = rank + 1;
+        comm->coll.unlike = rank + 1;
     return rc;
 }
 
@@ -277,7 +277,7 @@ void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
         engine->last_comm = NULL;
     pl_match_index_drop(comm);
     for (int i = 0; i < PL_QUEUES; i++)
-        PL_LIST_EACH(unexpected, &comm->queues[i].unexpected, struct pl_unexpected, link) {
+        PL_LIST_EACH(unexpected, &comm->match.queues[i].unexpected, struct pl_unexpected, link) {
             pl_list_remove(&unexpected->link);
             pl_match_drop(engine, unexpected, false);
         }

@@ -52,7 +52,7 @@ static void end_receives(struct pl_comm *comm)
     struct pl_list *node;
     pl_match_index_drop(comm);
     for (int i = 0; i < PL_QUEUES; i++)
-        while ((node = pl_list_pop(&comm->queues[i].posted)) != NULL)
+        while ((node = pl_list_pop(&comm->match.queues[i].posted)) != NULL)
             pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_failure_class(comm));
 }
 
@@ -68,7 +68,7 @@ static void end_sends(struct pl_engine *engine, const struct pl_comm *comm)
 
 static void break_one(struct pl_engine *engine, struct pl_comm *comm, int rank)
 {
-    atomic_store(&comm->failed, rank + 1);
+    atomic_store(&comm->health.failed, rank + 1);
     end_receives(comm);
     end_sends(engine, comm);
     if (comm->win)
@@ -81,11 +81,11 @@ void pl_failure_break(struct pl_engine *engine, uint64_t proc)
 {
     for (size_t i = 0; i < engine->comm_buckets; i++)
         for (struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next) {
-            const struct pl_comm *whole = comm->whole ? comm->whole : comm;
+            const struct pl_comm *whole = comm->coll.whole ? comm->coll.whole : comm;
             int rank = pl_group_find(whole->group, proc);
-            if (rank < 0 && comm->remote)
-                rank = pl_group_find(comm->remote, proc);
-            if (rank < 0 || atomic_load(&comm->failed))
+            if (rank < 0 && comm->inter.remote)
+                rank = pl_group_find(comm->inter.remote, proc);
+            if (rank < 0 || atomic_load(&comm->health.failed))
                 continue;
             break_one(engine, comm, rank);
         }
@@ -93,7 +93,7 @@ void pl_failure_break(struct pl_engine *engine, uint64_t proc)
 
 int pl_failure_class(const struct pl_comm *comm)
 {
-    return comm->starved ? MPI_ERR_NO_MEM : MPI_ERR_PROC_ABORTED;
+    return comm->health.starved ? MPI_ERR_NO_MEM : MPI_ERR_PROC_ABORTED;
 }
 
 void pl_failure_starve(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header)
@@ -103,8 +103,8 @@ void pl_failure_starve(struct pl_engine *engine, struct pl_comm *comm, const str
     if (!comm) {
         engine->all_starved |= first->serial && (first->serial != header->serial || first->home != header->home);
         *first = *header;
-    } else if (!atomic_load(&comm->failed)) {
-        comm->starved = true;
+    } else if (!atomic_load(&comm->health.failed)) {
+        comm->health.starved = true;
         break_one(engine, comm, header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0);
     }
 }
@@ -158,7 +158,7 @@ static void failure_look(struct pl_engine *engine)
 /* Is the member not the one with that rank that lives? Without a card it is one of the World, who were there first. */
 static bool is_outdated(const struct pl_failure *failed, const struct pl_comm *comm, uint64_t proc)
 {
-    const struct pl_av *books[] = { comm->av, comm->local ? comm->local->av : NULL };
+    const struct pl_av *books[] = { comm->peers.av, comm->inter.local ? comm->inter.local->peers.av : NULL };
     int member = PL_PROC_RANK(proc);
     for (int b = 0; b < 2; b++) {
         int at = books[b] ? pl_group_find(books[b]->group, proc) : -1;
@@ -175,7 +175,7 @@ static bool is_outdated(const struct pl_failure *failed, const struct pl_comm *c
 
 void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm)
 {
-    const struct pl_group *groups[] = { comm->group, comm->remote };
+    const struct pl_group *groups[] = { comm->group, comm->inter.remote };
     int found = 0;
     failure_look(engine);
     for (int g = 0; g < 2 && groups[g]; g++)
@@ -184,7 +184,7 @@ void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm)
             if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && is_outdated(engine->failed, comm, proc))
                 found = i + 1;
         }
-    atomic_store(&comm->failed, found);
+    atomic_store(&comm->health.failed, found);
 }
 
 static int look_sometimes(struct pl_hook *hook)
@@ -239,30 +239,31 @@ int pl_failure_explain(const struct pl_comm *comm, int rc)
 {
     struct pl_engine *engine = &comm->instance->engine;
     failure_look(engine);
-    for (int waited = 0; engine->failed && !atomic_load(&comm->failed) && waited < DYING_MS; waited++) {
+    for (int waited = 0; engine->failed && !atomic_load(&comm->health.failed) && waited < DYING_MS; waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
         failure_look(engine);
     }
-    return atomic_load(&comm->failed) ? pl_failure_record(comm) : rc;
+    return atomic_load(&comm->health.failed) ? pl_failure_record(comm) : rc;
 }
 
 int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *what)
 {
-    const struct pl_group *group = comm->remote && rank < comm->remote->size ? comm->remote : comm->group;
+    const struct pl_group *group =
+        comm->inter.remote && rank < comm->inter.remote->size ? comm->inter.remote : comm->group;
     uint64_t proc = rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
     char who[PL_JOB_NAME_MAX + 32];
     if (PL_PROC_JOB(proc) == 0)
         return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d of %s %s", rank, pl_comm_label(comm), what);
     pl_jobs_describe(proc, who, sizeof who);
-    return pl_fail(MPI_ERR_PROC_ABORTED, "%s, %srank %d of %s, %s", who, comm->remote ? "remote " : "", rank,
+    return pl_fail(MPI_ERR_PROC_ABORTED, "%s, %srank %d of %s, %s", who, comm->inter.remote ? "remote " : "", rank,
                    pl_comm_label(comm), what);
 }
 
 int pl_failure_record(const struct pl_comm *comm)
 {
-    int rank = atomic_load(&comm->failed) - 1;
-    if (comm->starved)
+    int rank = atomic_load(&comm->health.failed) - 1;
+    if (comm->health.starved)
         return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank,
                        pl_comm_label(comm));
-    return pl_failure_record_about(comm->whole ? comm->whole : comm, rank, "has died");
+    return pl_failure_record_about(comm->coll.whole ? comm->coll.whole : comm, rank, "has died");
 }

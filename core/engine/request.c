@@ -22,16 +22,16 @@ enum { SPARES_MAX = 256 };
 
 static inline struct pl_request *take_spare_locked(struct pl_comm *comm)
 {
-    struct pl_list *link = pl_list_pop(&comm->spares);
-    comm->spare_count -= link != NULL;
+    struct pl_list *link = pl_list_pop(&comm->spares.requests);
+    comm->spares.count -= link != NULL;
     return link ? PL_CONTAINER(link, struct pl_request, link) : NULL;
 }
 
 static inline struct pl_request *take_spare_coll_locked(struct pl_comm *comm)
 {
-    struct pl_request *request = comm->spare_coll;
-    comm->spare_coll = NULL;
-    comm->spare_count -= request != NULL;
+    struct pl_request *request = comm->spares.coll;
+    comm->spares.coll = NULL;
+    comm->spares.count -= request != NULL;
     return request;
 }
 
@@ -49,15 +49,15 @@ static inline bool keep_spare(struct pl_request *request)
     struct pl_comm *comm = request->comm;
     pl_lock_take(&request->engine->lock);
     bool coll = request->kind == PL_REQ_COLL;
-    bool kept = !comm->orphan && (coll ? !comm->spare_coll : comm->spare_count < SPARES_MAX) &&
+    bool kept = !comm->health.orphan && (coll ? !comm->spares.coll : comm->spares.count < SPARES_MAX) &&
                 atomic_load_explicit(&comm->obj.handles, memory_order_relaxed) > 0;
     if (kept) {
         atomic_store_explicit(&request->obj.handles, 0, memory_order_release);
         if (coll)
-            comm->spare_coll = request;
+            comm->spares.coll = request;
         else
-            pl_list_push(&comm->spares, &request->link);
-        comm->spare_count++;
+            pl_list_push(&comm->spares.requests, &request->link);
+        comm->spares.count++;
     }
     pl_lock_drop(&request->engine->lock);
     return kept;
@@ -264,9 +264,9 @@ int pl_request_report(const struct pl_request *request)
             error, "the message of %llu bytes from rank %d with tag %d is longer than the receive buffer of %zu bytes",
             (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag,
             request->in.data.total);
-    if (error == MPI_ERR_PROC_ABORTED && request->comm->failed)
+    if (error == MPI_ERR_PROC_ABORTED && request->comm->health.failed)
         return pl_failure_record(request->comm);
-    if (error == MPI_ERR_PROC_ABORTED && request->comm->left)
+    if (error == MPI_ERR_PROC_ABORTED && request->comm->health.departed)
         return pl_departure_record(request->comm);
     if (error == MPI_ERR_PROC_ABORTED)
         return pl_fail(error, "the process of rank %d in %s is gone", request->peer_rank, pl_comm_label(request->comm));

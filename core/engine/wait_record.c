@@ -107,7 +107,7 @@ static void put_comm(struct pl_job_item *item, const struct pl_comm *comm)
 /* Of the own job: it is awaited. Of another: its name there, since its runtime may be another too. */
 static void put_process(struct pl_job_item *item, const struct pl_comm *comm, int rank)
 {
-    const struct pl_group *group = comm->remote ? comm->remote : comm->group;
+    const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
     uint64_t key, proc = rank < group->size ? pl_group_proc(group, rank) : UINT64_MAX;
     if (proc == UINT64_MAX)
         return;
@@ -193,7 +193,7 @@ static void add_pending(struct pl_job_page *page, const struct pl_request *reque
 
 static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 {
-    PL_LIST_EACH(message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link) {
+    PL_LIST_EACH(message, &comm->match.queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link) {
         struct pl_job_item *item = wait_record_add(page, PL_ITEM_MESSAGE, PL_WHAT_OTHER);
         if (!item)
             continue;
@@ -227,7 +227,7 @@ static void add_queues(struct pl_job_page *page, const struct pl_engine *engine,
             add_messages(page, comm);
     for (size_t i = 0; i < engine->comm_buckets; i++)
         for (const struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next)
-            add_list(page, &comm->queues[PL_MSG_P2P].posted, waited);
+            add_list(page, &comm->match.queues[PL_MSG_P2P].posted, waited);
     add_list(page, &engine->unresolved, waited);
     add_list(page, &engine->awaiting, waited);
     PL_LIST_EACH(peer, &engine->busy, struct pl_peer, link)

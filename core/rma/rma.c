@@ -295,7 +295,7 @@ static int send_parts(struct pl_win *win, int rank, const struct parts *parts)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_engine_enter(engine);
-    int rc = atomic_load(&win->comm->failed) ? pl_failure_record(win->comm) : lock_first(win, rank);
+    int rc = atomic_load(&win->comm->health.failed) ? pl_failure_record(win->comm) : lock_first(win, rank);
     if (rc == MPI_SUCCESS) {
         win->targets[rank].dirty = true;
         if (parts->get)

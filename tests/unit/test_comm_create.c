@@ -49,7 +49,7 @@ static int finish(int rc, struct pl_request *request)
 /* The hints of one that was made are all there. */
 static void check_hints(int rc, const struct pl_comm *made)
 {
-    ck_assert(rc || (made->asserted == PL_ASSERT_NO_ANY_TAG && made->info && made->info->count == 1));
+    ck_assert(rc || (made->hints.asserted == PL_ASSERT_NO_ANY_TAG && made->hints.info && made->hints.info->count == 1));
 }
 
 static int duplicate(void)

@@ -244,7 +244,7 @@ START_TEST(freed)
     third = receive(1); /* its announcement never comes: the communicator ends it */
     start(third);
     pl_engine_enter(engine);
-    PL_LIST_EACH(request, &comms[0]->queues[PL_MSG_PARTITIONED].posted, struct pl_request, link) {
+    PL_LIST_EACH(request, &comms[0]->match.queues[PL_MSG_PARTITIONED].posted, struct pl_request, link) {
         pl_list_remove(&request->link);
         request->outcome.cancelled = true;
         pl_request_complete(request, MPI_SUCCESS);
