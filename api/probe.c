@@ -78,7 +78,7 @@ static struct pl_request *mpi_probe_start(struct pl_call *call, void *buf, MPI_C
             return NULL;
         }
         request->outcome = nobody;
-        request->active = true;
+        request->is.active = true;
         atomic_store(&request->done, 1);
     } else {
         struct pl_message *m = pl_object_get(PL_MESSAGE, *message, "message");

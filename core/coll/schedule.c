@@ -273,7 +273,7 @@ static int schedule_settle(struct pl_schedule *schedule, int end)
             if (step->request->outcome.error) {
                 error = pl_request_report(step->request);
                 if (schedule->request)
-                    schedule->request->peer_rank = step->peer; /* whom its report names */
+                    schedule->request->args.peer_rank = step->peer; /* whom its report names */
             }
             pl_request_recycle(step->request);
             step->request = NULL;

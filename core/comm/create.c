@@ -93,14 +93,14 @@ static void finish_idup(struct idup *idup)
             pl_intercomm_share_loss(comm);
         }
     }
-    idup->user->completed = NULL;
+    idup->user->on.completed = NULL;
     pl_request_complete(idup->user, error);
 }
 
 /* The engine's lock is held. */
 static void idup_completed(struct pl_request *request)
 {
-    struct idup *idup = request->owner;
+    struct idup *idup = request->on.owner;
     idup->error = idup->error ? idup->error : request->outcome.error;
     if (--idup->pending == 0)
         finish_idup(idup);
@@ -108,7 +108,7 @@ static void idup_completed(struct pl_request *request)
 
 static void idup_destroyed(struct pl_request *request)
 {
-    struct idup *idup = request->owner;
+    struct idup *idup = request->on.owner;
     idup->destroyed(request);
     if (idup->local)
         pl_handle_drop(idup->local);
@@ -130,9 +130,9 @@ static int prepare_reduction(struct idup *idup, struct pl_comm *comm, struct wor
     int rc = pl_coll_prepare(&reduction, request);
     if (rc)
         return rc;
-    (*request)->owner = idup;
-    (*request)->completed = idup_completed;
-    (*request)->persistent = false;
+    (*request)->on.owner = idup;
+    (*request)->on.completed = idup_completed;
+    (*request)->is.persistent = false;
     idup->pending++;
     return MPI_SUCCESS;
 }
@@ -164,8 +164,8 @@ static int start_idup(struct pl_comm *parent, struct pl_comm *made, bool failed,
         return rc;
     }
     idup->comm = pl_object_retain(made);
-    idup->destroyed = idup->user->destroyed;
-    idup->user->destroyed = idup_destroyed;
+    idup->destroyed = idup->user->on.destroyed;
+    idup->user->on.destroyed = idup_destroyed;
     *request = idup->user;
     if (idup->local)
         rc = idup->local->coll.restart(idup->local);

@@ -55,7 +55,7 @@ bool pl_departure_has(struct pl_comm *comm, int rank)
 static struct pl_request *vain_part(struct pl_comm *comm, int context)
 {
     PL_LIST_EACH(request, &comm->match.queues[context].posted, struct pl_request, link)
-        if (pl_departure_has(comm, request->peer_rank))
+        if (pl_departure_has(comm, request->args.peer_rank))
             return request;
     return NULL;
 }
@@ -65,11 +65,11 @@ static struct pl_request *departure_vain(struct pl_request *request)
 {
     switch ((enum pl_request_kind)request->kind) {
     case PL_REQ_RECV:
-        return request->state == PL_STATE_POSTED && pl_departure_has(request->comm, request->peer_rank) ? request
-                                                                                                        : NULL;
+        return request->state == PL_STATE_POSTED && pl_departure_has(request->comm, request->args.peer_rank) ? request
+                                                                                                             : NULL;
     case PL_REQ_SEND: /* sent, and not acknowledged */
-        return request->state == PL_STATE_AWAITING && pl_departure_has(request->comm, request->peer_rank) ? request
-                                                                                                          : NULL;
+        return request->state == PL_STATE_AWAITING && pl_departure_has(request->comm, request->args.peer_rank) ? request
+                                                                                                               : NULL;
     case PL_REQ_PAIR: return departure_vain((struct pl_request *)pl_sendrecv_part(request));
     case PL_REQ_COLL:
     case PL_REQ_COMM: return vain_part(request->comm, PL_MSG_COLL);
@@ -81,8 +81,8 @@ static struct pl_request *departure_vain(struct pl_request *request)
 /* Of a handle: those of null requests are no addresses. */
 static bool is_under_way(const struct pl_request *request)
 {
-    return (uintptr_t)request >= PL_ABI_CONSTANTS && !request->shared && !pl_request_done(request) &&
-           (!request->persistent || request->active);
+    return (uintptr_t)request >= PL_ABI_CONSTANTS && !request->is.shared && !pl_request_done(request) &&
+           (!request->is.persistent || request->is.active);
 }
 
 /* Until it is done, or there is nothing more in vain: others are to bring the rest. */

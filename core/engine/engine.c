@@ -33,7 +33,7 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
     if (sync)
         pl_list_append(&engine->awaiting, &request->link);
     int rc = endpoint->ops->send(endpoint, &request->out);
-    bool awaits = rc == MPI_SUCCESS && sync && !request->acked;
+    bool awaits = rc == MPI_SUCCESS && sync && !request->is.acked;
     if (rc == PL_PENDING || awaits) {
         if (awaits)
             request->state = PL_STATE_AWAITING;
@@ -111,7 +111,7 @@ static bool held_back(const struct pl_list *waiting, const struct pl_request *re
 {
     for (const struct pl_list *node = waiting->next; node != waiting; node = node->next) {
         const struct pl_request *other = PL_CONTAINER(node, const struct pl_request, link);
-        if (other->peer_rank == request->peer_rank && other->comm == request->comm)
+        if (other->args.peer_rank == request->args.peer_rank && other->comm == request->comm)
             return true;
     }
     return false;
@@ -135,8 +135,8 @@ static int send_unresolved(struct pl_engine *engine)
     while ((node = pl_list_pop(&engine->unresolved)) != NULL) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
         struct pl_peer *peer = NULL;
-        int rc =
-            held_back(&waiting, request) ? PL_AGAIN : engine_resolve(request->comm, request->peer_rank, request, &peer);
+        int rc = held_back(&waiting, request) ? PL_AGAIN
+                                              : engine_resolve(request->comm, request->args.peer_rank, request, &peer);
         if (rc == PL_AGAIN) {
             pl_list_append(&waiting, node);
             continue;
@@ -228,8 +228,8 @@ int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const stru
         return pl_fail_memory("a control message");
     struct pl_request *request = &control->request;
     request->engine = engine;
-    request->caller_owned = true;
-    request->completed = control_sent;
+    request->is.caller_owned = true;
+    request->on.completed = control_sent;
     request->out.header = *header;
     request->out.header.size = bytes;
     if (bytes)
@@ -245,7 +245,7 @@ static void host_sent(struct pl_engine *engine, struct pl_outgoing *message, int
 {
     (void)engine;
     struct pl_request *request = PL_CONTAINER(message, struct pl_request, out);
-    if (!error && (message->header.flags & PL_FLAG_SYNC) && !message->rndv && !request->acked &&
+    if (!error && (message->header.flags & PL_FLAG_SYNC) && !message->rndv && !request->is.acked &&
         !request->outcome.cancelled) {
         request->state = PL_STATE_AWAITING;
         return;

@@ -34,8 +34,8 @@ static struct left leak_report_count(struct pl_comm *comm)
     }
     PL_LIST_EACH(request, &comm->match.queues[PL_MSG_P2P].posted, struct pl_request, link)
         if (left.posted++ == 0) {
-            left.source = request->peer_rank;
-            left.tag = request->tag;
+            left.source = request->args.peer_rank;
+            left.tag = request->args.tag;
         }
     PL_LIST_EACH(message, &comm->match.queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link)
         if (left.unreceived++ == 0) {

@@ -172,7 +172,7 @@ static struct pl_request *find_posted(struct pl_comm *comm, const struct pl_head
         return pl_match_index_posted(comm, header->source, header->tag);
     for (struct pl_list *node = queues->posted.next; node != &queues->posted; node = node->next, steps++) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
-        if (match_fits(header, request->peer_rank, request->tag))
+        if (match_fits(header, request->args.peer_rank, request->args.tag))
             return request;
         if (__builtin_expect(steps == PL_SEARCH_LONG, 0) && header->kind == PL_MSG_P2P)
             pl_match_index_make(comm);
@@ -257,7 +257,7 @@ void pl_match_post(struct pl_request *request)
     struct pl_queues *queues = &comm->match.queues[request->context];
     struct pl_unexpected *unexpected = NULL;
     if (!pl_list_empty(&queues->unexpected))
-        unexpected = pl_match_find(comm, request->context, request->peer_rank, request->tag);
+        unexpected = pl_match_find(comm, request->context, request->args.peer_rank, request->args.tag);
     if (unexpected) {
         pl_match_take(comm, unexpected);
         pl_match_deliver(request, unexpected);
@@ -311,7 +311,7 @@ static void arrived_ack(struct pl_engine *engine, const struct pl_header *header
         return;
     pl_list_remove(&request->link);
     if (request->state == PL_STATE_MOVING)
-        request->acked = true;
+        request->is.acked = true;
     else
         pl_request_complete(request, MPI_SUCCESS);
 }
@@ -319,9 +319,9 @@ static void arrived_ack(struct pl_engine *engine, const struct pl_header *header
 static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *header)
 {
     struct pl_request *request = match_awaiting(engine, header->token);
-    if (!request || !request->cancelling)
+    if (!request || !request->is.cancelling)
         return;
-    request->cancelling = false;
+    request->is.cancelling = false;
     if (header->tag != 1)
         return; /* matched: it completes in the usual way */
     int failed = atomic_load(&request->comm->health.failed) ? pl_failure_class(request->comm)
@@ -366,8 +366,8 @@ static void arrived_listener(struct pl_engine *engine, const struct pl_origin *f
     fetched->from = from;
     fetched->header = *header;
     fetched->request.engine = engine;
-    fetched->request.caller_owned = true;
-    fetched->request.completed = listener_fetched;
+    fetched->request.is.caller_owned = true;
+    fetched->request.on.completed = listener_fetched;
     pl_list_init(&fetched->request.link);
     pl_cursor_init(&fetched->request.in.data, fetched->data, (MPI_Count)header->size, PL_TYPE_BYTE);
     pl_match_fetch(&fetched->request, header, rndv);

@@ -22,7 +22,7 @@ static unsigned index_bucket_of(int source, int tag)
 
 static bool is_wild(const struct pl_request *request)
 {
-    return request->peer_rank == MPI_ANY_SOURCE || request->tag == MPI_ANY_TAG;
+    return request->args.peer_rank == MPI_ANY_SOURCE || request->args.tag == MPI_ANY_TAG;
 }
 
 void pl_match_index_make(struct pl_comm *comm)
@@ -58,7 +58,8 @@ void pl_match_index_add_posted(struct pl_comm *comm, struct pl_request *request)
     if (is_wild(request))
         pl_match_index_drop(comm);
     else
-        pl_list_append(&comm->match.index->posted[index_bucket_of(request->peer_rank, request->tag)], &request->index);
+        pl_list_append(&comm->match.index->posted[index_bucket_of(request->args.peer_rank, request->args.tag)],
+                       &request->index);
 }
 
 void pl_match_index_add_unexpected(struct pl_comm *comm, struct pl_unexpected *unexpected)
@@ -70,7 +71,7 @@ void pl_match_index_add_unexpected(struct pl_comm *comm, struct pl_unexpected *u
 struct pl_request *pl_match_index_posted(const struct pl_comm *comm, int source, int tag)
 {
     PL_LIST_EACH(request, &comm->match.index->posted[index_bucket_of(source, tag)], struct pl_request, index)
-        if (request->peer_rank == source && request->tag == tag)
+        if (request->args.peer_rank == source && request->args.tag == tag)
             return request;
     return NULL;
 }

@@ -25,7 +25,7 @@ static inline void caller_owned(struct pl_request *request, int kind, struct pl_
 {
     pl_request_begin(request, kind);
     pl_request_ask(request, buf, count, type, rank, tag);
-    request->caller_owned = true;
+    request->is.caller_owned = true;
     request->engine = &comm->instance->engine;
     request->comm = comm;
     request->type = NULL;
@@ -208,7 +208,7 @@ bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_t
     struct pl_request *request = pl_request_again(comm, PL_REQ_RECV);
     if (request) {
         pl_request_ask(request, buf, count, type, source, tag);
-        request->active = true;
+        request->is.active = true;
         ptrdiff_t bytes = take_next(engine, comm, buf, count, type, source, tag, 1);
         if (bytes >= 0) {
             request->outcome = (struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes };

@@ -167,11 +167,12 @@ static void put_request(struct pl_job_item *item, const struct pl_request *reque
         put_schedule(item, request->coll.schedule);
         return;
     }
-    put_peer(item, request->comm, request->peer_rank);
+    put_peer(item, request->comm, request->args.peer_rank);
     if (item->what == PL_WHAT_COLLECTIVE)
-        item->tag = request->tag >= 0 && request->tag < PL_NONBLOCKING_TAGS ? pl_area_count(request->comm) : PL_ANY;
+        item->tag =
+            request->args.tag >= 0 && request->args.tag < PL_NONBLOCKING_TAGS ? pl_area_count(request->comm) : PL_ANY;
     else
-        item->tag = request->tag == MPI_ANY_TAG ? PL_ANY : request->tag;
+        item->tag = request->args.tag == MPI_ANY_TAG ? PL_ANY : request->args.tag;
     if (item->what == PL_WHAT_SEND)
         item->bytes = (int64_t)request->out.data.total;
     else if (item->what == PL_WHAT_RECV)
@@ -182,7 +183,7 @@ static void put_request(struct pl_job_item *item, const struct pl_request *reque
 static void add_pending(struct pl_job_page *page, const struct pl_request *request, const struct pl_request *waited)
 {
     if (request == waited || request->kind == PL_REQ_COMPLETE || pl_request_done(request) ||
-        (request->persistent && !request->active))
+        (request->is.persistent && !request->is.active))
         return;
     struct pl_job_item *item = wait_record_add(page, PL_ITEM_PENDING, what_of(request));
     if (item)
@@ -207,7 +208,7 @@ static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 static void add_list(struct pl_job_page *page, const struct pl_list *list, const struct pl_request *waited)
 {
     PL_LIST_EACH(request, list, struct pl_request, link)
-        if (request->comm && request->context == PL_MSG_P2P && !request->caller_owned) /* those are waited for */
+        if (request->comm && request->context == PL_MSG_P2P && !request->is.caller_owned) /* those are waited for */
             add_pending(page, request, waited);
 }
 

@@ -96,9 +96,9 @@ struct pl_rma_send *pl_rma_send_make(struct pl_win *win, int rank, size_t bytes)
     request->kind = PL_REQ_SEND;
     request->engine = &win->comm->instance->engine;
     request->comm = win->comm;
-    request->peer_rank = rank;
-    request->caller_owned = true;
-    request->completed = rma_message_sent;
+    request->args.peer_rank = rank;
+    request->is.caller_owned = true;
+    request->on.completed = rma_message_sent;
     pl_list_init(&request->link);
     pl_cursor_init(&request->out.data, send->data, (MPI_Count)bytes, PL_TYPE_BYTE);
     return send;
@@ -185,8 +185,8 @@ void pl_rma_responded(struct pl_win *win, int rank, const struct pl_header *head
         pl_cursor_unpack(&get->request.in.data, data, header->size);
     } else if (get) {
         get->request.engine = engine;
-        get->request.caller_owned = true;
-        get->request.completed = rma_message_fetched;
+        get->request.is.caller_owned = true;
+        get->request.on.completed = rma_message_fetched;
         win->moving++;
         pl_match_fetch(&get->request, header, rndv);
         return;

@@ -75,7 +75,7 @@ static int start_message(bool send, struct pl_comm *comm, struct pl_block data, 
     EXPECT(message_count < MESSAGES_MAX, "too many messages");
     EXPECT(peer >= 0 && peer < ranks_size && peer != rank, "rank %d of %d has rank %d as its peer", rank, ranks_size,
            peer);
-    made->peer_rank = peer;
+    made->args.peer_rank = peer;
     pl_engine_enter(&comm->instance->engine); /* as the real ones do: the caller must not hold it */
     pl_engine_leave(&comm->instance->engine);
     messages[message_count++] =

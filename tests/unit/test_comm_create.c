@@ -41,7 +41,7 @@ static int finish(int rc, struct pl_request *request)
     if (rc)
         return rc;
     rc = pl_request_wait(request);
-    request->active = false;
+    request->is.active = false;
     pl_request_retire(request);
     return rc;
 }
