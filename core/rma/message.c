@@ -12,7 +12,7 @@
 void pl_rma_wake(struct pl_win *win)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
-    if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
+    if (atomic_load_explicit(&engine->wait.sleepers, memory_order_relaxed) > 0)
         pl_engine_wake(engine);
 }
 
@@ -116,7 +116,7 @@ void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int sync_id)
         .kind = PL_MSG_RMA,
         .part = (uint16_t)part,
         .size = request->out.data.total,
-        .token = ++request->engine->tokens,
+        .token = ++request->engine->sends.tokens,
     };
     win->moving++;
     if (send->holds_data)
