@@ -28,7 +28,7 @@ extern "C" {
  * MPI_Errhandler_free(). Any thread, any time, also before initialization.
  * MPI_ERR_ARG: no such name. MPI_ERR_OTHER: the plugin is not there or refuses, the message says why.
  */
-int plenum_errhandler_get(const char *name, MPI_Errhandler *errhandler);
+int MPIX_Errhandler_from_name(const char *name, MPI_Errhandler *errhandler);
 
 /** Takes an error as data. Runs in the thread that made the error. */
 typedef void (MPIX_Error_callback)(const struct plenum_error_report *error, void *context);
@@ -126,6 +126,7 @@ int PMPIX_Session_pset_publish(MPI_Session session, const char *pset_name, MPI_G
 int PMPIX_Session_pset_withdraw(MPI_Session session, const char *pset_name);
 int PMPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *callback, void *context);
 
+int PMPIX_Errhandler_from_name(const char *name, MPI_Errhandler *errhandler);
 int PMPIX_Errhandler_set_callback(MPIX_Error_callback *callback, MPIX_Destructor_function *destructor, void *context);
 int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                    void *extra_state, MPI_Errhandler *errhandler);
