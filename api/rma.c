@@ -3,6 +3,7 @@
 #include "core/rma/rma.h"
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/rma/apply.h"
 
 /* What all have: the window, the rank, and the target's part. */
 static struct pl_rma arg_target(struct pl_call *call, enum pl_rma_kind kind, MPI_Win win, int rank, MPI_Aint disp,

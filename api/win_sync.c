@@ -2,6 +2,8 @@
 /* Synchronization of windows: fences; post, start, complete, wait; locks and flushes. */
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/rma/window_lock.h"
+#include "core/rma/window_wait.h"
 
 static void arg_assert(struct pl_call *call, int assertion, int allowed)
 {

@@ -12,7 +12,7 @@
 #include "core/engine/match_index.h"
 #include "core/engine/partitioned.h"
 #include "core/engine/peer_failure.h"
-#include "core/rma/rma.h"
+#include "core/rma/target.h"
 
 static inline bool match_fits(const struct pl_header *header, int source, int tag)
 {

@@ -17,7 +17,7 @@
 #include "core/engine/request.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
-#include "core/rma/rma.h"
+#include "core/rma/message_response.h"
 
 enum {
     LOOK_MS = 10,

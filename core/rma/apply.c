@@ -1,67 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Accumulates on memory at hand, by whoever does them: the origin of a direct one, the target of one by messages.
- *
- * The guard lies in the memory that they share. It is held for one operation, by spinning, since nobody waits for
- * anything while he holds it; one who is dead will not give it back, and it is taken from him.
- */
-#include <sched.h>
+/* Accumulates on mapped memory. See apply.h. */
+#include "core/rma/apply.h"
+
 #include <string.h>
 
-#include "core/base/cpu.h"
 #include "core/base/error.h"
-#include "core/job/process.h"
+#include "core/base/memory.h"
 #include "core/rma/rma.h"
 
-enum {
-    SPINS = 200,       /* before others may run */
-    YIELDS_LOOK = 256, /* yields between looks at whether the holder lives */
-    CHUNK = 4096,      /* bytes of elements that are brought together at once */
-};
-
-/* --- the guard ------------------------------------------------------------------------------------------------ */
-
-bool pl_rma_is_dead(const struct pl_win *win, uint32_t rank)
-{
-    return rank < (uint32_t)win->comm->size && rank != (uint32_t)win->comm->rank &&
-           pl_process_alive(pl_group_proc(win->comm->group, (int)rank)) == MPI_ERR_PROC_ABORTED;
-}
-
-static void __attribute__((noinline, cold)) wait_for_acc_lock(struct pl_win *win, struct pl_win_ctl *ctl, uint32_t own)
-{
-    for (unsigned round = 0;; round++) {
-        uint32_t holder = 0;
-        if (atomic_load_explicit(&ctl->acc_lock, memory_order_relaxed) == 0 &&
-            atomic_compare_exchange_weak_explicit(&ctl->acc_lock, &holder, own, memory_order_acquire,
-                                                  memory_order_relaxed))
-            return;
-        if (round < SPINS) {
-            pl_relax();
-            continue;
-        }
-        sched_yield();
-        holder = atomic_load_explicit(&ctl->acc_lock, memory_order_relaxed);
-        if (round % YIELDS_LOOK == 0 && holder != 0 && pl_rma_is_dead(win, holder - 1) &&
-            atomic_compare_exchange_strong_explicit(&ctl->acc_lock, &holder, own, memory_order_acquire,
-                                                    memory_order_relaxed))
-            return;
-    }
-}
-
-void pl_rma_take_acc_lock(struct pl_win *win, struct pl_win_ctl *ctl)
-{
-    uint32_t nobody = 0, own = (uint32_t)win->comm->rank + 1;
-    if (!atomic_compare_exchange_strong_explicit(&ctl->acc_lock, &nobody, own, memory_order_acquire,
-                                                 memory_order_relaxed))
-        wait_for_acc_lock(win, ctl, own);
-}
-
-void pl_rma_drop_acc_lock(struct pl_win_ctl *ctl)
-{
-    atomic_store_explicit(&ctl->acc_lock, 0, memory_order_release);
-}
-
-/* --- what it means -------------------------------------------------------------------------------------------- */
+enum { APPLY_CHUNK = 4096 }; /* bytes of elements that are gathered at a time */
 
 static bool apply_is_op(const struct pl_op *op, MPI_Op constant)
 {
@@ -72,39 +19,77 @@ int pl_rma_check_op(const struct pl_op *op, const struct pl_type *type)
 {
     char label[MPI_MAX_OBJECT_NAME];
     if (op->user || op->user_c)
-        return pl_fail(MPI_ERR_OP, "op is the user's; one-sided communication takes predefined operations only");
+        return pl_fail(MPI_ERR_OP, "op is user-defined; one-sided communication takes predefined operations only");
     if (!type->element)
         return type->size == 0 ? MPI_SUCCESS
-                               : pl_fail(MPI_ERR_TYPE, "%s has elements of several kinds; an accumulate needs one kind",
+                               : pl_fail(MPI_ERR_TYPE, "%s has elements of several types; an accumulate takes one type",
                                          pl_type_label(type, label));
     return apply_is_op(op, MPI_REPLACE) || apply_is_op(op, MPI_NO_OP) ? MPI_SUCCESS : pl_op_check(op, type->element);
 }
 
-bool pl_rma_fits(int64_t at, MPI_Count count, const struct pl_type *type, MPI_Aint size)
+/* --- from an operation ---------------------------------------------------------------------------------------- */
+
+static int change_pack_data(const struct pl_rma *rma, struct pl_rma_change *change)
 {
-    MPI_Aint lowest;
-    size_t span = pl_type_span(type, count, &lowest);
-    int64_t low;
-    return span == 0 || (!__builtin_add_overflow(at, (int64_t)lowest, &low) && low >= 0 && low <= size &&
-                         span <= (size_t)(size - low));
+    struct pl_cursor cursor;
+    pl_cursor_init(&cursor, rma->origin, rma->origin_count, rma->origin_type);
+    change->data = pl_cursor_direct(&cursor);
+    if (change->data || cursor.total == 0)
+        return MPI_SUCCESS;
+    change->data = change->data_copy = pl_malloc(cursor.total);
+    if (!change->data_copy)
+        return pl_fail_memory("the data of a one-sided operation");
+    pl_cursor_pack(&cursor, change->data_copy, cursor.total);
+    return MPI_SUCCESS;
 }
 
-static bool is_aligned(const void *at, const struct pl_type *element)
+int pl_rma_change_open(const struct pl_rma *rma, char *at, struct pl_rma_change *change)
+{
+    *change = (struct pl_rma_change){
+        .at = at, .count = rma->count, .type = rma->type, .op = rma->op, .compare = rma->compare
+    };
+    int rc = pl_rma_has_data(rma) ? change_pack_data(rma, change) : MPI_SUCCESS;
+    if (rc || !rma->result_type)
+        return rc;
+    struct pl_cursor result;
+    pl_cursor_init(&result, rma->result, rma->result_count, rma->result_type);
+    change->before = pl_cursor_direct(&result);
+    if (change->before || result.total == 0)
+        return MPI_SUCCESS;
+    change->before = change->before_copy = pl_malloc(result.total);
+    return change->before ? MPI_SUCCESS : pl_fail_memory("the result of a one-sided operation");
+}
+
+int pl_rma_change_close(const struct pl_rma *rma, struct pl_rma_change *change, int rc)
+{
+    if (change->before_copy && rc == MPI_SUCCESS) {
+        struct pl_cursor result;
+        pl_cursor_init(&result, rma->result, rma->result_count, rma->result_type);
+        pl_cursor_unpack(&result, change->before_copy, result.total);
+    }
+    free(change->data_copy);
+    free(change->before_copy);
+    return rc;
+}
+
+/* --- the elements --------------------------------------------------------------------------------------------- */
+
+static bool apply_is_aligned(const void *at, const struct pl_type *element)
 {
     return element->align <= 1 || (uintptr_t)at % element->align == 0;
 }
 
-/* Elements that are not one after the other as the loops want them: a chunk at a time is brought together. */
-static void combine_scattered(const struct pl_rma_change *change, struct pl_cursor *memory)
+/* For elements with gaps or without alignment, which the operation's loops do not take: gathers a chunk at a time. */
+static void apply_combine_scattered(const struct pl_rma_change *change, struct pl_cursor *memory)
 {
     const struct pl_type *element = change->type->element;
-    _Alignas(16) char there[CHUNK], here[CHUNK], packed[CHUNK];
+    _Alignas(16) char there[APPLY_CHUNK], here[APPLY_CHUNK], packed[APPLY_CHUNK];
     size_t size = (size_t)element->size,
-           room = CHUNK / (size_t)(element->extent > element->size ? element->extent : element->size);
+           most = APPLY_CHUNK / (size_t)(element->extent > element->size ? element->extent : element->size);
     const char *data = change->data;
     struct pl_cursor back = *memory, elements;
     while (memory->done < memory->total) {
-        size_t bytes = pl_cursor_pack(memory, packed, room * size);
+        size_t bytes = pl_cursor_pack(memory, packed, most * size);
         MPI_Count count = (MPI_Count)(bytes / size);
         pl_cursor_init(&elements, there, count, element);
         pl_cursor_unpack(&elements, packed, bytes);
@@ -126,30 +111,29 @@ static void apply_combine(const struct pl_rma_change *change)
     char *run = pl_cursor_direct(&memory);
     if (apply_is_op(change->op, MPI_REPLACE))
         pl_cursor_unpack(&memory, change->data, memory.total);
-    else if (run && element->dense && is_aligned(run, element) && is_aligned(change->data, element))
+    else if (run && element->dense && apply_is_aligned(run, element) && apply_is_aligned(change->data, element))
         pl_op_apply(change->op, change->data, run, (MPI_Count)(memory.total / (size_t)element->size), element);
     else
-        combine_scattered(change, &memory);
+        apply_combine_scattered(change, &memory);
 }
 
-/* Is what is there what the origin compares with? One element. */
-static bool is_equal(const struct pl_rma_change *change)
+static bool apply_compare(const struct pl_rma_change *change)
 {
-    char there[64];
+    char there[64]; /* one predefined element */
     struct pl_cursor memory;
     pl_cursor_init(&memory, change->at, 1, change->type);
     size_t bytes = pl_cursor_pack(&memory, there, sizeof there);
     return memcmp(there, change->compare, bytes) == 0;
 }
 
-bool pl_rma_change(const struct pl_rma_change *change)
+bool pl_rma_apply_locked(const struct pl_rma_change *change)
 {
     if (change->before) {
         struct pl_cursor memory;
         pl_cursor_init(&memory, change->at, change->count, change->type);
         pl_cursor_pack(&memory, change->before, memory.total);
     }
-    bool changes = !apply_is_op(change->op, MPI_NO_OP) && (!change->compare || is_equal(change));
+    bool changes = !apply_is_op(change->op, MPI_NO_OP) && (!change->compare || apply_compare(change));
     if (changes)
         apply_combine(change);
     return changes;
@@ -159,7 +143,7 @@ void pl_rma_apply(struct pl_win *win, struct pl_win_ctl *ctl, const struct pl_rm
 {
     if (change->count == 0 || change->type->size == 0)
         return;
-    pl_rma_take_acc_lock(win, ctl);
-    pl_rma_change(change);
-    pl_rma_drop_acc_lock(ctl);
+    pl_win_ctl_lock_acc(win, ctl);
+    pl_rma_apply_locked(change);
+    pl_win_ctl_unlock_acc(ctl);
 }

@@ -1,224 +1,247 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of windows: sending them, and what the origin does with answers. Engine lock held in all functions but
- * the last. */
+/* The message path. See message.h. */
+#include "core/rma/message.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/datatype/wire.h"
 #include "core/engine/instance.h"
+#include "core/engine/peer_failure.h"
+#include "core/rma/message_response.h"
+#include "core/rma/message_send.h"
 #include "core/rma/rma.h"
+#include "core/rma/window_wait.h"
 
-void pl_rma_wake(struct pl_win *win)
+enum { MESSAGE_INLINE = 8192 }; /* most bytes of data that are copied into the operation message */
+
+/* The messages of one operation. */
+struct message_parts {
+    struct pl_rma_send *op, *data; /* data NULL: none, or it is part of `op` */
+    struct pl_rma_get *get;        /* NULL: no data comes back */
+    struct pl_request *user;       /* NULL: none */
+};
+
+/* --- making them ---------------------------------------------------------------------------------------------- */
+
+static struct pl_type *message_retain_type(const struct pl_type *type)
 {
-    struct pl_engine *engine = &win->comm->instance->engine;
-    if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
-        pl_engine_wake(engine);
+    return type->obj.predefined ? NULL : pl_object_retain((struct pl_type *)type);
 }
 
-/* The first one is told. */
-static void note_fault(struct pl_win_target *target, const struct pl_win_fault *fault)
+static struct pl_rma_get *message_make_get(const struct pl_rma *rma)
 {
-    if (target->fault.class == MPI_SUCCESS)
-        target->fault = *fault;
+    struct pl_rma_get *get = pl_calloc(1, sizeof *get);
+    if (!get)
+        return NULL;
+    pl_list_init(&get->link);
+    pl_list_init(&get->request.link);
+    get->win = rma->win;
+    get->rank = rma->target;
+    get->type = message_retain_type(rma->result_type);
+    pl_cursor_init(&get->request.in.data, rma->result, rma->result_count, rma->result_type);
+    return get;
 }
 
-static void complete_user(struct pl_request *user, int error)
+static struct pl_rma_send *message_make_op(const struct pl_rma *rma, int64_t offset, const struct pl_type_wire *wire,
+                                           struct pl_cursor *data)
 {
-    if (user)
-        pl_request_complete(user, error);
-}
-
-/* --- gets ----------------------------------------------------------------------------------------------------- */
-
-/* The operation is over. Its user is told, else the next call that synchronizes. */
-static void end_get(struct pl_rma_get *get, const struct pl_win_fault *fault)
-{
-    struct pl_win *win = get->win;
-    win->targets[get->rank].unsent--;
-    if (fault->class && !get->user)
-        note_fault(&win->targets[get->rank], fault);
-    complete_user(get->user, fault->class);
-    pl_object_release(get->type);
-    free(get);
-    pl_rma_wake(win);
-}
-
-static struct pl_rma_get *take_get(struct pl_win *win, int rank, int sync_id)
-{
-    PL_LIST_EACH(get, &win->responses, struct pl_rma_get, link)
-        if (get->sync_id == sync_id && get->rank == rank) {
-            pl_list_remove(&get->link);
-            return get;
-        }
-    return NULL;
-}
-
-/* --- sending -------------------------------------------------------------------------------------------------- */
-
-/* It has not gone out: nor does an answer come. */
-static void rma_message_give_up(struct pl_rma_send *send, int error)
-{
-    const struct pl_header *header = &send->request.out.header;
-    const struct pl_win_fault fault = { .class = error };
-    struct pl_rma_get *get =
-        header->part == PL_PART_OP && header->tag ? take_get(send->win, send->rank, header->tag) : NULL;
-    if (get)
-        end_get(get, &fault);
-    else
-        note_fault(&send->win->targets[send->rank], &fault);
-}
-
-static void rma_message_sent(struct pl_request *request)
-{
-    struct pl_rma_send *send = PL_CONTAINER(request, struct pl_rma_send, request);
-    struct pl_win *win = send->win;
-    int error = request->outcome.error;
-    win->moving--;
-    if (send->holds_data)
-        win->targets[send->rank].unsent--;
-    if (error)
-        rma_message_give_up(send, error);
-    complete_user(send->user, error);
-    pl_object_release(send->type);
-    free(send);
-    pl_rma_wake(win);
-}
-
-struct pl_rma_send *pl_rma_send_make(struct pl_win *win, int rank, size_t bytes)
-{
-    struct pl_rma_send *send = pl_calloc(1, sizeof *send + bytes);
+    struct pl_rma_wire_op wire_op = {
+        .kind = (uint8_t)rma->kind,
+        .op = rma->op ? (uint8_t)rma->op->obj.abi : 0,
+        .separate = data->total > MESSAGE_INLINE,
+        .layout = (uint32_t)wire->length,
+        .at = offset,
+        .count = (uint64_t)rma->count,
+        .bytes = data->total + (rma->compare ? (size_t)rma->type->size : 0),
+    };
+    size_t bytes = wire_op.separate ? 0 : wire_op.bytes;
+    struct pl_rma_send *send = pl_rma_send_make(rma->win, rma->target, sizeof wire_op + wire->length + bytes);
     if (!send)
         return NULL;
-    struct pl_request *request = &send->request;
-    send->win = win;
-    send->rank = rank;
-    request->kind = PL_REQ_SEND;
-    request->engine = &win->comm->instance->engine;
-    request->comm = win->comm;
-    request->args.peer_rank = rank;
-    request->is.caller_owned = true;
-    request->on.completed = rma_message_sent;
-    pl_list_init(&request->link);
-    pl_cursor_init(&request->out.data, send->data, (MPI_Count)bytes, PL_TYPE_BYTE);
+    unsigned char *to = send->data;
+    memcpy(to, &wire_op, sizeof wire_op);
+    memcpy(to + sizeof wire_op, wire->bytes, wire->length);
+    to += sizeof wire_op + wire->length;
+    if (!wire_op.separate)
+        to += pl_cursor_pack(data, to, data->total);
+    if (rma->compare)
+        memcpy(to, rma->compare, (size_t)rma->type->size);
     return send;
 }
 
-void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int sync_id)
+static struct pl_rma_send *message_make_data(const struct pl_rma *rma, const struct pl_cursor *data)
 {
-    struct pl_win *win = send->win;
-    struct pl_request *request = &send->request;
-    request->out.header = (struct pl_header){
-        .home = win->comm->id.home,
-        .serial = win->comm->id.serial,
-        .source = win->comm->rank,
-        .tag = sync_id,
-        .kind = PL_MSG_RMA,
-        .part = (uint16_t)part,
-        .size = request->out.data.total,
-        .token = ++request->engine->tokens,
-    };
-    win->moving++;
-    if (send->holds_data)
-        win->targets[send->rank].unsent++;
-    pl_engine_send_to(win->comm, send->rank, request);
+    struct pl_rma_send *send = pl_rma_send_make(rma->win, rma->target, 0);
+    if (!send)
+        return NULL;
+    send->request.out.data = *data;
+    send->type = message_retain_type(rma->origin_type);
+    send->holds_data = true;
+    return send;
 }
 
-int pl_rma_send_control(struct pl_win *win, int rank, enum pl_rma_part part, int sync_id, const void *data,
-                        size_t bytes)
+static void message_drop_parts(struct message_parts *parts)
 {
-    struct pl_rma_send *send = pl_rma_send_make(win, rank, bytes);
-    if (!send)
-        return pl_fail_memory("a message of a window");
-    if (bytes)
-        memcpy(send->data, data, bytes);
-    pl_rma_send(send, part, sync_id);
+    if (parts->get) {
+        pl_object_release(parts->get->type);
+        free(parts->get);
+    }
+    if (parts->data)
+        pl_object_release(parts->data->type);
+    free(parts->data);
+    free(parts->op);
+    if (parts->user)
+        pl_handle_drop(parts->user);
+}
+
+static int message_make_parts(const struct pl_rma *rma, int64_t offset, bool wants_request, struct message_parts *parts)
+{
+    struct pl_type_wire wire;
+    struct pl_cursor data = { .total = 0 };
+    int rc = pl_type_encode(rma->type, &wire);
+    if (rc)
+        return rc;
+    if (pl_rma_has_data(rma))
+        pl_cursor_init(&data, rma->origin, rma->origin_count, rma->origin_type);
+    bool separate = data.total > MESSAGE_INLINE;
+    parts->op = message_make_op(rma, offset, &wire, &data);
+    parts->data = separate ? message_make_data(rma, &data) : NULL;
+    parts->get = rma->result_type ? message_make_get(rma) : NULL;
+    pl_type_wire_drop(&wire);
+    if (!parts->op || (separate && !parts->data) || (rma->result_type && !parts->get))
+        return pl_fail_memory("a one-sided operation");
+    if (!wants_request || (!parts->get && !separate))
+        return MPI_SUCCESS;
+    parts->user = pl_request_create(PL_REQ_RMA, rma->win->comm, NULL, false);
+    if (!parts->user)
+        return MPI_ERR_NO_MEM;
+    parts->user->args.peer_rank = rma->target;
+    parts->user->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
+    if (parts->get)
+        parts->get->user = parts->user;
+    else
+        parts->data->user = parts->user;
     return MPI_SUCCESS;
 }
 
-int pl_rma_request_sync(struct pl_win *win, int rank, enum pl_rma_part part, const void *data, size_t bytes)
+/* --- operations ----------------------------------------------------------------------------------------------- */
+
+/* In an epoch of MPI_Win_lock_all() the first operation asks for the lock. */
+static int message_lock_first(struct pl_win *win, int rank)
 {
     struct pl_win_target *target = &win->targets[rank];
-    int rc = pl_rma_send_control(win, rank, part, pl_rma_next_sync(win), data, bytes);
-    if (rc == MPI_SUCCESS) {
-        target->asked++;
-        target->dirty = false;
-    }
+    uint32_t type = MPI_LOCK_SHARED;
+    if (atomic_load(&win->epoch.access) != PL_ACCESS_LOCK_ALL || win->epoch.unchecked || target->locked)
+        return MPI_SUCCESS;
+    int rc = pl_rma_send_control(win, rank, PL_PART_LOCK, 0, &type, sizeof type);
+    if (rc == MPI_SUCCESS)
+        target->locked = MPI_LOCK_SHARED;
     return rc;
 }
 
-/* --- answers -------------------------------------------------------------------------------------------------- */
-
-void pl_rma_answered(struct pl_win *win, int rank, const struct pl_header *header, const void *data)
-{
-    struct pl_win_target *target = &win->targets[rank];
-    struct pl_win_fault fault;
-    if (header->size != sizeof fault || target->answered == target->asked)
-        return;
-    memcpy(&fault, data, sizeof fault);
-    if (fault.class)
-        note_fault(target, &fault);
-    target->answered++;
-    pl_rma_wake(win);
-}
-
-static void rma_message_fetched(struct pl_request *request)
-{
-    struct pl_rma_get *get = PL_CONTAINER(request, struct pl_rma_get, request);
-    get->win->moving--;
-    end_get(get, &(struct pl_win_fault){ .class = request->outcome.error });
-}
-
-void pl_rma_responded(struct pl_win *win, int rank, const struct pl_header *header, const void *data,
-                      struct pl_rndv *rndv)
-{
-    struct pl_rma_get *get = take_get(win, rank, header->tag);
-    struct pl_win_fault fault = { .class = MPI_SUCCESS };
-    struct pl_engine *engine = &win->comm->instance->engine;
-    if (get && header->part == PL_PART_REFUSED) {
-        fault.class = MPI_ERR_INTERN;
-        if (!rndv && header->size == sizeof fault)
-            memcpy(&fault, data, sizeof fault);
-    } else if (get && header->size != get->request.in.data.total) {
-        fault.class = MPI_ERR_INTERN;
-    } else if (get && !rndv) {
-        pl_cursor_unpack(&get->request.in.data, data, header->size);
-    } else if (get) {
-        get->request.engine = engine;
-        get->request.is.caller_owned = true;
-        get->request.on.completed = rma_message_fetched;
-        win->moving++;
-        pl_match_fetch(&get->request, header, rndv);
-        return;
-    }
-    if (rndv)
-        pl_match_refuse(engine, rndv);
-    if (get)
-        end_get(get, &fault);
-}
-
-void pl_rma_drop_gets(struct pl_win *win)
-{
-    struct pl_list *node;
-    while ((node = pl_list_pop(&win->responses)) != NULL)
-        end_get(PL_CONTAINER(node, struct pl_rma_get, link), &(struct pl_win_fault){ .class = MPI_ERR_PROC_ABORTED });
-}
-
-int pl_win_take_fault(struct pl_win *win, int rank)
+static int message_send_parts(struct pl_win *win, int rank, const struct message_parts *parts)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
-    struct pl_win_target *target = &win->targets[rank];
     pl_engine_enter(engine);
-    struct pl_win_fault fault = target->fault;
-    target->fault.class = MPI_SUCCESS;
+    int rc = atomic_load(&win->comm->health.failed) ? pl_failure_record(win->comm) : message_lock_first(win, rank);
+    if (rc == MPI_SUCCESS) {
+        win->targets[rank].msg.dirty = true;
+        if (parts->get)
+            pl_rma_get_start(parts->get);
+        pl_rma_send(parts->op, PL_PART_OP, parts->get ? parts->get->sync_id : 0);
+        if (parts->data)
+            pl_rma_send(parts->data, PL_PART_DATA, 0);
+    }
     pl_engine_leave(engine);
-    if (fault.class == MPI_ERR_RMA_RANGE)
-        return pl_fail(fault.class, "an operation on %llu bytes at %#llx goes to memory that rank %d has not attached",
-                       (unsigned long long)fault.bytes, (unsigned long long)fault.at, rank);
-    if (fault.class == MPI_ERR_PROC_ABORTED)
-        return pl_fail(fault.class, "the process of rank %d in %s is gone", rank, pl_win_label(win));
-    if (fault.class)
-        return pl_fail(pl_error_class_name(fault.class) ? fault.class : MPI_ERR_INTERN,
-                       "rank %d could not do an operation on %s", rank, pl_win_label(win));
-    return MPI_SUCCESS;
+    return rc;
 }
+
+/* All kinds of operations. */
+static int message_operate(const struct pl_rma *rma, int64_t offset, struct pl_request **request)
+{
+    struct message_parts parts = { 0 };
+    int rc = message_make_parts(rma, offset, request != NULL, &parts);
+    struct pl_request *user = parts.user;
+    if (rc == MPI_SUCCESS)
+        rc = message_send_parts(rma->win, rma->target, &parts);
+    if (rc)
+        message_drop_parts(&parts);
+    else if (request)
+        *request = user;
+    return rc;
+}
+
+/* --- flushes and locks ---------------------------------------------------------------------------------------- */
+
+static bool message_is_synced(struct pl_win *win, int rank)
+{
+    const struct pl_message_target *target = &win->targets[rank].msg;
+    return target->responded == target->requested && target->unsent == 0;
+}
+
+static bool message_is_sent(struct pl_win *win, int rank)
+{
+    return win->targets[rank].msg.unsent == 0;
+}
+
+static int message_request_flush(struct pl_win *win, int rank)
+{
+    struct pl_engine *engine = &win->comm->instance->engine;
+    int rc = MPI_SUCCESS;
+    pl_engine_enter(engine);
+    if (win->targets[rank].msg.dirty)
+        rc = pl_rma_request_sync(win, rank, PL_PART_FLUSH, NULL, 0);
+    pl_engine_leave(engine);
+    return rc;
+}
+
+static int message_wait_flush(struct pl_win *win, int rank)
+{
+    int rc = pl_win_await(win, rank, NULL, message_is_synced), fault = pl_win_take_fault(win, rank);
+    return rc ? rc : fault;
+}
+
+static int message_wait_local(struct pl_win *win, int rank)
+{
+    return pl_win_await(win, rank, NULL, message_is_sent);
+}
+
+static int message_lock(struct pl_win *win, int rank, int type)
+{
+    struct pl_engine *engine = &win->comm->instance->engine;
+    uint32_t wire_type = (uint32_t)type;
+    pl_engine_enter(engine);
+    int rc = pl_rma_request_sync(win, rank, PL_PART_LOCK, &wire_type, sizeof wire_type);
+    pl_engine_leave(engine);
+    return rc ? rc : message_wait_flush(win, rank);
+}
+
+/* With MPI_MODE_NOCHECK there is no lock to give up, only operations to complete. */
+static int message_unlock(struct pl_win *win, int rank)
+{
+    struct pl_engine *engine = &win->comm->instance->engine;
+    struct pl_win_target *target = &win->targets[rank];
+    int rc = MPI_SUCCESS;
+    pl_engine_enter(engine);
+    if (target->locked || target->msg.dirty)
+        rc = pl_rma_request_sync(win, rank, target->locked ? PL_PART_UNLOCK : PL_PART_FLUSH, NULL, 0);
+    target->locked = 0;
+    pl_engine_leave(engine);
+    return rc;
+}
+
+const struct pl_rma_path pl_rma_path_message = {
+    .name = "message",
+    .by_target = true,
+    .put = message_operate,
+    .get = message_operate,
+    .accumulate = message_operate,
+    .request_flush = message_request_flush,
+    .wait_flush = message_wait_flush,
+    .wait_local = message_wait_local,
+    .lock = message_lock,
+    .unlock = message_unlock,
+};

@@ -8,6 +8,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/rma/rma.h"
+#include "core/rma/target.h"
 #include "core/rma/window.h"
 
 enum { SIZE = 64, BEFORE = 128 };
@@ -68,8 +69,8 @@ static void wire_op(struct pl_rma_wire_op wanted, const void *data, size_t bytes
 
 static int refused(void)
 {
-    int class = win->targets[0].refused.class;
-    win->targets[0].refused.class = MPI_SUCCESS;
+    int class = win->targets[0].origin.refused.class;
+    win->targets[0].origin.refused.class = MPI_SUCCESS;
     return class;
 }
 
@@ -147,14 +148,14 @@ START_TEST(nonsense)
             if (unit_random(&state) % 4 == 0) {
                 struct pl_rma_wire_op wanted = { .kind = (uint8_t)(unit_random(&state) % 6),
                                                  .op = (uint8_t)(0x20 + unit_random(&state) % 0x20),
-                                                 .apart = unit_random(&state) % 8 == 0,
+                                                 .separate = unit_random(&state) % 8 == 0,
                                                  .layout = (uint32_t)(unit_random(&state) % 4),
                                                  .at = (int64_t)(unit_random(&state) % 80) - 8,
                                                  .count = unit_random(&state) % 20,
                                                  .bytes = unit_random(&state) % 40 };
                 memcpy(bytes, &wanted, sizeof wanted);
                 bytes[sizeof wanted] %= 0x60;
-                length = sizeof wanted + wanted.layout + (wanted.apart ? 0 : wanted.bytes);
+                length = sizeof wanted + wanted.layout + (wanted.separate ? 0 : wanted.bytes);
                 part = PL_PART_OP;
             }
             arrive(part, (int)(unit_random(&state) % 3), (int)(unit_random(&state) % 3) - 1, bytes, length);
