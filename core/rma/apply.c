@@ -60,7 +60,7 @@ int pl_rma_change_open(const struct pl_rma *rma, char *at, struct pl_rma_change 
     return change->before ? MPI_SUCCESS : pl_fail_memory("the result of a one-sided operation");
 }
 
-int pl_rma_change_close(const struct pl_rma *rma, struct pl_rma_change *change, int rc)
+int pl_rma_change_free(const struct pl_rma *rma, struct pl_rma_change *change, int rc)
 {
     if (change->before_copy && rc == MPI_SUCCESS) {
         struct pl_cursor result;

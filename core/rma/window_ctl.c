@@ -119,8 +119,3 @@ void pl_win_ctl_lock_acc(struct pl_win *win, struct pl_win_ctl *ctl)
                                                  memory_order_relaxed))
         acc_lock_wait(win, ctl, own);
 }
-
-void pl_win_ctl_unlock_acc(struct pl_win_ctl *ctl)
-{
-    atomic_store_explicit(&ctl->acc_lock, 0, memory_order_release);
-}

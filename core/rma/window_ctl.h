@@ -55,6 +55,9 @@ int pl_win_ctl_unlock(struct pl_win *win, int rank);
 /* The accumulate lock. It spins: a holder accumulates once and never waits for anything. The lock of a holder that has
  * died passes to the caller. */
 void pl_win_ctl_lock_acc(struct pl_win *win, struct pl_win_ctl *ctl);
-void pl_win_ctl_unlock_acc(struct pl_win_ctl *ctl);
+static inline void pl_win_ctl_unlock_acc(struct pl_win_ctl *ctl)
+{
+    atomic_store_explicit(&ctl->acc_lock, 0, memory_order_release);
+}
 
 #endif
