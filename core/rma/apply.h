@@ -32,8 +32,8 @@ struct pl_rma_change {
 int pl_rma_check_op(const struct pl_op *op, const struct pl_type *type);
 
 /* Makes the change that an operation asks for: packs the origin's data, unless it is one run, and provides memory for
- * the result. close() must follow in any case: it unpacks the result if `rc` is MPI_SUCCESS, frees the copies and returns
- * `rc`. MPI_ERR_NO_MEM. */
+ * the result. close() must follow in any case: it unpacks the result if `rc` is MPI_SUCCESS, frees the copies and
+ * returns `rc`. MPI_ERR_NO_MEM. */
 int pl_rma_change_open(const struct pl_rma *rma, char *at, struct pl_rma_change *change);
 int pl_rma_change_free(const struct pl_rma *rma, struct pl_rma_change *change, int rc);
 static inline int pl_rma_change_close(const struct pl_rma *rma, struct pl_rma_change *change, int rc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Windows of a process that is alone, to which made-up messages come: orders that do not fit, pieces that nobody asked
- * for, streams of random bytes. Nothing outside of the window may change, nothing may be left when it is freed.
+ * Windows of a single process that receives forged messages: operations that do not fit, data that was not announced,
+ * random bytes. Nothing outside the window may change, and nothing may be left when the window is freed.
  */
 #include "unit.h"
 
@@ -56,7 +56,7 @@ static void arrive(int part, int sync_id, int source, const void *data, size_t b
     pl_engine_leave(engine);
 }
 
-/* An order on MPI_BYTE with its data behind it. */
+/* An operation message on MPI_BYTE with its data. */
 static void wire_op(struct pl_rma_wire_op wanted, const void *data, size_t bytes)
 {
     unsigned char message[sizeof wanted + 1 + 256];
@@ -107,7 +107,7 @@ START_TEST(bounds)
     wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_ACCUMULATE, .op = 7, .count = 4, .bytes = 4 }, data, 4);
     ck_assert_int_eq(refused(), MPI_ERR_INTERN);
     wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_ACCUMULATE, .op = 0x21, .count = 4, .bytes = 4 }, data, 4);
-    ck_assert_int_eq(refused(), MPI_ERR_OP); /* bytes have no sum */
+    ck_assert_int_eq(refused(), MPI_ERR_OP); /* MPI_BYTE has no sum */
     wire_op((struct pl_rma_wire_op){ .kind = 200, .count = 4, .bytes = 4 }, data, 4);
     ck_assert_int_eq(refused(), MPI_ERR_INTERN);
     tear_down();
@@ -123,9 +123,9 @@ START_TEST(attached)
     wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_PUT, .at = at + SIZE - 8, .count = 8, .bytes = 8 }, data, 8);
     ck_assert_int_eq(refused(), MPI_SUCCESS);
     ck_assert_int_eq(memory[BEFORE + SIZE - 1], 0);
-    const int64_t places[] = { at - 1, at + SIZE - 7, 0, INT64_MAX, INT64_MIN, -4 };
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_PUT, .at = places[i], .count = 8, .bytes = 8 }, data, 8);
+    const int64_t addresses[] = { at - 1, at + SIZE - 7, 0, INT64_MAX, INT64_MIN, -4 };
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+        wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_PUT, .at = addresses[i], .count = 8, .bytes = 8 }, data, 8);
         ck_assert_int_eq(refused(), MPI_ERR_RMA_RANGE);
     }
     ck_assert_int_eq(MPI_Win_detach(handle, memory + BEFORE), MPI_SUCCESS);
@@ -133,7 +133,7 @@ START_TEST(attached)
 }
 END_TEST
 
-/* All kinds of messages, most of them nonsense; the orders among them have bounds and amounts near what is allowed. */
+/* All kinds of messages, mostly random; the operation messages have bounds and amounts near the allowed ones. */
 START_TEST(nonsense)
 {
     uint64_t state = 1;
