@@ -403,7 +403,7 @@ static int run_hook(struct pl_hook *hook)
     if (schedule->busy || !can_advance(schedule))
         return 0;
     schedule->busy = true;
-    pl_list_append(&schedule_engine_of(schedule)->deferred, &schedule->deferred.link);
+    pl_list_append(&schedule_engine_of(schedule)->deferred.work, &schedule->deferred.link);
     return 1;
 }
 

@@ -196,7 +196,7 @@ static void free_segment(struct segment *segment)
 static void segment_sent(struct pl_request *request)
 {
     free_segment(request->on.owner);
-    pl_list_append(&request->engine->deferred_frees, &request->link);
+    pl_list_append(&request->engine->deferred.frees, &request->link);
 }
 
 /* The buffer that a message on this communicator takes; the caller releases it. */

@@ -121,12 +121,13 @@ static struct pl_unexpected *match_keep(const struct pl_origin *from, const stru
 
 static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_header *header)
 {
-    struct pl_comm *comm = engine->last_comm;
+    struct pl_comm *comm = engine->comms.last;
     if (comm && comm->id.home == header->home && comm->id.serial == header->serial)
         return comm;
-    for (comm = engine->comms[(header->home ^ header->serial) & (engine->comm_buckets - 1)]; comm; comm = comm->next)
+    for (comm = engine->comms.table[(header->home ^ header->serial) & (engine->comms.buckets - 1)]; comm;
+         comm = comm->next)
         if (comm->id.home == header->home && comm->id.serial == header->serial)
-            return engine->last_comm = comm;
+            return engine->comms.last = comm;
     return NULL;
 }
 
@@ -156,10 +157,10 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
         throw_away(engine, comm, from, header, rndv);
         return;
     }
-    pl_list_append(comm ? &comm->match.queues[header->kind].unexpected : &engine->early, &unexpected->link);
+    pl_list_append(comm ? &comm->match.queues[header->kind].unexpected : &engine->early.messages, &unexpected->link);
     if (comm && comm->match.index && header->kind == PL_MSG_P2P)
         pl_match_index_add_unexpected(comm, unexpected);
-    if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
+    if (atomic_load_explicit(&engine->wait.sleepers, memory_order_relaxed) > 0)
         pl_engine_wake(engine); /* somebody may be in a probe */
 }
 
@@ -213,12 +214,12 @@ static void arrived_partitioned(struct pl_engine *engine, const struct pl_origin
 
 void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
 {
-    PL_LIST_EACH(unexpected, &engine->early, struct pl_unexpected, link)
+    PL_LIST_EACH(unexpected, &engine->early.messages, struct pl_unexpected, link)
         if (unexpected->header.home == comm->id.home && unexpected->header.serial == comm->id.serial) {
             pl_list_remove(&unexpected->link);
             pl_list_append(&comm->match.queues[unexpected->header.kind].unexpected, &unexpected->link);
         }
-    if (__builtin_expect(engine->starved.serial, 0))
+    if (__builtin_expect(engine->early.starved.serial, 0))
         pl_failure_adopt(engine, comm);
 }
 
@@ -279,7 +280,8 @@ static struct pl_unexpected *find_token(struct pl_engine *engine, const struct p
 {
     struct pl_comm *comm = find_comm(engine, header);
     for (int i = -1; i < (comm ? PL_QUEUES : 0); i++)
-        PL_LIST_EACH(unexpected, i < 0 ? &engine->early : &comm->match.queues[i].unexpected, struct pl_unexpected, link)
+        PL_LIST_EACH(unexpected, i < 0 ? &engine->early.messages : &comm->match.queues[i].unexpected,
+                     struct pl_unexpected, link)
             if (unexpected->header.token == header->token && unexpected->from->engine == from->engine)
                 return unexpected;
     return NULL;
@@ -298,7 +300,7 @@ static void arrived_cancel(struct pl_engine *engine, const struct pl_origin *fro
 /* The send with this token, if it expects an answer: a peer's word alone is not followed. */
 static struct pl_request *match_awaiting(struct pl_engine *engine, uint64_t token)
 {
-    PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link)
+    PL_LIST_EACH(request, &engine->sends.awaiting, struct pl_request, link)
         if (request->out.header.token == token)
             return request;
     return NULL;

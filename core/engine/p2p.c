@@ -25,7 +25,7 @@ static inline void start_send(struct pl_comm *comm, struct pl_request *request, 
         .tag = request->args.tag,
         .kind = request->context,
         .flags = request->mode == PL_SEND_SYNC ? PL_FLAG_SYNC : 0,
-        .token = ++request->engine->tokens,
+        .token = ++request->engine->sends.tokens,
     };
     request->out.rndv = false;
     request->is.acked = false;
@@ -333,7 +333,7 @@ int pl_send_ask_back(struct pl_request *request)
         return MPI_SUCCESS;
     request->is.cancelling = true;
     pl_list_remove(&request->link); /* a synchronous one awaits an answer already */
-    pl_list_append(&request->engine->awaiting, &request->link);
+    pl_list_append(&request->engine->sends.awaiting, &request->link);
     header.kind = PL_MSG_CANCEL;
     header.flags = 0;
     return pl_engine_control(request->engine, request->peer, &header, NULL, 0);

@@ -107,7 +107,8 @@ int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_ty
 
 static inline bool is_idle(const struct pl_engine *engine)
 {
-    return pl_list_empty(&engine->busy) && pl_list_empty(&engine->unresolved) && pl_list_empty(&engine->hooks);
+    return pl_list_empty(&engine->sends.busy) && pl_list_empty(&engine->sends.unresolved) &&
+           pl_list_empty(&engine->hooks);
 }
 
 /* What comes next from a peer can only be for this receive: nothing has come before, nothing is posted before. And

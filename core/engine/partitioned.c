@@ -121,7 +121,7 @@ static void partitioned_announced(struct pl_request *message)
             pl_channel_receive(channel);
         }
     }
-    pl_list_append(&message->engine->deferred_frees, &message->link); /* released without the lock */
+    pl_list_append(&message->engine->deferred.frees, &message->link); /* released without the lock */
 }
 
 static int partitioned_expect(struct pl_channel *channel)

@@ -59,7 +59,7 @@ static void end_receives(struct pl_comm *comm)
 /* To those who live: they may have given up the communicator, and then never look for it. */
 static void end_sends(struct pl_engine *engine, const struct pl_comm *comm)
 {
-    struct pl_list *lists[] = { &engine->moving, &engine->awaiting };
+    struct pl_list *lists[] = { &engine->sends.moving, &engine->sends.awaiting };
     for (int i = 0; i < 2; i++)
         PL_LIST_EACH(request, lists[i], struct pl_request, link)
             if (request->comm == comm)
@@ -73,14 +73,14 @@ static void break_one(struct pl_engine *engine, struct pl_comm *comm, int rank)
     end_sends(engine, comm);
     if (comm->win)
         pl_rma_drop_gets(comm->win);
-    if (atomic_load(&engine->sleepers) > 0)
+    if (atomic_load(&engine->wait.sleepers) > 0)
         pl_engine_wake(engine);
 }
 
 void pl_failure_break(struct pl_engine *engine, uint64_t proc)
 {
-    for (size_t i = 0; i < engine->comm_buckets; i++)
-        for (struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next) {
+    for (size_t i = 0; i < engine->comms.buckets; i++)
+        for (struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next) {
             const struct pl_comm *whole = comm->coll.whole ? comm->coll.whole : comm;
             int rank = pl_group_find(whole->group, proc);
             if (rank < 0 && comm->inter.remote)
@@ -98,10 +98,10 @@ int pl_failure_class(const struct pl_comm *comm)
 
 void pl_failure_starve(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header)
 {
-    struct pl_header *first = &engine->starved;
+    struct pl_header *first = &engine->early.starved;
     engine->dropped_messages++;
     if (!comm) {
-        engine->all_starved |= first->serial && (first->serial != header->serial || first->home != header->home);
+        engine->early.all_starved |= first->serial && (first->serial != header->serial || first->home != header->home);
         *first = *header;
     } else if (!atomic_load(&comm->health.failed)) {
         comm->health.starved = true;
@@ -111,8 +111,8 @@ void pl_failure_starve(struct pl_engine *engine, struct pl_comm *comm, const str
 
 void pl_failure_adopt(struct pl_engine *engine, struct pl_comm *comm)
 {
-    const struct pl_header *first = &engine->starved;
-    if (engine->all_starved || (first->serial == comm->id.serial && first->home == comm->id.home))
+    const struct pl_header *first = &engine->early.starved;
+    if (engine->early.all_starved || (first->serial == comm->id.serial && first->home == comm->id.home))
         pl_failure_starve(engine, comm, first);
 }
 
@@ -132,8 +132,8 @@ static uint64_t failure_successor(const struct pl_engine *engine, int dead)
 static void lose_peers(struct pl_engine *engine, int dead)
 {
     uint64_t spared = failure_successor(engine, dead);
-    for (size_t i = 0; i < engine->peer_buckets; i++)
-        for (struct pl_peer *peer = engine->peers[i]; peer; peer = peer->next)
+    for (size_t i = 0; i < engine->peers.buckets; i++)
+        for (struct pl_peer *peer = engine->peers.table[i]; peer; peer = peer->next)
             if (peer->proc == PL_PROC(0, dead) && peer->engine != spared && !peer->error) {
                 pl_engine_peer_failed(engine, peer);
                 if (peer->endpoint && peer->endpoint->ops->lose)
@@ -143,7 +143,7 @@ static void lose_peers(struct pl_engine *engine, int dead)
 
 static void failure_look(struct pl_engine *engine)
 {
-    struct pl_failure *failed = engine->failed;
+    struct pl_failure *failed = engine->failure;
     for (int r = 0; failed && r < pl_process.place.size; r++) {
         uint32_t now = r == pl_process.place.rank ? failed->counted[r] : failure_deaths(r);
         if ((int32_t)(now - failed->counted[r]) <= 0) /* less when it is replaced between the two questions */
@@ -181,7 +181,7 @@ void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm)
     for (int g = 0; g < 2 && groups[g]; g++)
         for (int i = 0; i < groups[g]->size && !found; i++) {
             uint64_t proc = pl_group_proc(groups[g], i);
-            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && is_outdated(engine->failed, comm, proc))
+            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && is_outdated(engine->failure, comm, proc))
                 found = i + 1;
         }
     atomic_store(&comm->health.failed, found);
@@ -212,7 +212,7 @@ int pl_failure_open(struct pl_engine *engine)
     for (int r = 0; r < pl_process.place.size; r++)
         failed->first[r] = failed->counted[r] = failure_deaths(r);
     pl_engine_enter(engine);
-    engine->failed = failed;
+    engine->failure = failed;
     pl_list_append(&engine->hooks, &failed->hook.link);
     pl_engine_leave(engine);
     return MPI_SUCCESS;
@@ -220,11 +220,11 @@ int pl_failure_open(struct pl_engine *engine)
 
 void pl_failure_close(struct pl_engine *engine)
 {
-    struct pl_failure *failed = engine->failed;
+    struct pl_failure *failed = engine->failure;
     if (!failed)
         return;
     pl_engine_enter(engine);
-    engine->failed = NULL;
+    engine->failure = NULL;
     pl_list_remove(&failed->hook.link);
     pl_engine_leave(engine);
     free(failed);
@@ -239,7 +239,7 @@ int pl_failure_explain(const struct pl_comm *comm, int rc)
 {
     struct pl_engine *engine = &comm->instance->engine;
     failure_look(engine);
-    for (int waited = 0; engine->failed && !atomic_load(&comm->health.failed) && waited < DYING_MS; waited++) {
+    for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && waited < DYING_MS; waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
         failure_look(engine);
     }

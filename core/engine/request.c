@@ -200,10 +200,10 @@ void pl_request_complete(struct pl_request *request, int error)
     struct pl_engine *engine = request->engine;
     bool detached = request->is.detached;
     if (detached)
-        pl_list_append(&engine->deferred_frees, &request->link);
+        pl_list_append(&engine->deferred.frees, &request->link);
     /* From here on the request belongs to the thread that waits for it. */
     atomic_store_explicit(&request->done, 1, memory_order_release);
-    if (engine && atomic_load_explicit(&engine->sleepers, memory_order_seq_cst) > 0)
+    if (engine && atomic_load_explicit(&engine->wait.sleepers, memory_order_seq_cst) > 0)
         pl_engine_wake(engine);
 }
 

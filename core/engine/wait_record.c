@@ -223,15 +223,15 @@ static void add_queues(struct pl_job_page *page, const struct pl_engine *engine,
             break;
         }
     }
-    for (size_t i = 0; i < engine->comm_buckets; i++)
-        for (const struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next)
+    for (size_t i = 0; i < engine->comms.buckets; i++)
+        for (const struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next)
             add_messages(page, comm);
-    for (size_t i = 0; i < engine->comm_buckets; i++)
-        for (const struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next)
+    for (size_t i = 0; i < engine->comms.buckets; i++)
+        for (const struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next)
             add_list(page, &comm->match.queues[PL_MSG_P2P].posted, waited);
-    add_list(page, &engine->unresolved, waited);
-    add_list(page, &engine->awaiting, waited);
-    PL_LIST_EACH(peer, &engine->busy, struct pl_peer, link)
+    add_list(page, &engine->sends.unresolved, waited);
+    add_list(page, &engine->sends.awaiting, waited);
+    PL_LIST_EACH(peer, &engine->sends.busy, struct pl_peer, link)
         add_list(page, &peer->pending, waited);
 }
 
@@ -240,7 +240,7 @@ static void add_queues(struct pl_job_page *page, const struct pl_engine *engine,
 /* The receivers of what is left to send. */
 static void await_receivers(struct pl_job_item *item, const struct pl_engine *engine)
 {
-    PL_LIST_EACH(peer, &engine->busy, struct pl_peer, link)
+    PL_LIST_EACH(peer, &engine->sends.busy, struct pl_peer, link)
         if (peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) == 0)
             pl_wait_record_add_rank(item, PL_PROC_RANK(peer->proc));
 }

@@ -69,7 +69,7 @@ void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int sync_id)
         .kind = PL_MSG_RMA,
         .part = (uint16_t)part,
         .size = request->out.data.total,
-        .token = ++request->engine->tokens,
+        .token = ++request->engine->sends.tokens,
     };
     win->msg.in_flight++;
     if (send->holds_data)

@@ -85,7 +85,7 @@ void pl_win_poll(struct pl_win *win)
 void pl_win_wake(struct pl_win *win)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
-    if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
+    if (atomic_load_explicit(&engine->wait.sleepers, memory_order_relaxed) > 0)
         pl_engine_wake(engine);
 }
 

@@ -187,8 +187,8 @@ static void ranks_open(int size)
         struct pl_engine *engine = &ranks_instance[rank].engine;
         memset(engine, 0, sizeof *engine);
         pl_lock_init(&engine->lock, PL_RANK_ENGINE, true);
-        pl_list_init(&engine->deferred_frees);
-        pl_list_init(&engine->deferred);
+        pl_list_init(&engine->deferred.frees);
+        pl_list_init(&engine->deferred.work);
         pl_list_init(&engine->hooks);
         ranks_comm[rank] = (struct pl_comm){
             .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size, .group = &ranks_group
@@ -252,7 +252,7 @@ static bool run_hooks(int rank)
     PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
         events += hook->run(hook);
     struct pl_list deferred;
-    pl_list_move(&deferred, &engine->deferred);
+    pl_list_move(&deferred, &engine->deferred.work);
     pl_lock_drop(&engine->lock);
     struct pl_list *node;
     while ((node = pl_list_pop(&deferred)) != NULL) {

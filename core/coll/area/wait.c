@@ -126,7 +126,7 @@ static bool let_others_run(struct pl_area *area, const struct pl_awaited *awaite
 /* For a rank's word, while those up to `end` may be missing as well. */
 static int area_await(struct pl_area *area, int rank, int end, const struct pl_awaited *awaited)
 {
-    bool oversubscribed = area->engine->oversubscribed,
+    bool oversubscribed = area->engine->wait.oversubscribed,
          there = oversubscribed ? let_others_run(area, awaited, rank, end) : area_glance(awaited, GLANCES, false);
     int rc = there ? MPI_SUCCESS : wait_longer(area, rank, awaited);
     if (oversubscribed)
