@@ -4,7 +4,7 @@
 #include "core/rma/rma.h"
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/rma/apply.h"
+#include "core/rma/accumulate.h"
 
 /* The arguments of all operations: the window, the rank, and the target's part. */
 static struct pl_rma arg_target(struct pl_call *call, enum pl_rma_kind kind, MPI_Win win, int rank, MPI_Aint disp,

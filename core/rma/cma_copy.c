@@ -15,7 +15,7 @@ static uintptr_t cma_end_of_copy(const struct pl_cma *cma)
     return (uintptr_t)run->iov_base + left;
 }
 
-int __attribute__((cold)) pl_cma_fail(const struct pl_win *win, int rank, const struct pl_cma *cma, int rc)
+__attribute__((cold)) int pl_cma_fail(const struct pl_win *win, int rank, const struct pl_cma *cma, int rc)
 {
     const struct pl_win_target *target = &win->targets[rank];
     uintptr_t end = cma_end_of_copy(cma);

@@ -14,7 +14,7 @@
 
 #include "core/datatype/wire.h"
 #include "core/engine/transport.h"
-#include "core/rma/apply.h"
+#include "core/rma/accumulate.h"
 #include "core/rma/delegate_slot.h"
 
 /* Delegates as much of a batch as the target takes, and removes that from `cma`. */

@@ -6,7 +6,7 @@
 
 #include "core/datatype/wire.h"
 #include "core/engine/instance.h"
-#include "core/rma/apply.h"
+#include "core/rma/accumulate.h"
 #include "core/rma/delegate_slot.h"
 #include "core/rma/entry.h"
 #include "core/rma/rma.h"

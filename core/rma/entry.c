@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/datatype/wire.h"
-#include "core/rma/apply.h"
+#include "core/rma/accumulate.h"
 #include "core/rma/message_send.h"
 #include "core/rma/rma.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A path: how an origin performs operations on one target's memory and locks it. window_memory.c chooses each target's
- * path when the window is created; it stays until the window is freed. The paths are direct (direct.c), CMA (cma.c) and
- * messages (message.c).
+ * path when the window is created; it stays until the window is freed. The paths are direct (path_direct.c), CMA
+ * (path_cma.c) and messages (path_message.c).
  *
  * The caller has checked arguments, epoch and bounds (rma.c, window_lock.c). No slot is called with the engine lock or
  * another lock held. Every function returns an MPI error class and has recorded its detail (pl_fail()), except where

@@ -7,7 +7,7 @@
 
 /* --- epoch ---------------------------------------------------------------------------------------------------- */
 
-static int __attribute__((cold)) rma_fail_epoch(const struct pl_rma *rma)
+static __attribute__((cold)) int rma_fail_epoch(const struct pl_rma *rma)
 {
     return pl_fail(MPI_ERR_RMA_SYNC,
                    "%s has no access epoch for rank %d: call MPI_Win_fence, MPI_Win_start, MPI_Win_lock or "
@@ -15,7 +15,7 @@ static int __attribute__((cold)) rma_fail_epoch(const struct pl_rma *rma)
                    pl_win_label(rma->win), rma->target);
 }
 
-static int __attribute__((cold)) rma_fail_passive(const struct pl_rma *rma)
+static __attribute__((cold)) int rma_fail_passive(const struct pl_rma *rma)
 {
     return pl_fail(MPI_ERR_RMA_SYNC, "an operation with a request requires a lock on rank %d of %s", rma->target,
                    pl_win_label(rma->win));
@@ -40,7 +40,7 @@ static inline int rma_check_epoch(const struct pl_rma *rma, bool passive)
 
 /* --- bounds --------------------------------------------------------------------------------------------------- */
 
-static int __attribute__((cold)) rma_fail_range(const struct pl_rma *rma)
+static __attribute__((cold)) int rma_fail_range(const struct pl_rma *rma)
 {
     const struct pl_win_target *target = &rma->win->targets[rma->target];
     MPI_Aint lowest;
@@ -96,7 +96,7 @@ static int rma_check_attached(const struct pl_rma *rma, int64_t offset)
 
 /* --- amounts -------------------------------------------------------------------------------------------------- */
 
-static int __attribute__((cold)) rma_fail_amount(const char *what, size_t here, size_t there)
+static __attribute__((cold)) int rma_fail_amount(const char *what, size_t here, size_t there)
 {
     return pl_fail(MPI_ERR_TYPE, "the %s has %zu bytes of data and the target's part %zu: they must be equal", what,
                    here, there);

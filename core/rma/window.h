@@ -9,10 +9,10 @@
  * one target form the target's operation queue: it executes them in order, except that puts and gets may pass puts
  * whose data is still being fetched (target.c).
  *
- * Locking: comm->lock guards name, error handler and hints; attributes have a lock of their own; cma.lock guards what
- * the CMA path keeps; the engine lock guards queues and counts of messages, and the attached regions. Open epochs are
- * atomic because operations check them without a lock. The user orders the calls that open and close epochs with the
- * operations in them.
+ * Locking: comm->lock protects name, error handler and hints; attributes have a lock of their own; cma.lock protects
+ * what the CMA path keeps; the engine lock protects queues and counts of messages, and the attached regions. Open
+ * epochs are atomic because operations check them without a lock. The user orders the calls that open and close epochs
+ * with the operations in them.
  */
 #ifndef PLENUM_CORE_RMA_WINDOW_H
 #define PLENUM_CORE_RMA_WINDOW_H
@@ -20,9 +20,9 @@
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
 #include "core/engine/transport.h"
-#include "core/rma/cma.h"
-#include "core/rma/message.h"
 #include "core/rma/path.h"
+#include "core/rma/path_cma.h"
+#include "core/rma/path_message.h"
 #include "core/rma/target.h"
 #include "core/rma/window_ctl.h"
 #include "core/rma/window_dynamic.h"

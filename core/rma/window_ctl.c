@@ -91,7 +91,7 @@ int pl_win_ctl_unlock(struct pl_win *win, int rank)
 
 /* --- the accumulate lock -------------------------------------------------------------------------------------- */
 
-static void __attribute__((noinline, cold)) acc_lock_wait(struct pl_win *win, struct pl_win_ctl *ctl, uint32_t own)
+static __attribute__((noinline, cold)) void acc_lock_wait(struct pl_win *win, struct pl_win_ctl *ctl, uint32_t own)
 {
     for (unsigned round = 0;; round++) {
         uint32_t holder = 0;

@@ -63,7 +63,7 @@ static int regions_insert(struct pl_win_regions *regions, char *base, size_t byt
     return MPI_SUCCESS;
 }
 
-/* Other processes copy the list (cma.c); the version tells them whether it changed meanwhile. */
+/* Other processes copy the list (path_cma.c); the version tells them whether it changed meanwhile. */
 static void regions_begin_change(struct pl_win *win)
 {
     atomic_fetch_add(&pl_win_own_ctl(win)->version, 1);

@@ -27,12 +27,12 @@ enum { WINDOW_FLAGS = sizeof window_flags / sizeof *window_flags };
 /* "none", or some of rar, raw, war and waw, separated by commas. */
 static bool hint_is_ordering(const char *value)
 {
-    static const char *const orders[] = { "rar", "raw", "war", "waw" };
+    static const char *const pairs[] = { "rar", "raw", "war", "waw" };
     bool known = strcmp(value, "none") == 0, more = !known;
     for (; more; value += 4) {
         known = false;
         for (int i = 0; i < 4; i++)
-            known = known || strncmp(value, orders[i], 3) == 0;
+            known = known || strncmp(value, pairs[i], 3) == 0;
         more = known && value[3] == ',';
         known = known && (more || !value[3]);
     }

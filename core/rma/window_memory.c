@@ -11,7 +11,7 @@
 #include "core/comm/hw.h"
 #include "core/engine/instance.h"
 #include "core/rma/delegate_slot.h"
-#include "core/rma/direct.h"
+#include "core/rma/path_direct.h"
 #include "core/rma/window.h"
 
 _Static_assert(sizeof(struct pl_win_ctl) <= PL_WIN_CTL, "the control block has a page to itself");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All ranks accumulate on the same elements at the same time, by several functions: nothing is lost, every value is
+/* All ranks accumulate on the same elements at the same time, by several functions. Nothing is lost, every value is
  * fetched once, and the accumulates of one rank on an element take effect in the order of its calls. */
 #include <stdint.h>
 

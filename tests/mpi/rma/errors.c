@@ -50,7 +50,7 @@ static void creation(void)
     CHECK(win == MPI_WIN_NULL);
 }
 
-/* Handles that are no window, and the handle of a freed window. */
+/* Handles that are not windows, and the handle of a freed window. */
 static void no_window(MPI_Win win)
 {
     int done = 0;

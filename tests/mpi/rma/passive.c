@@ -88,15 +88,15 @@ static void run(int kind)
 /* The target unmaps memory of an existing window: the origin gets an error, and both processes go on. */
 static void gone(void)
 {
-    enum { PIECE = 1 << 16 };
-    static char data[PIECE];
-    char *base = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    enum { CHUNK = 1 << 16 };
+    static char data[CHUNK];
+    char *base = mmap(NULL, 2 * CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     MPI_Win win;
     CHECK(base != MAP_FAILED);
-    CHECK_OK(MPI_Win_create(base, 2 * PIECE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    CHECK_OK(MPI_Win_create(base, 2 * CHUNK, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     if (mtest_rank == 0)
-        munmap(base + PIECE, PIECE);
+        munmap(base + CHUNK, CHUNK);
     MPI_Barrier(MPI_COMM_WORLD);
     if (mtest_rank == 0) {
         while (*(volatile char *)base != mtest_size - 1)
@@ -106,20 +106,20 @@ static void gone(void)
         int length, one = 1;
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
         CHECK_OK(MPI_Put(data, 1, MPI_BYTE, 0, 8, 1, MPI_BYTE, win));
-        CHECK_OK(MPI_Put(data, 8, MPI_BYTE, 0, PIECE + 16, 8, MPI_BYTE, win));
+        CHECK_OK(MPI_Put(data, 8, MPI_BYTE, 0, CHUNK + 16, 8, MPI_BYTE, win));
         int failed = MPI_Win_flush(0, win);
         CHECK_CLASS(failed, MPI_ERR_RMA_RANGE);
         CHECK_OK(MPI_Error_string(failed, text, &length));
         CHECK(strstr(text, "MPI_Win_flush") && strstr(text, "target_disp 65552 of rank 0"));
         CHECK_OK(MPI_Win_flush(0, win)); /* reported once */
-        CHECK_OK(MPI_Get(data, PIECE, MPI_BYTE, 0, PIECE / 2, PIECE, MPI_BYTE, win));
+        CHECK_OK(MPI_Get(data, CHUNK, MPI_BYTE, 0, CHUNK / 2, CHUNK, MPI_BYTE, win));
         CHECK_CLASS(MPI_Win_flush(0, win), MPI_ERR_RMA_RANGE);
-        CHECK_CLASS(MPI_Accumulate(&one, 1, MPI_INT, 0, PIECE, 1, MPI_INT, MPI_SUM, win), MPI_ERR_RMA_RANGE);
+        CHECK_CLASS(MPI_Accumulate(&one, 1, MPI_INT, 0, CHUNK, 1, MPI_INT, MPI_SUM, win), MPI_ERR_RMA_RANGE);
         CHECK_OK(MPI_Accumulate(&(char){ 1 }, 1, MPI_SIGNED_CHAR, 0, 0, 1, MPI_SIGNED_CHAR, MPI_SUM, win));
         CHECK_OK(MPI_Win_unlock(0, win));
     }
     CHECK_OK(MPI_Win_free(&win));
-    munmap(base, mtest_rank == 0 ? PIECE : 2 * PIECE);
+    munmap(base, mtest_rank == 0 ? CHUNK : 2 * CHUNK);
 }
 
 /* Does the kernel let all other ranks copy from and to the memory of rank 0, and do windows use CMA? */

@@ -5,8 +5,8 @@
  *
  * An operation is complete when it returns, so nothing is left to flush.
  */
-#ifndef PLENUM_CORE_RMA_DIRECT_H
-#define PLENUM_CORE_RMA_DIRECT_H
+#ifndef PLENUM_CORE_RMA_PATH_DIRECT_H
+#define PLENUM_CORE_RMA_PATH_DIRECT_H
 
 #include "core/rma/path.h"
 

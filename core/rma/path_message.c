@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The message path. See message.h. */
-#include "core/rma/message.h"
+/* The message path. See path_message.h. */
+#include "core/rma/path_message.h"
 
 #include <stdlib.h>
 #include <string.h>

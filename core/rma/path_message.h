@@ -6,8 +6,8 @@
  * are complete, and accumulates keep their order. A lock of MPI_Win_lock_all() is asked for at the first operation, and
  * holds back what follows it.
  */
-#ifndef PLENUM_CORE_RMA_MESSAGE_H
-#define PLENUM_CORE_RMA_MESSAGE_H
+#ifndef PLENUM_CORE_RMA_PATH_MESSAGE_H
+#define PLENUM_CORE_RMA_PATH_MESSAGE_H
 
 #include "core/base/list.h"
 #include "core/engine/engine.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The direct path. See direct.h. */
-#include "core/rma/direct.h"
+/* The direct path. See path_direct.h. */
+#include "core/rma/path_direct.h"
 
 #include <string.h>
 
 #include "core/engine/instance.h"
-#include "core/rma/apply.h"
+#include "core/rma/accumulate.h"
 #include "core/rma/rma.h"
 
 /* In a dynamic window `memory` is NULL and the offset an address. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accumulates on memory that is mapped here: by the origin on the direct path, by the target for a message or a
- * delegated operation, and by the CMA path on a copy of the target's elements. They run under the target's accumulate
- * lock (window_ctl.h).
+ * Accumulates on memory that is mapped here, under the target's accumulate lock (window_ctl.h). The callers are the
+ * direct path, the target of a message or a delegated operation, and the CMA path, with a copy of the target's
+ * elements.
  */
-#ifndef PLENUM_CORE_RMA_APPLY_H
-#define PLENUM_CORE_RMA_APPLY_H
+#ifndef PLENUM_CORE_RMA_ACCUMULATE_H
+#define PLENUM_CORE_RMA_ACCUMULATE_H
 
 #include <stdbool.h>
 

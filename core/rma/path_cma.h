@@ -11,8 +11,8 @@
  *
  * cma.lock is held while a batch is filled or executed, so that a flush also waits for what other threads have begun.
  */
-#ifndef PLENUM_CORE_RMA_CMA_H
-#define PLENUM_CORE_RMA_CMA_H
+#ifndef PLENUM_CORE_RMA_PATH_CMA_H
+#define PLENUM_CORE_RMA_PATH_CMA_H
 
 #include "core/base/lock.h"
 #include "core/engine/engine.h"

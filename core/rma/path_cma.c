@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The CMA path. See cma.h. */
-#include "core/rma/cma.h"
+/* The CMA path. See path_cma.h. */
+#include "core/rma/path_cma.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/datatype/wire.h"
-#include "core/rma/apply.h"
+#include "core/rma/accumulate.h"
 #include "core/rma/cma_copy.h"
 #include "core/rma/delegate.h"
 #include "core/rma/rma.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Accumulates on mapped memory. See apply.h. */
-#include "core/rma/apply.h"
+/* Accumulates on mapped memory. See accumulate.h. */
+#include "core/rma/accumulate.h"
 
 #include <string.h>
 
