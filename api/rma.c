@@ -43,7 +43,7 @@ static void arg_result(struct pl_call *call, struct pl_rma *rma, void *buf, MPI_
     rma->result_type = arg_data(call, buf, count, datatype);
 }
 
-static bool is_no_op(const struct pl_op *op)
+static bool rma_is_no_op(const struct pl_op *op)
 {
     return op && (uintptr_t)op->obj.abi == (uintptr_t)MPI_NO_OP;
 }
@@ -170,7 +170,7 @@ static int mpi_rma_accumulate(struct pl_call *call, const void *origin_addr, MPI
         arg_target(call, PL_RMA_ACCUMULATE, win, target_rank, target_disp, target_count, target_datatype);
     arg_origin(call, &rma, origin_addr, origin_count, origin_datatype);
     arg_operation(call, &rma, op);
-    if (!call->err && is_no_op(rma.op))
+    if (!call->err && rma_is_no_op(rma.op))
         pl_call_error(call, MPI_ERR_OP, "op is MPI_NO_OP: an accumulate without a result has no use for it");
     return mpi_rma_start(call, &rma, wants_request, request);
 }
@@ -210,7 +210,7 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
 }
 
 /* The two buffers of MPI_Get_accumulate(). MPI_NO_OP ignores the origin's. */
-struct buffers {
+struct rma_buffers {
     const void *origin_addr;
     MPI_Count origin_count;
     MPI_Datatype origin_datatype;
@@ -219,9 +219,9 @@ struct buffers {
     MPI_Datatype result_datatype;
 };
 
-static int get_accumulate(struct pl_call *call, const struct buffers *buffers, int target_rank, MPI_Aint target_disp,
-                          MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
-                          bool wants_request, MPI_Request *request)
+static int mpi_rma_get_accumulate(struct pl_call *call, const struct rma_buffers *buffers, int target_rank,
+                                  MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                                  MPI_Win win, bool wants_request, MPI_Request *request)
 {
     struct pl_rma rma =
         arg_target(call, PL_RMA_GET_ACCUMULATE, win, target_rank, target_disp, target_count, target_datatype);
@@ -237,9 +237,10 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Get_accumulate);
-    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, false,
-                          NULL);
+    struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
+                                   result_addr, result_count, result_datatype };
+    return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                                  false, NULL);
 }
 
 int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -248,9 +249,10 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
                          MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Get_accumulate_c);
-    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, false,
-                          NULL);
+    struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
+                                   result_addr, result_count, result_datatype };
+    return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                                  false, NULL);
 }
 
 int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
@@ -258,9 +260,10 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                         int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Rget_accumulate);
-    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, true,
-                          request);
+    struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
+                                   result_addr, result_count, result_datatype };
+    return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                                  true, request);
 }
 
 int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -269,9 +272,10 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                           MPI_Win win, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Rget_accumulate_c);
-    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, true,
-                          request);
+    struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
+                                   result_addr, result_count, result_datatype };
+    return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                                  true, request);
 }
 
 /* --- single elements ------------------------------------------------------------------------------------------ */
@@ -297,7 +301,7 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
 }
 
 /* Integers, logicals and bytes of all languages, and characters as in reductions. */
-static bool is_comparable(const struct pl_type *type)
+static bool rma_is_comparable(const struct pl_type *type)
 {
     switch (type->basic) {
     case PL_I8:
@@ -328,7 +332,7 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
     struct pl_rma rma = arg_target(&call, PL_RMA_COMPARE_AND_SWAP, win, target_rank, target_disp, 1, datatype);
     char label[MPI_MAX_OBJECT_NAME];
     arg_single(&call, rma.type);
-    if (!call.err && !is_comparable(rma.type))
+    if (!call.err && !rma_is_comparable(rma.type))
         pl_call_error(&call, MPI_ERR_TYPE, "datatype is %s; it must be an integer, logical or byte",
                       pl_type_label(rma.type, label));
     arg_origin(&call, &rma, origin_addr, 1, datatype);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One of four processes of a pool is killed during one-sided communication, on every path: no other process hangs,
- * calls that depend on the victim return MPI_ERR_PROC_ABORTED, the survivors can create a window of their own, and
+ * One of four processes of a pool is killed during one-sided communication, on every path. No other process hangs, and
+ * calls that depend on the victim return MPI_ERR_PROC_ABORTED. The survivors can create a window of their own, and
  * nothing stays in the pool's directory. Exit code 0: all of that holds.
  */
 #include <mpi-ext.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A member of a pool (docs/attach.md) dies while it holds a lock of a window, or while the others wait for it in a
- * fence: the waiting calls return an error, and their processes can go on. Exit code 0: all of that holds.
+ * fence. The waiting calls return an error, and their processes can go on. Exit code 0: all of that holds.
  */
 #include <mpi-ext.h>
 #include <sched.h>
