@@ -12,7 +12,7 @@ START_TEST(tables)
         const struct pl_rma_path *path = paths[i];
         ck_assert(path->name && path->put && path->get && path->accumulate && path->lock && path->unlock);
         ck_assert_int_eq(!path->request_flush, !path->wait_flush);
-        ck_assert_int_eq(path->by_target, path->wait_flush != NULL); /* what the target executes has to be awaited */
+        ck_assert_int_eq(path->by_target, path->wait_flush != NULL); /* what the target executes must be awaited */
         ck_assert_int_eq(path->by_target, path->try_lock == NULL);   /* the others have its control block mapped */
         ck_assert(!path->mapped || (!path->drain && !path->request_flush && !path->wait_local));
     }
