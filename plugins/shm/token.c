@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Names for our pending messages that may be given to a peer: index of an entry, and how many times it was used.
- * A name that comes back from the wrong peer, too late, or made up, stands for nothing.
- */
-#include <stdlib.h>
+/* A table of tokens, with a list of free entries. */
+#include "plugins/shm/token.h"
 
-#include "plugins/shm/shm.h"
+#include <stdbool.h>
+#include <stdlib.h>
 
 enum { NONE_FREE = UINT32_MAX };
 
 static bool token_grow(struct pl_shm_tokens *tokens)
 {
-    uint32_t room = tokens->room ? tokens->room * 2 : 32;
-    struct pl_shm_token *entry = room > tokens->room ? realloc(tokens->entry, room * sizeof *entry) : NULL;
+    uint32_t capacity = tokens->capacity ? tokens->capacity * 2 : 32;
+    struct pl_shm_token *entry = capacity > tokens->capacity ? realloc(tokens->entry, capacity * sizeof *entry) : NULL;
     if (!entry)
         return false;
     if (!tokens->entry)
         tokens->free = NONE_FREE;
     tokens->entry = entry;
-    tokens->room = room;
+    tokens->capacity = capacity;
     return true;
 }
 
 uint64_t pl_shm_token_create(struct pl_shm_tokens *tokens, enum pl_shm_token_kind kind, const struct pl_shm_peer *peer,
                              void *item)
 {
-    if (tokens->count == tokens->room && (!tokens->entry || tokens->free == NONE_FREE) && !token_grow(tokens))
+    if (tokens->count == tokens->capacity && (!tokens->entry || tokens->free == NONE_FREE) && !token_grow(tokens))
         return 0;
     uint32_t index = tokens->free;
     if (index != NONE_FREE) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The node transport's short ways, which send and receive without queues: what they take, and what they leave. */
+/* The node transport's fast paths, which send and receive without queues: which messages they take. */
 #include "transport_pair.h"
 
 extern const struct pl_transport_ops pl_transport_shm;
@@ -26,8 +26,8 @@ static int take(size_t limit, int tag, size_t *bytes)
     return MPI_SUCCESS;
 }
 
-/* Until the rings are made, the short ways are closed; then they take what fits, lap after lap. */
-START_TEST(short_ways)
+/* Until the rings exist the fast paths take nothing; then they take every message that fits, lap after lap. */
+START_TEST(fast_paths)
 {
     static unsigned char data[EAGER + 1];
     static const size_t sizes[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 64, 1000, 1024, 1025, 3000, EAGER };
@@ -43,7 +43,7 @@ START_TEST(short_ways)
         size_t size = sizes[i % (sizeof sizes / sizeof *sizes)];
         memset(room, 0, size + 1);
         ck_assert(ops->send_now(ab, &plain, (int)i, size, data));
-        if (take(EAGER, (int)i, &bytes) == PL_PENDING) /* the end of a lap is left to progress() */
+        if (take(EAGER, (int)i, &bytes) == PL_PENDING) /* progress() handles the end of a lap */
             bytes = node_take(b, a, room, size, &node_solid).size;
         ck_assert_uint_eq(bytes, size);
         ck_assert_int_eq(memcmp(room, data, size), 0);
@@ -54,8 +54,8 @@ START_TEST(short_ways)
 }
 END_TEST
 
-/* What is not what was wanted stays for the general way, in order: another envelope, too long, an offer. */
-START_TEST(short_way_not_taken)
+/* Messages that a receive does not wait for stay for the general path, in order: another envelope, too long, an RTS. */
+START_TEST(fast_path_not_taken)
 {
     static unsigned char data[EAGER];
     size_t bytes;
@@ -85,4 +85,4 @@ START_TEST(short_way_not_taken)
 }
 END_TEST
 
-UNIT_MAIN("shm_short", short_ways, short_way_not_taken)
+UNIT_MAIN("shm_short", fast_paths, fast_path_not_taken)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two nodes of one process that know each other, and messages from the first to the second. */
+/* Two connected nodes in one process, and messages from the first to the second. */
 #ifndef PLENUM_TESTS_TRANSPORT_PAIR_H
 #define PLENUM_TESTS_TRANSPORT_PAIR_H
 
@@ -9,9 +9,9 @@ enum { LARGEST = 1 << 20 };
 
 static struct node *a, *b;
 static struct pl_endpoint *ab, *ba;
-static unsigned char *room; /* 2 * LARGEST + some */
+static unsigned char *room; /* [2 * LARGEST + 64], a receive buffer */
 
-/* By the settings of transport_node.h. */
+/* Uses the settings of transport_node.h. */
 static inline void pair_open(const struct pl_transport_ops *ops)
 {
     room = malloc(2 * LARGEST + 64);
