@@ -3,18 +3,18 @@
  * Sleeping and waking.
  *
  * A sleeper sets SLEEPING in its head, checks for work once more, and sleeps on its doorbell (a futex). A writer
- * publishes its data, then reads that bit, and wakes the sleeper if it is set. Each side stores first and loads then. If
- * either load overtook the store before it, the two could miss each other. A fence prevents that, but the writer's
+ * publishes its data, then reads that bit, and wakes the sleeper if it is set. Each side stores first and loads then.
+ * If either load overtook the store before it, the two could miss each other. A fence prevents that, but the writer's
  * would wait for the cache line of every single message (tens of nanoseconds), for the sake of a rare event. So the
  * sleeper pays for both: membarrier() makes all processors that run a registered process pass a fence. After it, every
  * writer either has published, so that the sleeper finds the data, or sees SLEEPING.
  *
  * membarrier() interrupts the other processors (10 us on the machine of docs/notes/host.md), so a process that sleeps
- * often should not use it, and some kernels and sandboxes lack it. An engine can therefore ask its writers to fence, by
- * a bit in its head. It sets the bit for good when membarrier is refused, and for a while when it sleeps more than a
- * thousand times a second. Ranks that share a core do that; the writer and the sleeper then do not run at the same
- * time, and the fence is cheap.
- * A process that is not registered always fences: registering takes 16 ms once it has threads.
+ * often should not use it, and some kernels and sandboxes lack it. An engine can therefore ask its writers to fence,
+ * by a bit in its head. It sets the bit for good when membarrier is refused, and for a while when it sleeps more than
+ * a thousand times a second. Ranks that share a core do that; the writer and the sleeper then do not run at the same
+ * time, and the fence is cheap. A process that is not registered always fences: registering takes 16 ms once it has
+ * threads.
  *
  * The same order of store and load is needed where a reader stops polling a ring and relies on a ready bit instead.
  */

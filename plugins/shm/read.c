@@ -158,8 +158,8 @@ static inline bool read_matches(const struct pl_header *header, const struct pl_
            header->tag == tag && header->kind == wanted->kind && header->flags == wanted->flags;
 }
 
-/* Copies in chunks that memcpy() moves through registers. For longer data it may use an instruction (`rep movsb`) that is
- * best for writing lines that another processor holds, but reads such lines a tenth slower. */
+/* Copies in chunks that memcpy() moves through registers. For longer data it may use an instruction (`rep movsb`) that
+ * is best for writing lines that another processor holds, but reads such lines a tenth slower. */
 static inline void read_copy(char *to, const unsigned char *from, size_t bytes)
 {
     enum { CHUNK = 1024 };

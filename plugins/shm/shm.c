@@ -178,8 +178,8 @@ static inline void shm_fill_header(struct pl_shm_record *record, const struct pl
 }
 
 /* Short records, whose lines were prefetched for writing, are copied in chunks that memcpy() moves through registers.
- * For longer data it may use an instruction (`rep movsb`) that fetches lines by itself, and first waits until everything
- * before it is done, also the reading of an answer. */
+ * For longer data it may use an instruction (`rep movsb`) that fetches lines by itself, and first waits until
+ * everything before it is done, also the reading of an answer. */
 static inline void shm_copy_in(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     enum { CHUNK = 1024 };
@@ -212,8 +212,8 @@ static __attribute__((noinline)) bool shm_notified(struct pl_shm_peer *peer)
     return true;
 }
 
-/* Sends a record of one line if nothing has to be done beforehand. All calls are tail calls, so that this function saves
- * no registers. */
+/* Sends a record of one line if nothing has to be done beforehand. All calls are tail calls, so that this function
+ * saves no registers. */
 static bool shm_send_now(struct pl_endpoint *endpoint, const struct pl_header *header, int tag, size_t size,
                          const void *data)
 {

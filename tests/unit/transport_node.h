@@ -288,7 +288,8 @@ struct message {
     bool done;
 };
 
-/* Sends a message with `seed` as its tag and its data's seed. The caller frees it with message_free() once it is done. */
+/* Sends a message with `seed` as its tag and its data's seed. The caller frees it with message_free() once it is
+ * done. */
 static inline struct message *message_send(struct node *node, struct pl_endpoint *endpoint, unsigned seed, size_t bytes,
                                            const struct pl_type *type)
 {
