@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The hardware places of a process: all of the machine, then bound to one processor. */
+/* The hardware places of a process: unbound, and bound to one processor. */
 #include "unit.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The UCX transport by itself: messages between two nodes in one process. */
+/* The UCX transport alone: messages between two nodes in one process. */
 #include "ucx_node.h"
 
-/* Sizes on both sides of every limit, in one run or with holes on either side. */
+/* Sizes around every limit, with the data of either side in one run or with holes. */
 START_TEST(test_sizes)
 {
     static const size_t limits[] = { 8, 64, 128, 256, 1024, 4096, 8192, 8256, 16384, 65536, 131072, 262144, LARGEST };
@@ -18,7 +18,7 @@ START_TEST(test_sizes)
 }
 END_TEST
 
-/* What a receiver checks of each arrival as it comes: number and content. */
+/* A receiver checks the number and the content of each message when it arrives. */
 static unsigned long expected_a, expected_b;
 
 static void in_order(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data,
@@ -51,7 +51,7 @@ static void fetch_all(struct node *node, struct node *other, size_t leave)
     }
 }
 
-/* Both directions at once; up to ten bulk messages wait while later ones overtake them. */
+/* Both directions at once; up to ten rendezvous messages wait while later messages overtake them. */
 START_TEST(test_order)
 {
     enum { MESSAGES = 10000, WINDOW = 64 };
@@ -95,7 +95,7 @@ START_TEST(test_order)
 }
 END_TEST
 
-/* A receiver with too little room gets what fits, nothing behind it is touched, and the sender completes. */
+/* A receive buffer that is too small gets what fits, no byte behind it changes, and the send completes. */
 START_TEST(test_truncation)
 {
     static const size_t sizes[] = { 100, 65537, 300000 }, rooms[] = { 0, 1, 99, 50000 };
@@ -117,7 +117,7 @@ START_TEST(test_truncation)
 }
 END_TEST
 
-/* Bulk that nobody wants: its sender completes; also when it is dropped while it arrives. */
+/* Dropped rendezvous messages: the send completes, also when the message is dropped while it arrives. */
 static void drop_now(struct node *node, const struct pl_origin *from, const struct pl_header *header, const void *data,
                      struct pl_rndv *rndv)
 {
@@ -149,7 +149,8 @@ START_TEST(test_drop)
 }
 END_TEST
 
-/* A cancelled one: the sender hears nothing, and can take it back once the receiver's next message is there. */
+/* A cancelled message: the send does not complete, and can be withdrawn once the receiver's next message has
+ * arrived. */
 START_TEST(test_cancel)
 {
     open_pair(_i);
