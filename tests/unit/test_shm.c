@@ -87,19 +87,19 @@ END_TEST
 START_TEST(truncated)
 {
     static const char *const modes[] = { "copy", "cma" };
-    static const size_t sizes[] = { EAGER + 1, 100000, LARGEST }, rooms[] = { 0, 1, 1000, 70001 };
+    static const size_t sizes[] = { EAGER + 1, 100000, LARGEST }, capacities[] = { 0, 1, 1000, 70001 };
     for (int m = 0; m < 2; m++) {
         open_pair(modes[m], 65536);
         for (int s = 0; s < 3; s++)
             for (int r = 0; r < 4; r++) {
-                size_t fits = rooms[r] < sizes[s] ? rooms[r] : sizes[s];
+                size_t fits = capacities[r] < sizes[s] ? capacities[r] : sizes[s];
                 struct message *message = message_send(a, ab, 9, sizes[s], &node_solid);
-                memset(room, 0xee, fits + 64);
-                struct pl_header header = node_take(b, a, room, fits, &node_solid);
+                memset(received, 0xee, fits + 64);
+                struct pl_header header = node_take(b, a, received, fits, &node_solid);
                 ck_assert_uint_eq(header.size, sizes[s]);
-                ck_assert(node_intact(room, fits, 1, 9));
+                ck_assert(node_intact(received, fits, 1, 9));
                 for (size_t i = 0; i < 64; i++)
-                    ck_assert_uint_eq(room[fits + i], 0xee);
+                    ck_assert_uint_eq(received[fits + i], 0xee);
                 NODE_UNTIL(a, b, message_done(message));
                 message_free(message);
                 one_message(50000, 1, &node_solid, &node_solid);
@@ -310,11 +310,11 @@ START_TEST(ring_full)
     ck_assert(!ops->flushed(a->self));
     for (int i = 0; i < 5; i++)
         ck_assert(!try_send(a, ab, message));
-    node_take(b, NULL, room, 1000, &node_solid); /* the first progress round reads all of them */
+    node_take(b, NULL, received, 1000, &node_solid); /* the first progress round reads all of them */
     ck_assert(try_send(a, ab, message));
     message_free(message);
     for (int i = 1; i <= sent; i++) {
-        struct pl_header header = node_take(b, a, room, 1000, &node_solid);
+        struct pl_header header = node_take(b, a, received, 1000, &node_solid);
         ck_assert_int_eq(header.tag, i);
     }
     close_pair();
@@ -336,9 +336,9 @@ START_TEST(data_that_looks_like_records)
             memcpy(message->data + at, &one_lap_on, 4);
         }
         ck_assert(try_send(a, ab, message));
-        struct pl_header header = node_take(b, NULL, room, bytes, &node_solid);
+        struct pl_header header = node_take(b, NULL, received, bytes, &node_solid);
         ck_assert_uint_eq(header.size, bytes);
-        ck_assert_int_eq(memcmp(room, message->data, bytes), 0);
+        ck_assert_int_eq(memcmp(received, message->data, bytes), 0);
         ck_assert_int_eq(ops->progress(b->self), 0);
         message_free(message);
         position += lines;
@@ -397,7 +397,7 @@ START_TEST(withdrawn)
     ck_assert(ops->withdraw(ab, &message->out));
     memset(message->data, 0, 100000);
     message_free(message);
-    struct pl_incoming incoming = { .data = node_cursor(room, 100000, &node_solid), .size = 100000 };
+    struct pl_incoming incoming = { .data = node_cursor(received, 100000, &node_solid), .size = 100000 };
     ck_assert_int_eq(ops->fetch(b->self, arrival->rndv, &incoming), PL_PENDING);
     NODE_UNTIL(a, b, incoming.transport[5]);
     ck_assert_int_ne(b->last_error, MPI_SUCCESS);
@@ -412,13 +412,13 @@ START_TEST(no_withdrawal_after_cts)
     open_pair("copy", 65536);
     struct message *message = message_send(a, ab, 1, LARGEST, &node_solid);
     struct arrival *arrival = next_arrival(b, a);
-    struct pl_incoming incoming = { .data = node_cursor(room, LARGEST, &node_solid), .size = LARGEST };
+    struct pl_incoming incoming = { .data = node_cursor(received, LARGEST, &node_solid), .size = LARGEST };
     ck_assert_int_eq(ops->fetch(b->self, arrival->rndv, &incoming), PL_PENDING);
     ops->progress(a->self);
     ops->progress(a->self);
     ck_assert(!ops->withdraw(ab, &message->out));
     NODE_UNTIL(a, b, incoming.transport[5] && message_done(message));
-    ck_assert(node_intact(room, LARGEST, 1, 1));
+    ck_assert(node_intact(received, LARGEST, 1, 1));
     message_free(message);
     free(arrival);
     close_pair();
@@ -431,7 +431,7 @@ START_TEST(disconnected_amid_data)
     open_pair("copy", 65536);
     struct message *message = message_send(a, ab, 1, 2 * LARGEST, &node_solid);
     struct arrival *arrival = next_arrival(b, a);
-    struct pl_incoming incoming = { .data = node_cursor(room, 2 * LARGEST, &node_solid), .size = 2 * LARGEST };
+    struct pl_incoming incoming = { .data = node_cursor(received, 2 * LARGEST, &node_solid), .size = 2 * LARGEST };
     ck_assert_int_eq(ops->fetch(b->self, arrival->rndv, &incoming), PL_PENDING);
     for (int i = 0; i < 4; i++) {
         ops->progress(a->self);

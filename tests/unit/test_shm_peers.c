@@ -70,7 +70,7 @@ END_TEST
 START_TEST(fifos_are_reassigned)
 {
     enum { COUNT = 20 };
-    static unsigned char room[COUNT][LARGE];
+    static unsigned char received[COUNT][LARGE];
     struct node *hub = node_new(1), *node[COUNT];
     struct pl_endpoint *down[COUNT];
     for (int i = 0; i < COUNT; i++) {
@@ -90,13 +90,13 @@ START_TEST(fifos_are_reassigned)
     for (int i = 0; i < COUNT; i++) {
         NODE_UNTIL(node[i], hub, !pl_list_empty(&node[i]->inbox));
         struct arrival *arrival = PL_CONTAINER(pl_list_pop(&node[i]->inbox), struct arrival, link);
-        incoming[i] = (struct pl_incoming){ .data = node_cursor(room[i], LARGE, &node_solid), .size = LARGE };
+        incoming[i] = (struct pl_incoming){ .data = node_cursor(received[i], LARGE, &node_solid), .size = LARGE };
         ck_assert_int_eq(ops->fetch(node[i]->self, arrival->rndv, &incoming[i]), PL_PENDING);
         free(arrival);
     }
     for (int i = COUNT - 1; i >= 0; i--) { /* messages whose CTS came first do not hold up the others */
         NODE_UNTIL(node[i], hub, incoming[i].transport[5]);
-        ck_assert(node_intact(room[i], LARGE, 1, (unsigned)i));
+        ck_assert(node_intact(received[i], LARGE, 1, (unsigned)i));
         NODE_UNTIL(hub, NULL, message_done(message[i]));
         message_free(message[i]);
     }
@@ -225,7 +225,7 @@ static void doom(pid_t child, bool reap)
 
 static void killed(bool reaped)
 {
-    unsigned char card[PL_CARD_MAX], room[100];
+    unsigned char card[PL_CARD_MAX], received[100];
     size_t length;
     struct node *x = node_new(1);
     pid_t child = start_doomed(x, 2, LARGE, card, &length);
@@ -233,7 +233,7 @@ static void killed(bool reaped)
     NODE_UNTIL(x, NULL, x->arrived == 2);
     struct message *message = message_send(x, endpoint, 1, LARGE, &node_solid);
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link);
-    struct pl_incoming incoming = { .data = node_cursor(room, sizeof room, &node_solid), .size = LARGE };
+    struct pl_incoming incoming = { .data = node_cursor(received, sizeof received, &node_solid), .size = LARGE };
     doom(child, reaped);
     ck_assert_int_eq(ops->fetch(x->self, arrival->rndv, &incoming), PL_PENDING);
     check_peers(x);
@@ -268,14 +268,14 @@ END_TEST
 /* The sender dies after its DATA record: the FIFO cannot be mapped any more, which is not taken for damage. */
 START_TEST(killed_in_between)
 {
-    unsigned char card[PL_CARD_MAX], room[100];
+    unsigned char card[PL_CARD_MAX], received[100];
     size_t length;
     struct node *x = node_new(1);
     pid_t child = start_doomed(x, 1, LARGE, card, &length);
     node_connect(x, card, length);
     NODE_UNTIL(x, NULL, x->arrived == 1);
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&x->inbox), struct arrival, link);
-    struct pl_incoming incoming = { .data = node_cursor(room, sizeof room, &node_solid), .size = LARGE };
+    struct pl_incoming incoming = { .data = node_cursor(received, sizeof received, &node_solid), .size = LARGE };
     ck_assert_int_eq(ops->fetch(x->self, arrival->rndv, &incoming), PL_PENDING);
     const struct pl_shm_peer *peer = PL_CONTAINER(inside(x)->peers.next, struct pl_shm_peer, link);
     while (!pl_shm_read_has_record(peer))
@@ -292,16 +292,16 @@ END_TEST
 /* Messages that a peer sent before it died arrive if its connection request was accepted. */
 START_TEST(last_words)
 {
-    unsigned char card[PL_CARD_MAX], room[1000];
+    unsigned char card[PL_CARD_MAX], received[1000];
     size_t length;
     struct node *x = node_new(1);
     pid_t child = start_doomed(x, 10, 1000, card, &length);
     pl_shm_requests_accept(inside(x));
     doom(child, true);
     for (int i = 0; i < 10; i++) {
-        struct pl_header header = node_take(x, NULL, room, sizeof room, &node_solid);
+        struct pl_header header = node_take(x, NULL, received, sizeof received, &node_solid);
         ck_assert_int_eq(header.tag, i);
-        ck_assert(node_intact(room, sizeof room, 1, (unsigned)i));
+        ck_assert(node_intact(received, sizeof received, 1, (unsigned)i));
     }
     check_peers(x);
     ck_assert_uint_eq(x->failed, 1);

@@ -19,7 +19,7 @@ static const struct pl_header plain = { .home = 7, .serial = 3, .source = 1 };
 
 static int take(size_t limit, int tag, size_t *bytes)
 {
-    ptrdiff_t result = ops->take_next(ba, &plain, plain.source, tag, 2, room, limit);
+    ptrdiff_t result = ops->take_next(ba, &plain, plain.source, tag, 2, received, limit);
     if (result < 0)
         return (int)result;
     *bytes = (size_t)result;
@@ -41,13 +41,13 @@ START_TEST(fast_paths)
     ck_assert(!ops->send_now(ab, &plain, 1, EAGER + 1, data));
     for (unsigned i = 0; i < 500; i++) {
         size_t size = sizes[i % (sizeof sizes / sizeof *sizes)];
-        memset(room, 0, size + 1);
+        memset(received, 0, size + 1);
         ck_assert(ops->send_now(ab, &plain, (int)i, size, data));
         if (take(EAGER, (int)i, &bytes) == PL_PENDING) /* progress() handles the end of a lap */
-            bytes = node_take(b, a, room, size, &node_solid).size;
+            bytes = node_take(b, a, received, size, &node_solid).size;
         ck_assert_uint_eq(bytes, size);
-        ck_assert_int_eq(memcmp(room, data, size), 0);
-        ck_assert_uint_eq(room[size], 0);
+        ck_assert_int_eq(memcmp(received, data, size), 0);
+        ck_assert_uint_eq(received[size], 0);
         ck_assert_int_eq(take(EAGER, (int)i, &bytes), PL_AGAIN);
     }
     close_pair();
@@ -67,7 +67,7 @@ START_TEST(fast_path_not_taken)
     for (int i = 0; i < 5; i++) {
         ck_assert(ops->send_now(ab, &other[i], 5, 100, data));
         ck_assert_int_eq(take(EAGER, 5, &bytes), PL_PENDING);
-        node_take(b, a, room, 100, &node_solid);
+        node_take(b, a, received, 100, &node_solid);
     }
     ck_assert(ops->send_now(ab, &plain, 5, 100, data));
     ck_assert_int_eq(take(EAGER, 6, &bytes), PL_PENDING);
@@ -76,10 +76,10 @@ START_TEST(fast_path_not_taken)
     struct message *longer = message_send(a, ab, 5, 2 * EAGER, &node_solid);
     ck_assert(ops->send_now(ab, &plain, 5, 100, data));
     ck_assert_int_eq(take(EAGER, 5, &bytes), PL_PENDING);
-    node_take(b, a, room, 2 * EAGER, &node_solid);
+    node_take(b, a, received, 2 * EAGER, &node_solid);
     NODE_UNTIL(a, b, message_done(longer));
     message_free(longer);
-    struct pl_header header = node_take(b, a, room, 100, &node_solid);
+    struct pl_header header = node_take(b, a, received, 100, &node_solid);
     ck_assert_int_eq(header.tag, 5);
     close_pair();
 }

@@ -22,9 +22,9 @@ START_TEST(test_flush_and_leave)
     for (unsigned n = 0; n < MESSAGES; n++) {
         ck_assert(message_done(messages[n]));
         message_free(messages[n]);
-        struct pl_header header = node_take(b, NULL, room, LARGEST, &node_solid);
+        struct pl_header header = node_take(b, NULL, received, LARGEST, &node_solid);
         ck_assert_int_eq(header.tag, (int)n);
-        ck_assert(node_intact(room, size_of(n) % 60000, 1, n));
+        ck_assert(node_intact(received, size_of(n) % 60000, 1, n));
     }
     ops->disconnect(ab);
     node_close(a);
@@ -36,7 +36,7 @@ START_TEST(test_flush_and_leave)
     ck_assert(b->ops->flushed(b->self));
     ops->disconnect(ba);
     node_close(b);
-    free(room);
+    free(received);
 }
 END_TEST
 
@@ -60,7 +60,7 @@ START_TEST(test_bad_address)
     node_close(a);
     node_close(b);
     message_free(stray);
-    free(room);
+    free(received);
 }
 END_TEST
 
@@ -101,7 +101,7 @@ START_TEST(test_sleep)
         ops->disarm(b->self);
         pthread_join(thread, NULL);
         if (i)
-            node_take(b, a, room, 8, &node_solid);
+            node_take(b, a, received, 8, &node_solid);
         arm(b);
         ops->sleep(b->self, 1000);
         ops->disarm(b->self);

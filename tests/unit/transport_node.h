@@ -316,14 +316,14 @@ static inline void message_free(struct message *message)
     free(message);
 }
 
-/* Takes the oldest arrival; its data goes into `room` bytes of `type` at `data`. */
-static inline struct pl_header node_take(struct node *node, struct node *other, unsigned char *data, size_t room,
+/* Takes the oldest arrival; its data goes into `capacity` bytes of `type` at `data`. */
+static inline struct pl_header node_take(struct node *node, struct node *other, unsigned char *data, size_t capacity,
                                          const struct pl_type *type)
 {
     NODE_UNTIL(node, other, !pl_list_empty(&node->inbox));
     struct arrival *arrival = PL_CONTAINER(pl_list_pop(&node->inbox), struct arrival, link);
     struct pl_header header = arrival->header;
-    struct pl_incoming incoming = { .data = node_cursor(data, room, type), .size = header.size };
+    struct pl_incoming incoming = { .data = node_cursor(data, capacity, type), .size = header.size };
     if (arrival->rndv) {
         int err = node->ops->fetch(node->self, arrival->rndv, &incoming);
         ck_assert_msg(err == MPI_SUCCESS || err == PL_PENDING, "fetch: %d: %s", err, node_detail);

@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-/* LeakSanitizer's tracer crashes on UCX's threads; valgrind looks for leaks in this test. */
+/* LeakSanitizer's tracer crashes on UCX's threads; valgrind checks this test for leaks. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
