@@ -31,6 +31,7 @@ need libpmix-dev     pkg-config --exists pmix
 need libucx-dev      pkg-config --exists ucx
 need libjansson-dev  pkg-config --exists jansson
 need libhwloc-dev    pkg-config --exists hwloc
+need libdw-dev       pkg-config --exists libdw
 need check           pkg-config --exists check
 
 case $wanted in
@@ -42,6 +43,7 @@ tests | peers)
     need python3     command -v python3
     need iproute2    command -v ip
     need util-linux  command -v unshare
+    need doxygen     command -v doxygen
     ;;
 *)
     echo "deps.sh: unknown set '$wanted' (build, tests or peers)" >&2
