@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/base/compiler.h"
 #include "core/comm/topology_hw.h"
 
 #define SCHEME "hwloc://"
@@ -147,7 +148,7 @@ static int machine_each(int (*found)(void *to, const struct pl_topology_place *p
     return rc;
 }
 
-__attribute__((visibility("default"))) const struct pl_topology_ops plenum_topology = {
+PL_EXPORT const struct pl_topology_ops plenum_topology = {
     .abi = PL_TOPOLOGY_ABI,
     .name = "hwloc",
     .places = machine_places,

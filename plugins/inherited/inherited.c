@@ -15,9 +15,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/engine/transport.h"
@@ -207,9 +207,8 @@ static bool inherited_other_died(int own_rank)
  * waits, for up to a second, for the launcher to report the death and end the job. */
 static void inherited_wait_for_launcher(int rank)
 {
-    struct timespec step = { .tv_nsec = 20000000 };
     for (int i = 0; i < 50 && inherited_other_died(rank); i++)
-        nanosleep(&step, NULL);
+        pl_clock_sleep_ns(20 * PL_NS_PER_MS);
 }
 
 /* Marks a rank of this job as aborted with this process; the runtime reads that when this process has ended. */

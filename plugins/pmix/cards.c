@@ -18,8 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 
 enum { ANSWER_SECONDS = 2, RETRY_FIRST_MS = 1, RETRY_LAST_MS = 100 };
@@ -45,7 +45,7 @@ struct query {
     pmix_info_t info[3];
     pmix_status_t status;
     struct published_card answer;
-    long backoff_ms, retry_at; /* the pause after a miss, and its end (ms) */
+    int64_t backoff_ms, retry_at; /* the pause after a miss, and its end (ms) */
 };
 
 static const struct pl_bootstrap_host *host;
@@ -122,13 +122,6 @@ int pl_pmix_cards_publish(enum pl_card_slot slot, const void *card, size_t lengt
 }
 
 /* --- queries --------------------------------------------------------------------------------------------------- */
-
-static long pmix_cards_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Runs in PMIx's thread. The value is borrowed from PMIx. */
 static void pmix_cards_answered(pmix_status_t status, pmix_value_t *value, void *argument)
@@ -234,7 +227,7 @@ static int pmix_cards_result(struct query *query, void *card, size_t *length)
     query->backoff_ms = query->backoff_ms ? query->backoff_ms * 2 : RETRY_FIRST_MS;
     if (query->backoff_ms > RETRY_LAST_MS)
         query->backoff_ms = RETRY_LAST_MS;
-    query->retry_at = pmix_cards_now_ms() + query->backoff_ms;
+    query->retry_at = pl_clock_ms() + query->backoff_ms;
     query->state = BACKING_OFF;
     return PL_AGAIN;
 }
@@ -258,7 +251,7 @@ int pl_pmix_cards_lookup(int rank, enum pl_card_slot slot, void *card, size_t *l
     pthread_mutex_lock(&lock);
     bool waiting = query->waiting;
     pthread_mutex_unlock(&lock);
-    if (waiting || (query->state == BACKING_OFF && pmix_cards_now_ms() < query->retry_at))
+    if (waiting || (query->state == BACKING_OFF && pl_clock_ms() < query->retry_at))
         return PL_AGAIN;
     if (query->state != FETCHING) {
         pmix_cards_start(query);

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "plugins/pmix/cards.h"
 #include "plugins/pmix/claim.h"
@@ -247,7 +248,7 @@ static int pmix_psets(int (*found)(void *to, const char *name, const int *ranks,
     return pl_pmix_psets_each(host, &self, found, to);
 }
 
-__attribute__((visibility("default"))) const struct pl_bootstrap_ops plenum_bootstrap = {
+PL_EXPORT const struct pl_bootstrap_ops plenum_bootstrap = {
     .abi = PL_BOOTSTRAP_ABI,
     .name = "pmix",
     .open = pmix_open,

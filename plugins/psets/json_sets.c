@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/pset_name.h"
@@ -29,7 +30,7 @@ struct walk {
     char where[PL_PSETS_WHERE];
 };
 
-static int json_sets_fail(const struct walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static PL_PRINTF(2, 3) int json_sets_fail(const struct walk *w, const char *format, ...);
 static int json_sets_evaluate(struct walk *w, json_t *expression);
 
 static int json_sets_fail(const struct walk *w, const char *format, ...)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/list.h"
 #include "core/engine/transport.h"
@@ -234,7 +235,7 @@ static bool self_withdraw(struct pl_endpoint *endpoint, struct pl_outgoing *out)
 static int self_progress(void *self)
 {
     struct self *s = self;
-    if (__builtin_expect(pl_list_empty(&s->arriving) && pl_list_empty(&s->finished), 1))
+    if (pl_likely(pl_list_empty(&s->arriving) && pl_list_empty(&s->finished)))
         return 0;
     int events = 0;
     struct pl_list *node;

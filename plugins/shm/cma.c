@@ -57,7 +57,7 @@ enum pl_shm_cma_result pl_shm_cma_read(struct pl_shm_rndv *rndv)
 /* The pid of a process that has died may be reused some time later. */
 static bool cma_peer_is_alive(struct pl_shm_peer *peer)
 {
-    uint64_t now = pl_shm_now();
+    int64_t now = pl_clock_ns();
     if (now - atomic_load_explicit(&peer->seen_alive, memory_order_relaxed) < ALIVE_CHECK_NS)
         return true;
     if (!pl_shm_region_is_alive(&peer->address, peer->inode))

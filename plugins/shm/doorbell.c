@@ -113,7 +113,7 @@ void pl_shm_notify_slow(struct pl_shm_peer *peer, bool record)
             atomic_fetch_or_explicit(&head->ready[(bit - 1) / 64], (uint64_t)1 << (bit - 1) % 64, memory_order_seq_cst);
     }
     uint32_t attention = atomic_load_explicit(&head->attention, memory_order_acquire);
-    if (pl_shm_unlikely(attention & PL_SHM_CLOSED)) {
+    if (pl_unlikely(attention & PL_SHM_CLOSED)) {
         pl_shm_peer_leave(peer, MPI_SUCCESS);
         return;
     }
@@ -131,7 +131,7 @@ void pl_shm_notify_slow(struct pl_shm_peer *peer, bool record)
 static void doorbell_count_sleep(struct pl_shm *shm)
 {
     struct pl_shm_sleeps *sleeps = &shm->sleeps;
-    uint64_t now = pl_shm_now(), since = now - sleeps->last;
+    int64_t now = pl_clock_ns(), since = now - sleeps->last;
     sleeps->last = now;
     sleeps->streak = since < FREQUENT_NS ? sleeps->streak + 1 : 0;
     if (sleeps->streak == FREQUENT_SLEEPS) {

@@ -31,14 +31,14 @@ static inline bool pl_shm_wants_notify(const struct pl_shm_peer *peer)
 /* To be called after publishing a record. */
 static inline void pl_shm_notify(struct pl_shm_peer *peer)
 {
-    if (pl_shm_unlikely(pl_shm_wants_notify(peer)))
+    if (pl_unlikely(pl_shm_wants_notify(peer)))
         pl_shm_notify_slow(peer, true);
 }
 
 /* To be called after anything else that the peer may be waiting for. */
 static inline void pl_shm_notify_other(struct pl_shm_peer *peer)
 {
-    if (pl_shm_unlikely(pl_shm_wants_attention(peer)))
+    if (pl_unlikely(pl_shm_wants_attention(peer)))
         pl_shm_notify_slow(peer, false);
 }
 
@@ -46,7 +46,7 @@ static inline void pl_shm_notify_other(struct pl_shm_peer *peer)
 void pl_shm_notify_space_slow(struct pl_shm_peer *peer);
 static inline void pl_shm_notify_space(struct pl_shm_peer *peer)
 {
-    if (pl_shm_unlikely(pl_shm_wants_attention(peer)))
+    if (pl_unlikely(pl_shm_wants_attention(peer)))
         pl_shm_notify_space_slow(peer);
 }
 

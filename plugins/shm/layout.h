@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/engine/transport.h"
 #include "core/job/segment.h"
 
@@ -26,13 +27,11 @@
 
 enum {
     PL_SHM_VERSION = 2,
-    PL_SHM_LINE = 64,
+    PL_SHM_LINE = PL_CACHE_LINE,
     PL_SHM_INBOX = 16,       /* connection requests that may wait at once; further callers try again */
     PL_SHM_READY_BITS = 256, /* for rings that their reader does not poll; with more rings some share a bit */
     PL_SHM_INLINE = 16,      /* bytes of data that fit into a record's first line */
 };
-
-#define PL_SHM_APART _Alignas(PL_SHM_LINE)
 
 /* Where an engine's region is: descriptor `fd` of process `pid`. The cookie and the engine's id prove that it is the
  * right one. */
@@ -70,11 +69,11 @@ struct pl_shm_head {
     uint64_t cookie;
     uint64_t engine;
 
-    PL_SHM_APART _Atomic uint32_t attention;                     /* bits set by the owner; any peer clears SLEEPING */
-    PL_SHM_APART _Atomic uint32_t doorbell;                      /* futex word */
-    PL_SHM_APART _Atomic uint64_t ready[PL_SHM_READY_BITS / 64]; /* set by writers of rings that are not polled */
-    PL_SHM_APART _Atomic uint32_t requests;                      /* counts inbox slots that became ready */
-    PL_SHM_APART _Atomic uint64_t slot[PL_SHM_INBOX];
+    PL_CACHE_ALIGNED _Atomic uint32_t attention; /* bits set by the owner; any peer clears SLEEPING */
+    PL_CACHE_ALIGNED _Atomic uint32_t doorbell;  /* futex word */
+    PL_CACHE_ALIGNED _Atomic uint64_t ready[PL_SHM_READY_BITS / 64]; /* set by writers of rings that are not polled */
+    PL_CACHE_ALIGNED _Atomic uint32_t requests;                      /* counts inbox slots that became ready */
+    PL_CACHE_ALIGNED _Atomic uint64_t slot[PL_SHM_INBOX];
     struct pl_shm_request request[PL_SHM_INBOX];
 };
 
@@ -128,17 +127,17 @@ enum pl_shm_ring_state { PL_SHM_RING_NEW, PL_SHM_RING_ACCEPTED, PL_SHM_RING_ABAN
 struct pl_shm_ring {
     uint64_t cookie; /* of the reader */
     uint32_t lines;
-    PL_SHM_APART _Atomic uint32_t wants_space; /* by the writer: wake me when you have read on */
-    PL_SHM_APART _Atomic uint32_t read;        /* by the reader: lines before this position may be reused */
-    PL_SHM_APART _Atomic uint32_t ready_bit;   /* by the reader: 0, or 1 + the bit to set in head.ready */
-    _Atomic uint32_t state;                    /* by the reader: enum pl_shm_ring_state */
-    PL_SHM_APART unsigned char line[];
+    PL_CACHE_ALIGNED _Atomic uint32_t wants_space; /* by the writer: wake me when you have read on */
+    PL_CACHE_ALIGNED _Atomic uint32_t read;        /* by the reader: lines before this position may be reused */
+    PL_CACHE_ALIGNED _Atomic uint32_t ready_bit;   /* by the reader: 0, or 1 + the bit to set in head.ready */
+    _Atomic uint32_t state;                        /* by the reader: enum pl_shm_ring_state */
+    PL_CACHE_ALIGNED unsigned char line[];
 };
 
 struct pl_shm_fifo {
-    _Atomic uint64_t filled;               /* by the owner: bytes put in */
-    PL_SHM_APART _Atomic uint64_t drained; /* by the reader: bytes taken out */
-    PL_SHM_APART unsigned char data[];
+    _Atomic uint64_t filled;                   /* by the owner: bytes put in */
+    PL_CACHE_ALIGNED _Atomic uint64_t drained; /* by the reader: bytes taken out */
+    PL_CACHE_ALIGNED unsigned char data[];
 };
 
 static inline uint32_t pl_shm_lines(size_t bytes)

@@ -173,7 +173,7 @@ static bool peer_has_closed(const struct pl_shm_peer *peer)
 
 void pl_shm_peers_check(struct pl_shm *shm)
 {
-    uint64_t now = pl_shm_now();
+    int64_t now = pl_clock_ns();
     bool due = now - shm->checked > CHECK_NS;
     if (due) {
         shm->checked = now;

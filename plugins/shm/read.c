@@ -181,8 +181,8 @@ static inline ptrdiff_t read_finish_one(struct pl_shm_peer *peer, uint32_t lines
     return (ptrdiff_t)size;
 }
 
-static __attribute__((noinline)) ptrdiff_t read_take_lines(struct pl_shm_peer *peer, const struct pl_shm_record *record,
-                                                           void *buffer, size_t size)
+static PL_NOINLINE ptrdiff_t read_take_lines(struct pl_shm_peer *peer, const struct pl_shm_record *record, void *buffer,
+                                             size_t size)
 {
     uint32_t lines = pl_shm_record_lines(size), mask = peer->in.mask;
     if (size >= PL_SHM_MAX_RECORD || lines > mask + 1 - (peer->in.position & mask))
@@ -191,9 +191,8 @@ static __attribute__((noinline)) ptrdiff_t read_take_lines(struct pl_shm_peer *p
     return read_finish_one(peer, lines, size);
 }
 
-static __attribute__((noinline)) ptrdiff_t read_poll_and_take(struct pl_endpoint *endpoint,
-                                                              const struct pl_header *wanted, int source, int tag,
-                                                              int polls, void *buffer, size_t capacity)
+static PL_NOINLINE ptrdiff_t read_poll_and_take(struct pl_endpoint *endpoint, const struct pl_header *wanted,
+                                                int source, int tag, int polls, void *buffer, size_t capacity)
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     if (polls > 1 && peer->out.ahead)
@@ -213,7 +212,7 @@ ptrdiff_t pl_shm_take_next(struct pl_endpoint *endpoint, const struct pl_header 
 {
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     struct pl_shm_in *in = &peer->in;
-    if (pl_shm_unlikely(!in->poll || !pl_list_empty(&peer->shm->active)))
+    if (pl_unlikely(!in->poll || !pl_list_empty(&peer->shm->active)))
         return PL_PENDING;
     struct pl_shm_record *record = pl_shm_record_at(in->ring, in->position & in->mask);
     if (atomic_load_explicit(&record->sequence, memory_order_acquire) != pl_shm_sequence(in->position))

@@ -36,7 +36,7 @@ void pl_shm_pack(const struct pl_host *host, struct pl_cursor *data, unsigned ch
 static inline struct pl_shm_record *pl_shm_reserve(struct pl_shm_out *out, size_t bytes)
 {
     uint32_t lines = pl_shm_record_lines(bytes);
-    if (pl_shm_unlikely(!pl_shm_fits(out, lines)) && !pl_shm_make_space(out, lines))
+    if (pl_unlikely(!pl_shm_fits(out, lines)) && !pl_shm_make_space(out, lines))
         return NULL;
     return pl_shm_record_at(out->ring, out->tail & out->mask);
 }
@@ -69,7 +69,7 @@ static inline void pl_shm_publish(struct pl_shm_out *out, struct pl_shm_record *
     uint32_t lines = pl_shm_record_lines(bytes), tail = out->tail;
     if (lines > 1)
         pl_shm_mark_stale(out, (tail & out->mask) + 1, lines - 1);
-    if (pl_shm_unlikely(pl_shm_is_stale(out, tail + lines)))
+    if (pl_unlikely(pl_shm_is_stale(out, tail + lines)))
         pl_shm_overwrite_stale(out, tail + lines);
     pl_shm_commit(out, record, kind, bytes, lines);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "plugins/shm/cma.h"
@@ -24,13 +23,6 @@ enum {
     RING_MAX = 4 << 20,      /* bytes */
     ROUNDS_PER_CHECK = 1024, /* idle progress rounds between checks of the peers */
 };
-
-uint64_t pl_shm_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* --- open and close --------------------------------------------------------------------------------------------- */
 
@@ -159,7 +151,7 @@ static void shm_disconnect(struct pl_endpoint *endpoint)
 
 /* A record found no space: the ring is full, was not created yet, or the peer is leaving. MPI_SUCCESS: there is space
  * now. */
-static int __attribute__((noinline)) send_make_space(struct pl_shm_peer *peer)
+static PL_NOINLINE int send_make_space(struct pl_shm_peer *peer)
 {
     const struct pl_host *host = peer->shm->host;
     if (peer->state != PL_SHM_PEER_OPEN)
@@ -191,8 +183,8 @@ static inline void shm_copy_in(unsigned char *to, const unsigned char *from, siz
 }
 
 /* The head is written last: the reader polls its line, and would take it away while the data is written. */
-static __attribute__((noinline)) bool shm_send_lines(struct pl_shm_peer *peer, const struct pl_header *header, int tag,
-                                                     size_t size, const void *data)
+static PL_NOINLINE bool shm_send_lines(struct pl_shm_peer *peer, const struct pl_header *header, int tag, size_t size,
+                                       const void *data)
 {
     uint32_t lines = pl_shm_record_lines(size);
     struct pl_shm_record *record = size <= peer->shm->eager ? pl_shm_reserve(&peer->out, size) : NULL;
@@ -206,7 +198,7 @@ static __attribute__((noinline)) bool shm_send_lines(struct pl_shm_peer *peer, c
     return true;
 }
 
-static __attribute__((noinline)) bool shm_notified(struct pl_shm_peer *peer)
+static PL_NOINLINE bool shm_notified(struct pl_shm_peer *peer)
 {
     pl_shm_notify_slow(peer, true);
     return true;
@@ -226,19 +218,19 @@ static bool shm_send_now(struct pl_endpoint *endpoint, const struct pl_header *h
     shm_fill_header(record, header, tag, size);
     pl_shm_copy_inline(record->inline_data, data, size);
     pl_shm_commit(out, record, PL_SHM_EAGER, size, 1);
-    return pl_shm_unlikely(pl_shm_wants_notify(peer)) ? shm_notified(peer) : true;
+    return pl_unlikely(pl_shm_wants_notify(peer)) ? shm_notified(peer) : true;
 }
 
 static int shm_send_eager(struct pl_shm_peer *peer, struct pl_outgoing *message)
 {
     size_t size = message->header.size;
     const void *data = pl_cursor_direct(&message->data);
-    if (pl_shm_likely(data != NULL)) {
+    if (pl_likely(data != NULL)) {
         bool sent = shm_send_now(&peer->endpoint, &message->header, message->header.tag, size, data);
         return sent ? MPI_SUCCESS : PL_AGAIN;
     }
     struct pl_shm_record *record = pl_shm_reserve(&peer->out, size);
-    if (pl_shm_unlikely(!record))
+    if (pl_unlikely(!record))
         return PL_AGAIN;
     pl_shm_pack(peer->shm->host, &message->data, pl_shm_data_of(record, size), size);
     record->header = message->header;
@@ -252,7 +244,7 @@ static int shm_send(struct pl_endpoint *endpoint, struct pl_outgoing *message)
     struct pl_shm_peer *peer = (struct pl_shm_peer *)endpoint;
     bool eager = message->header.size <= peer->shm->eager;
     int rc = eager ? shm_send_eager(peer, message) : pl_shm_rndv_send_rts(peer, message);
-    if (pl_shm_likely(rc != PL_AGAIN))
+    if (pl_likely(rc != PL_AGAIN))
         return rc;
     rc = send_make_space(peer);
     if (rc == PL_SHM_PEER_CLOSED)
@@ -284,14 +276,14 @@ static int shm_progress(void *self)
 {
     struct pl_shm *shm = self;
     int events = 0;
-    if (pl_shm_unlikely(atomic_load_explicit(&shm->head->requests, memory_order_relaxed) != shm->requests))
+    if (pl_unlikely(atomic_load_explicit(&shm->head->requests, memory_order_relaxed) != shm->requests))
         events += pl_shm_requests_accept(shm);
     events += pl_shm_read_polled(shm);
     if (shm->unpolled > 0)
         events += pl_shm_read_unpolled(shm);
     if (!pl_list_empty(&shm->active))
         events += shm_progress_active(shm);
-    if (pl_shm_unlikely(events == 0 && ++shm->idle % ROUNDS_PER_CHECK == 0))
+    if (pl_unlikely(events == 0 && ++shm->idle % ROUNDS_PER_CHECK == 0))
         pl_shm_peers_check(shm);
     return events;
 }

@@ -20,15 +20,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/base/clock.h"
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/list.h"
 #include "core/engine/transport.h"
 #include "plugins/shm/layout.h"
 #include "plugins/shm/region.h"
 #include "plugins/shm/token.h"
-
-#define pl_shm_likely(x)   __builtin_expect(!!(x), 1)
-#define pl_shm_unlikely(x) __builtin_expect(!!(x), 0)
 
 enum {
     PL_SHM_POLLS = 16,             /* rings that are polled; writers of further rings set a ready bit */
@@ -97,8 +96,8 @@ struct pl_shm_peer {
     struct pl_list copying;      /* of struct pl_shm_rndv.link: copied by the kernel, a slice at a time */
     struct pl_shm_fifo *in_fifo; /* mapped; NULL: none */
     uint64_t in_fifo_offset;
-    bool no_cma;                 /* the kernel refuses */
-    _Atomic uint64_t seen_alive; /* ns; when pl_shm_cma_copy() last found it alive; accessed without the lock */
+    bool no_cma;                /* the kernel refuses */
+    _Atomic int64_t seen_alive; /* ns; when pl_shm_cma_copy() last found it alive; accessed without the lock */
 
     struct pl_shm_address address;
     ino_t inode;
@@ -130,11 +129,11 @@ struct pl_shm {
     struct pl_list active;                         /* of pl_shm_peer.active */
     struct pl_list fifos;                          /* of struct pl_shm_fifo_out.link, the least recently used first */
     struct pl_shm_tokens tokens;
-    unsigned idle;    /* progress rounds without an event */
-    uint64_t checked; /* ns; when the peers were last checked */
+    unsigned idle;   /* progress rounds without an event */
+    int64_t checked; /* ns; when the peers were last checked */
     struct pl_shm_sleeps {
         uint32_t doorbell; /* its value before the last check for work */
-        uint64_t last;     /* ns; the last call of arm() */
+        int64_t last;      /* ns; the last call of arm() */
         unsigned streak;   /* calls of arm() in quick succession */
     } sleeps;
     struct pl_shm_address address;
@@ -150,7 +149,5 @@ static inline void pl_shm_activate(struct pl_shm_peer *peer)
     if (pl_list_empty(&peer->active))
         pl_list_append(&peer->shm->active, &peer->active);
 }
-
-uint64_t pl_shm_now(void); /* ns */
 
 #endif

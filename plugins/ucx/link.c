@@ -14,8 +14,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "plugins/ucx/control.h"
 #include "plugins/ucx/receive.h"
 #include "plugins/ucx/send.h"
@@ -231,13 +231,6 @@ int pl_ucx_links_report(struct pl_ucx *ucx)
 
 /* --- peers that have gone -------------------------------------------------------------------------------------- */
 
-static long ucx_link_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Has a peer that UCX does not watch destroyed its worker, or has its process ended? */
 static bool ucx_link_has_gone(const struct pl_ucx_link *link)
 {
@@ -251,7 +244,7 @@ bool pl_ucx_link_is_acked(const struct pl_ucx_link *link)
 
 void pl_ucx_links_check(struct pl_ucx *ucx)
 {
-    long now = ucx_link_now_ms();
+    int64_t now = pl_clock_ms();
     if (now < ucx->check_at)
         return;
     ucx->check_at = now + CHECK_MS;
@@ -302,16 +295,16 @@ bool pl_ucx_links_are_settled(struct pl_ucx *ucx)
  * that were put aside. */
 static bool ucx_link_drain(struct pl_ucx *ucx)
 {
-    long last = ucx_link_now_ms();
+    int64_t last = pl_clock_ms();
     pl_ucx_sweep();
     while (!pl_ucx_links_are_settled(ucx)) {
         pl_ucx_sweep();
-        if (ucx_link_now_ms() - last > CLOSE_IDLE_MS)
+        if (pl_clock_ms() - last > CLOSE_IDLE_MS)
             return false;
         if (ucp_worker_arm(ucx->worker) == UCS_OK)
             poll(&(struct pollfd){ .fd = ucx->event_fd, .events = POLLIN }, 1, 1);
         else
-            last = ucx_link_now_ms();
+            last = pl_clock_ms();
     }
     return true;
 }

@@ -416,7 +416,7 @@ static void ucx_wake(void *self)
         continue;
 }
 
-__attribute__((visibility("default"))) const struct pl_transport_ops plenum_transport = {
+PL_EXPORT const struct pl_transport_ops plenum_transport = {
     .abi = PL_TRANSPORT_ABI,
     .name = "ucx",
     .open = ucx_open,

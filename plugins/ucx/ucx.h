@@ -16,6 +16,7 @@
 
 #include <ucp/api/ucp.h>
 
+#include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/list.h"
 #include "core/engine/transport.h"
@@ -74,7 +75,7 @@ struct pl_ucx {
     struct pl_list spare;         /* of pl_ucx_send.entry: unused records */
     struct pl_ucx_rndv *arriving; /* the message that UCX's callback is handing to the engine */
     int events;                   /* since progress() began */
-    long check_at;                /* ms; when pl_ucx_links_check() checks the peers next */
+    int64_t check_at;             /* ms; when pl_ucx_links_check() checks the peers next */
     bool ending;                  /* close() has begun: nothing more is handed to the engine */
     ucs_status_ptr_t flush;       /* of the worker, in close() */
     struct pl_list retired;       /* in the list of transports whose worker could not be destroyed yet */
