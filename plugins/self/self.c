@@ -18,6 +18,7 @@
 #include "core/base/compiler.h"
 #include "core/base/error.h"
 #include "core/base/list.h"
+#include "core/base/memory.h"
 #include "core/engine/transport.h"
 
 enum { EAGER_MAX = 4096 };
@@ -49,7 +50,7 @@ const struct pl_transport_ops pl_transport_self;
 
 static int self_open(struct pl_engine *engine, const struct pl_host *host, void **self)
 {
-    struct self *made = calloc(1, sizeof *made);
+    struct self *made = pl_calloc(1, sizeof *made);
     if (!made)
         return host->fail(MPI_ERR_NO_MEM, "out of memory for transport self");
     made->engine = engine;
@@ -93,7 +94,7 @@ static int self_connect(void *self, const void *address, size_t length, struct p
     struct self *s = self;
     if (length != sizeof s->origin.engine || memcmp(address, &s->origin.engine, length) != 0)
         return s->host->fail(PL_UNREACHABLE, "transport self: the address belongs to another engine");
-    struct endpoint *made = malloc(sizeof *made);
+    struct endpoint *made = pl_malloc(sizeof *made);
     if (!made)
         return s->host->fail(MPI_ERR_NO_MEM, "out of memory for an endpoint");
     made->base = (struct pl_endpoint){ .ops = &pl_transport_self, .peer = peer };
@@ -120,7 +121,7 @@ static void self_deliver(struct self *s, const struct pl_header *header, const v
 static struct message *self_message_create(struct self *s, struct pl_outgoing *out, bool rndv)
 {
     size_t copied = rndv ? 0 : out->header.size;
-    struct message *message = malloc(sizeof *message + copied);
+    struct message *message = pl_malloc(sizeof *message + copied);
     if (!message)
         return NULL;
     message->rndv.ops = &pl_transport_self;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
 #include "plugins/shm/peer.h"
 #include "plugins/shm/ring.h"
@@ -45,7 +46,7 @@ static struct pl_shm_fifo_out *fifo_find_free(struct pl_shm *shm, int *count)
 
 static int fifo_create(struct pl_shm *shm, struct pl_shm_fifo_out **fifo)
 {
-    struct pl_shm_fifo_out *made = calloc(1, sizeof *made);
+    struct pl_shm_fifo_out *made = pl_calloc(1, sizeof *made);
     if (!made)
         return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a FIFO");
     int rc = pl_shm_span_create(&shm->region, shm->host, sizeof *made->shared + PL_SHM_FIFO_BYTES, &made->span);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
 #include "plugins/shm/peer.h"
 #include "plugins/shm/read.h"
@@ -101,7 +102,7 @@ static int inbox_accept(struct pl_shm *shm, const struct pl_shm_request *request
         return shm->host->fail(PL_UNREACHABLE, "transport shm: process %d connects a second time",
                                (int)request->from.pid);
 
-    void *card = malloc(request->card_length + 1);
+    void *card = pl_malloc(request->card_length + 1);
     if (!card)
         return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for an address card");
     memcpy(card, request->card, request->card_length);

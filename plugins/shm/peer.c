@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
 #include "plugins/shm/fifo.h"
 #include "plugins/shm/inbox.h"
@@ -52,7 +53,7 @@ int pl_shm_peer_get(struct pl_shm *shm, const struct pl_shm_address *address, st
             *peer = known;
             return MPI_SUCCESS;
         }
-    struct pl_shm_peer *made = calloc(1, sizeof *made);
+    struct pl_shm_peer *made = pl_calloc(1, sizeof *made);
     if (!made)
         return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a peer on the node");
     made->endpoint.ops = &pl_transport_shm;
@@ -75,7 +76,7 @@ int pl_shm_peer_open_ring(struct pl_shm_peer *peer)
 {
     struct pl_shm *shm = peer->shm;
     struct pl_shm_out *out = &peer->out;
-    uint64_t *stale = calloc((shm->lines + 63) / 64, sizeof *stale);
+    uint64_t *stale = pl_calloc((shm->lines + 63) / 64, sizeof *stale);
     if (!stale)
         return shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a ring");
     int rc =

@@ -16,7 +16,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -93,32 +92,27 @@ int pl_shm_region_open(struct pl_shm_region *region, const struct pl_host *host)
 void pl_shm_region_close(struct pl_shm_region *region)
 {
     close(region->fd);
-    free(region->vacant);
+    PL_VEC_FINI(&region->vacant);
     *region = (struct pl_shm_region){ .fd = -1 };
 }
 
 static uint64_t region_take_vacant(struct pl_shm_region *region, size_t bytes)
 {
-    for (size_t i = 0; i < region->vacancies; i++)
-        if (region->vacant[i].bytes == bytes) {
-            uint64_t offset = region->vacant[i].offset;
-            region->vacant[i] = region->vacant[--region->vacancies];
+    for (size_t i = 0; i < region->vacant.count; i++)
+        if (region->vacant.items[i].bytes == bytes) {
+            uint64_t offset = region->vacant.items[i].offset;
+            region->vacant.items[i] = region->vacant.items[--region->vacant.count];
             return offset;
         }
     return UINT64_MAX;
 }
 
+/* Without memory for it the span is not reused until the region is closed. */
 static void region_add_vacant(struct pl_shm_region *region, const struct pl_shm_span *span)
 {
-    if (region->vacancies == region->vacancies_capacity) {
-        size_t capacity = region->vacancies_capacity ? region->vacancies_capacity * 2 : 8;
-        struct pl_shm_span *more = realloc(region->vacant, capacity * sizeof *more);
-        if (!more)
-            return; /* not reused until the region is closed */
-        region->vacant = more;
-        region->vacancies_capacity = capacity;
-    }
-    region->vacant[region->vacancies++] = (struct pl_shm_span){ .offset = span->offset, .bytes = span->bytes };
+    struct pl_shm_span *vacant = PL_VEC_PUSH(&region->vacant);
+    if (vacant)
+        *vacant = (struct pl_shm_span){ .offset = span->offset, .bytes = span->bytes };
 }
 
 int pl_shm_span_create(struct pl_shm_region *region, const struct pl_host *host, size_t bytes, struct pl_shm_span *span)

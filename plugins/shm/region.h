@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "core/base/vec.h"
 #include "core/engine/transport.h"
 #include "plugins/shm/layout.h"
 
@@ -28,8 +29,7 @@ struct pl_shm_span {
 struct pl_shm_region {
     int fd;
     uint64_t size, used;
-    struct pl_shm_span *vacant; /* [vacancies], not mapped, all zeroes */
-    size_t vacancies, vacancies_capacity;
+    PL_VEC(struct pl_shm_span) vacant; /* not mapped, all zeroes */
 };
 
 /* PL_UNREACHABLE: other processes could not open it, or the file size limit is too low (recorded). */

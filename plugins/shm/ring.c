@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/cpu.h"
+#include "core/base/memory.h"
 #include "plugins/shm/doorbell.h"
 #include "plugins/shm/peer.h"
 
@@ -100,7 +101,7 @@ bool pl_shm_control_send(struct pl_shm_peer *peer, enum pl_shm_kind kind, const 
         return false;
     if (pl_list_empty(&peer->out.controls) && control_write(peer, kind, control))
         return true;
-    struct pl_shm_queued *queued = malloc(sizeof *queued);
+    struct pl_shm_queued *queued = pl_malloc(sizeof *queued);
     if (!queued)
         return false;
     queued->kind = kind;

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "plugins/shm/cma.h"
 #include "plugins/shm/doorbell.h"
 #include "plugins/shm/fifo.h"
@@ -132,7 +133,7 @@ void pl_shm_rndv_give_up(struct pl_shm_peer *peer)
 void pl_shm_rndv_rts_arrived(struct pl_shm_peer *peer, const struct pl_header *header, const struct pl_shm_rts *rts)
 {
     struct pl_shm *shm = peer->shm;
-    struct pl_shm_rndv *rndv = malloc(sizeof *rndv);
+    struct pl_shm_rndv *rndv = pl_malloc(sizeof *rndv);
     if (!rndv) {
         shm->host->fail(MPI_ERR_NO_MEM, "out of memory for a message from process %d", (int)peer->address.pid);
         pl_shm_peer_leave(peer, MPI_ERR_NO_MEM);

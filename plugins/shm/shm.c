@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
 #include "plugins/shm/cma.h"
 #include "plugins/shm/doorbell.h"
 #include "plugins/shm/fifo.h"
@@ -73,7 +74,7 @@ close_region:
 
 static int shm_open(struct pl_engine *engine, const struct pl_host *host, void **self)
 {
-    struct pl_shm *shm = calloc(1, sizeof *shm);
+    struct pl_shm *shm = pl_calloc(1, sizeof *shm);
     if (!shm)
         return host->fail(MPI_ERR_NO_MEM, "out of memory for transport shm");
     shm->engine = engine;

@@ -11,19 +11,23 @@
 
 #include <stdint.h>
 
+#include "core/base/vec.h"
+
 struct pl_shm_peer;
 
 enum pl_shm_token_kind { PL_SHM_TOKEN_NONE, PL_SHM_TOKEN_SENDING, PL_SHM_TOKEN_RECEIVING };
 
+struct pl_shm_token {
+    void *item;
+    const struct pl_shm_peer *peer;
+    uint32_t serial;
+    uint32_t next; /* in the free list, like pl_shm_tokens.free */
+    enum pl_shm_token_kind kind;
+};
+
 struct pl_shm_tokens {
-    struct pl_shm_token {
-        void *item;
-        const struct pl_shm_peer *peer;
-        uint32_t serial;
-        uint32_t next; /* in the free list */
-        enum pl_shm_token_kind kind;
-    } * entry;
-    uint32_t count, capacity, free;
+    PL_VEC(struct pl_shm_token) entries;
+    uint32_t free; /* 1 + the index of the first free entry; 0: none */
 };
 
 /* `peer` and `item` are borrowed. 0: out of memory. */
