@@ -175,7 +175,7 @@ START_TEST(names_scopes)
     pl_names_end_job(&names, "b");
     ck_assert_ptr_null(pl_names_find(&names, "key", "a", 0));
     ck_assert_ptr_nonnull(pl_names_find(&names, "key", "b", 0));
-    ck_assert(publish(&names, "d", 0, PL_NAME_EVERYBODY, PL_NAME_JOB, &duplicate));
+    ck_assert(publish(&names, "d", 0, PL_NAME_ALL, PL_NAME_JOB, &duplicate));
     ck_assert_str_eq(pl_names_find(&names, "key", "x", 0)->value, "d");
     pl_names_end_job(&names, NULL);
     ck_assert(pl_list_empty(&names.all));

@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "world/runtime/report/report.h"
-#include "world/runtime/runtime.h"
+#include "world/runtime/job/job.h"
+#include "world/runtime/report/find.h"
+#include "world/runtime/report/json.h"
+#include "world/runtime/report/read.h"
+#include "world/runtime/report/text.h"
 
 enum { SIZE = 3 };
 
@@ -33,7 +36,7 @@ static void make(void)
     segment->size = SIZE;
     segment->pages = pages;
     segment->report = 1;
-    job = (struct plenum_job){ .size = SIZE, .segment = segment, .ranks = ranks };
+    job = (struct plenum_job){ .desc.size = SIZE, .segment = segment, .ranks = ranks };
     for (int r = 0; r < SIZE; r++) {
         segment->ranks[r].owner = getpid();
         page(r)->answered = 1;
@@ -88,7 +91,7 @@ START_TEST(chains)
     put_wait(0, PL_WHAT_RECV, 1);
     put_wait(1, PL_WHAT_RECV, 2);
     char *text = report(&json);
-    expect(text, "likely: ranks 0-1 wait in MPI on ocean, in the end for rank 2; rank 2 is not waiting in MPI\n");
+    expect(text, "likely: ranks 0-1 wait in MPI on ocean, ultimately for rank 2; rank 2 is not waiting in MPI\n");
     expect(json, "\"awaited\":[1]");
     free(text);
     free(json);

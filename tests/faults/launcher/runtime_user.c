@@ -209,7 +209,7 @@ static void part_null(void)
     struct plenum_job *job;
     EXPECT(plenum_runtime_open(NULL) == PLENUM_ERR_ARGUMENT && plenum_runtime_fd(NULL) == -1);
     EXPECT(plenum_runtime_open(&rt) == PLENUM_OK);
-    EXPECT(plenum_job_create(NULL, &job) == PLENUM_ERR_ARGUMENT && strstr(plenum_error(), "NULL is no runtime"));
+    EXPECT(plenum_job_create(NULL, &job) == PLENUM_ERR_ARGUMENT && strstr(plenum_error(), "the runtime is NULL"));
     EXPECT(plenum_job_create(rt, NULL) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_create_json(NULL, "{\"argv\": [\"true\"]}", &job) == PLENUM_ERR_ARGUMENT);
     EXPECT(plenum_job_create_json(rt, NULL, &job) == PLENUM_ERR_ARGUMENT);
