@@ -21,7 +21,7 @@ static inline struct plenum_job *pl_spawn_tree_root(struct plenum_job *job)
 /* A process asks for more processes. Gives up the lock meanwhile: the job may have been freed afterwards. */
 void pl_spawn_tree_spawn(struct plenum_job *job, const struct pl_job_note *note);
 
-/* Does any spawned job of the tree live, or is about to be launched? */
+/* Does a spawned job of the tree live, or wait for its launch? */
 bool pl_spawn_tree_lives(const struct plenum_job *root);
 
 /* Is it a spawned job whose parents wait for its start? A failure is then reported to them alone. */

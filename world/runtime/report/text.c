@@ -314,8 +314,7 @@ void pl_report_write(const struct pl_report *report, FILE *out)
     for (int i = 0; good && i < report->waits; i++)
         good = (text[i] = report_text_of(&report->wait[i])) != NULL;
     if (good) {
-        fprintf(out, "what the %d %s of the job %s in:\n", report->size, report->size == 1 ? "process" : "processes",
-                report->size == 1 ? "is" : "are");
+        fprintf(out, "state of the %d %s of the job:\n", report->size, report->size == 1 ? "process" : "processes");
         for (int i = 0; i < report->waits; i++)
             if (strstr(text[i], "another rank each") == NULL)
                 report_text_join(report, i, text);
