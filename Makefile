@@ -148,19 +148,27 @@ install: all
 	$(Q)cp $(HEADERS) $(DESTDIR)$(PREFIX)/include/
 
 # --- conveniences ----------------------------------------------------------------------------------------------
-.PHONY: clean format tags help
+.PHONY: clean format tags docs help
 clean:
 	$(Q)rm -rf build build-*
 format:
 	$(Q)clang-format -i $(shell git ls-files '*.c' '*.h')
 tags:
 	$(Q)ctags -R api core sessions world plugins
+docs:
+	@command -v doxygen >/dev/null || { echo 'make docs needs doxygen, which is not installed (apt-get install doxygen)' >&2; exit 1; }
+	$(Q)mkdir -p $(B)/docs
+	$(Q)PLENUM_DOCS=$(B)/docs doxygen docs/Doxyfile
+	@echo 'The reference is $(B)/docs/html/index.html'
 help:
 	@echo 'make              build everything into $(B)/, usable in place'
 	@echo 'make demo         the main job: a sparse solver on 4 ranks (MATRIX=file.mtx for your own)'
 	@echo 'make check        all tests; check-unit, check-mpi, check-ucx, check-asan, check-ubsan, check-tsan,'
 	@echo '                  check-valgrind, check-abi, check-symbols, check-headers, check-paths, check-instructions for a part'
+	@echo 'make check-house  the rules of the source: check-layers, check-names, check-english, check-format for a part;'
+	@echo '                  tests/house/check_... --list prints the figures, tests/house/limits.txt has their bounds'
 	@echo 'make bench        side by side with the other MPIs on this machine; BENCH=--quick'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR='
+	@echo 'make docs         the reference of the public headers, by doxygen, into $(B)/docs/html'
 	@echo 'make format tags clean'
 	@echo 'Settings: B=directory MODE=release|debug|asan|ubsan|tsan CC= V=1'

@@ -142,7 +142,7 @@ static inline void pl_arg_source(struct pl_call *call, const struct pl_comm *com
 {
     if (source != MPI_ANY_SOURCE)
         pl_arg_dest(call, comm, source);
-    else if (__builtin_expect(comm && comm->asserted & PL_ASSERT_NO_ANY_SOURCE, 0))
+    else if (__builtin_expect(comm && comm->hints.asserted & PL_ASSERT_NO_ANY_SOURCE, 0))
         pl_bad_wildcard(call, MPI_ERR_RANK, comm, "source is MPI_ANY_SOURCE", "mpi_assert_no_any_source");
 }
 
@@ -165,7 +165,7 @@ static inline void pl_arg_recv_tag(struct pl_call *call, const struct pl_comm *c
 {
     if (__builtin_expect(tag < 0, 0) && tag != MPI_ANY_TAG)
         pl_bad_tag(call, tag, true);
-    else if (__builtin_expect(tag == MPI_ANY_TAG && comm && comm->asserted & PL_ASSERT_NO_ANY_TAG, 0))
+    else if (__builtin_expect(tag == MPI_ANY_TAG && comm && comm->hints.asserted & PL_ASSERT_NO_ANY_TAG, 0))
         pl_bad_wildcard(call, MPI_ERR_TAG, comm, "tag is MPI_ANY_TAG", "mpi_assert_no_any_tag");
 }
 

@@ -32,11 +32,11 @@ void pl_arg_coll_root(struct pl_call *call, const struct pl_comm *comm, int root
         return;
     if (!pl_comm_is_inter(comm))
         pl_arg_root(call, comm, root);
-    else if (root != MPI_ROOT && root != MPI_PROC_NULL && (root < 0 || root >= comm->remote->size))
+    else if (root != MPI_ROOT && root != MPI_PROC_NULL && (root < 0 || root >= comm->inter.remote->size))
         pl_call_error(call, MPI_ERR_ROOT,
                       "root is %d; on this intercommunicator it must be MPI_ROOT, MPI_PROC_NULL or a rank of the "
                       "remote group of %d",
-                      root, comm->remote->size);
+                      root, comm->inter.remote->size);
 }
 
 void pl_arg_not_in_place(struct pl_call *call, const void *buf, const char *name, const char *why)

@@ -14,7 +14,7 @@ static struct pl_coll mpi_coll_neighbor_begin(struct pl_call *call, enum pl_coll
                                               const void *sendbuf, void *recvbuf, const struct pl_topology **topology)
 {
     struct pl_coll coll = { .kind = kind, .comm = pl_arg_comm(call, comm), .sendbuf = sendbuf, .recvbuf = recvbuf };
-    if (coll.comm && coll.comm->topology == MPI_UNDEFINED)
+    if (coll.comm && coll.comm->topology.kind == MPI_UNDEFINED)
         pl_call_error(call, MPI_ERR_TOPOLOGY, "%s has no topology, so that nobody has neighbors",
                       pl_comm_label(coll.comm));
     pl_arg_not_in_place(call, sendbuf, "sendbuf", "has no meaning among neighbors");

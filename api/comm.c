@@ -52,7 +52,7 @@ int MPI_Comm_remote_size(MPI_Comm comm, int *size)
     struct pl_comm *c = pl_arg_intercomm(&call, comm);
     pl_arg_output(&call, size, "size");
     if (!call.err)
-        *size = c->remote->size;
+        *size = c->inter.remote->size;
     return pl_call_leave(&call);
 }
 
@@ -72,7 +72,7 @@ int MPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
     struct pl_comm *c = pl_arg_intercomm(&call, comm);
     pl_arg_output(&call, group, "group");
     if (!call.err)
-        *group = pl_object_handle(pl_handle_share(c->remote));
+        *group = pl_object_handle(pl_handle_share(c->inter.remote));
     return pl_call_leave(&call);
 }
 
@@ -89,7 +89,7 @@ int MPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
         *result = MPI_UNEQUAL;
     } else {
         int local = pl_group_compare(a->group, b->group);
-        int remote = a->remote ? pl_group_compare(a->remote, b->remote) : MPI_IDENT;
+        int remote = a->inter.remote ? pl_group_compare(a->inter.remote, b->inter.remote) : MPI_IDENT;
         *result = local == MPI_UNEQUAL || remote == MPI_UNEQUAL   ? MPI_UNEQUAL
                   : local == MPI_SIMILAR || remote == MPI_SIMILAR ? MPI_SIMILAR
                                                                   : MPI_CONGRUENT;

@@ -6,13 +6,14 @@
 
 #define NAMES(X)                                                                                                       \
     X(MPIX_Comm_create_errhandler_x)                                                                                   \
+    X(MPIX_Errhandler_from_name)                                                                                       \
     X(MPIX_Errhandler_set_callback)                                                                                    \
     X(MPIX_File_create_errhandler_x) X(MPIX_Session_create_errhandler_x) X(MPIX_Win_create_errhandler_x)
 NAMES(PL_WEAK)
 
-int __attribute__((visibility("default"))) plenum_errhandler_get(const char *name, MPI_Errhandler *errhandler)
+int MPIX_Errhandler_from_name(const char *name, MPI_Errhandler *errhandler)
 {
-    struct pl_call call = PL_CALL(plenum_errhandler_get);
+    struct pl_call call = PL_CALL(MPIX_Errhandler_from_name);
     struct pl_errhandler *made;
     pl_arg_output(&call, name, "name");
     pl_arg_output(&call, errhandler, "errhandler");

@@ -1,8 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file mpi-ext.h
- * What Plenum offers an MPI program beyond the standard. Functions return MPI error classes as those of mpi.h do, and
- * raise errors through the error handler of the session that they are given.
+ * What Plenum offers an MPI program beyond the standard; docs/extensions has a page with an example for each function.
+ *
+ * **Errors.** Functions return MPI_SUCCESS or an MPI error class, as those of mpi.h do, and raise an error before they
+ * return it. The handler is that of the session among the arguments. Without a valid one it is that of MPI_COMM_SELF
+ * while the World is initialized, else the initial handler (MPI_ERRORS_ARE_FATAL by default; MPI-5.0, section 9.3). So
+ * an error is returned only where the handler returns. MPIX_Attach(), MPIX_Attach_exchange() and MPIX_Detach() always
+ * return. MPI_Error_string() has the explanation. After an error nothing has changed and outputs keep their values.
+ *
+ * **Threads.** "Any thread" holds whatever the thread level is; "at any time" also before initialization and after
+ * finalization. Callbacks run with no lock of the library held.
+ *
+ * **Profiling.** Each function has a second name with the prefix PMPIX_, and its first name is weak, so that a tool can
+ * take its place (MPI-5.0, section 15.2).
  */
 #ifndef PLENUM_MPI_EXT_H
 #define PLENUM_MPI_EXT_H
@@ -14,126 +25,392 @@
 extern "C" {
 #endif
 
-/** Defined where this header is Plenum's. */
+/** Defined as 1 where this header is Plenum's. @since 0.1 */
 #define MPIX_PLENUM 1
 
-/** Error class: others did not come in the time that was given to them (docs/sessions.md). */
+/** Error class: other processes did not arrive within the time limit.
+ *  MPI_Comm_create_from_group() and MPI_Intercomm_create_from_groups() return it when the info key
+ *  `plenum_meet_timeout` or the variable `meet_timeout` limits them (docs/sessions.md), MPI_Comm_accept() when the info
+ *  key `timeout` does (docs/dynamic.md). It adds to the classes of MPI-5.0, section 9.4. @since 0.1 */
 #define MPIX_ERR_TIMEOUT 16001
 
 /* --- error handlers: docs/errors.md ---------------------------------------------------------------------------- */
 
 /**
- * An error handler of the registry: mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log,
- * plenum://backtrace, plenum://callback, or plugin://NAME/ARGUMENT. It fits every kind of object and is freed with
- * MPI_Errhandler_free(). Any thread, any time, also before initialization.
- * MPI_ERR_ARG: no such name. MPI_ERR_OTHER: the plugin is not there or refuses, the message says why.
+ * Gives an error handler of the registry, which fits communicators, windows, files and sessions alike.
+ *
+ * May block while the file of a plugin is loaded and while its `open` function runs; waits for no process. Any thread,
+ * at any time. Related to MPI-5.0, section 9.3, and to the info key mpi_initial_errhandler of section 11.8.4, which has
+ * the same names for the handlers of the standard.
+ *
+ * @param[in] name         mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log, plenum://backtrace,
+ *                         plenum://callback, in upper or lower case; or plugin://NAME/ARGUMENT. Borrowed
+ * @param[out] errhandler  owned by the caller, freed with MPI_Errhandler_free(); objects that it is attached to
+ *                         retain it. The first three names give the predefined handlers
+ * @retval MPI_SUCCESS     `errhandler` is set
+ * @retval MPI_ERR_ARG     no such name, or an argument is NULL
+ * @retval MPI_ERR_OTHER   the plugin does not exist, cannot be loaded or refuses; the message says why
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
  */
-int plenum_errhandler_get(const char *name, MPI_Errhandler *errhandler);
+int MPIX_Errhandler_from_name(const char *name, MPI_Errhandler *errhandler);
 
-/** Takes an error as data. Runs in the thread that made the error. */
+/**
+ * Takes an error as data.
+ *
+ * Runs in the thread that made the error, before the function that failed returns; several threads may be in it. May
+ * block and call MPI, also MPIX_Errhandler_set_callback().
+ *
+ * @param[in] error    the error; it and all that it points to are borrowed until the callback returns
+ * @param[in] context  of MPIX_Errhandler_set_callback()
+ * @since 0.1
+ */
 typedef void(MPIX_Error_callback)(const struct plenum_error_report *error, void *context);
-/** Gives back what a context pointer points to. */
+
+/**
+ * Releases what a context pointer points to.
+ *
+ * Runs once, in the thread that drops the last reference, which may be any thread that calls MPI.
+ *
+ * @param[in] extra_state  the pointer that was given with the destructor; stolen
+ * @since 0.1
+ */
 typedef void(MPIX_Destructor_function)(void *extra_state);
 
 /**
- * Where plenum://callback hands errors; one for the process. NULL: nowhere, they are logged then. `destructor` (NULL:
- * none) is called with the context when another callback, or none, has taken its place and no thread runs it any more.
- * Any thread, any time.
+ * Sets the callback that the handler plenum://callback calls: one for the process, which replaces the earlier one.
+ *
+ * Without a callback the errors go to the program that launched the job (PLENUM_EVENT_ERROR), or else to the log. Does
+ * not block; the destructor of the earlier one may run in the call. Any thread, at any time. Related to MPI-5.0,
+ * section 9.3, which has no handler for the whole process.
+ *
+ * @param[in] callback     NULL: none from now on; `destructor` and `context` are not used then
+ * @param[in] destructor   called with `context` when this callback has been replaced and no thread runs it any
+ *                         more; not when this call fails. NULL: none
+ * @param[in] context      handed to `callback`; retained until the destructor is called
+ * @retval MPI_SUCCESS     the callback is set
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
  */
 int MPIX_Errhandler_set_callback(MPIX_Error_callback *callback, MPIX_Destructor_function *destructor, void *context);
 
+/**
+ * Handles an error on a communicator.
+ *
+ * Runs in the thread that made the error; several threads may be in it. May block and call MPI. Its own errors are
+ * handled in turn, down to the 16th inside one another.
+ *
+ * @param[in] comm         the communicator; MPI_COMM_SELF for an error that belongs to no object
+ * @param[in] error_code   what the function that failed will return
+ * @param[in] extra_state  of MPIX_Comm_create_errhandler_x(); borrowed
+ * @since 0.1
+ */
 typedef void(MPIX_Comm_errhandler_function_x)(MPI_Comm comm, int error_code, void *extra_state);
+
+/**
+ * Handles an error on a file, as MPIX_Comm_errhandler_function_x does on a communicator.
+ * @param[in] file         the file; MPI_FILE_NULL for an error that belongs to no open file
+ * @param[in] error_code   what the function that failed will return
+ * @param[in] extra_state  of MPIX_File_create_errhandler_x(); borrowed
+ * @since 0.1
+ */
 typedef void(MPIX_File_errhandler_function_x)(MPI_File file, int error_code, void *extra_state);
+
+/**
+ * Handles an error on a session, as MPIX_Comm_errhandler_function_x does on a communicator.
+ * @param[in] session      the session; MPI_SESSION_NULL for an error of MPI_Session_init()
+ * @param[in] error_code   what the function that failed will return
+ * @param[in] extra_state  of MPIX_Session_create_errhandler_x(); borrowed
+ * @since 0.1
+ */
 typedef void(MPIX_Session_errhandler_function_x)(MPI_Session session, int error_code, void *extra_state);
+
+/**
+ * Handles an error on a window, as MPIX_Comm_errhandler_function_x does on a communicator.
+ * @param[in] win          the window
+ * @param[in] error_code   what the function that failed will return
+ * @param[in] extra_state  of MPIX_Win_create_errhandler_x(); borrowed
+ * @since 0.1
+ */
 typedef void(MPIX_Win_errhandler_function_x)(MPI_Win win, int error_code, void *extra_state);
 
 /**
- * Error handlers with a context pointer, as MPICH has them. The destructor (NULL: none) is called exactly once, when
- * the handler is freed and attached to nothing any more; not when the call fails. Any thread, any time.
+ * Makes an error handler for communicators that gets a context pointer; MPICH has the same function.
+ *
+ * Does not block. Any thread, at any time. Related to MPI_Comm_create_errhandler(): MPI-5.0, section 9.3.1.
+ *
+ * @param[in] function     the handler
+ * @param[in] destructor   called exactly once with `extra_state`, when the handler is freed and attached to nothing any
+ *                         more, which may be in MPI_Finalize(); not when this call fails. NULL: none
+ * @param[in] extra_state  handed to `function`; retained until the destructor is called
+ * @param[out] errhandler  owned by the caller, freed with MPI_Errhandler_free(); objects that it is attached to
+ *                         retain it
+ * @retval MPI_SUCCESS     `errhandler` is set
+ * @retval MPI_ERR_ARG     `function` or `errhandler` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
  */
 int MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                   void *extra_state, MPI_Errhandler *errhandler);
+
+/**
+ * Makes an error handler for files that gets a context pointer, as MPIX_Comm_create_errhandler_x() does.
+ *
+ * Does not block. Any thread, at any time. Related to MPI_File_create_errhandler(): MPI-5.0, section 9.3.3.
+ *
+ * @param[in] function     the handler
+ * @param[in] destructor   as for MPIX_Comm_create_errhandler_x()
+ * @param[in] extra_state  handed to `function`; retained until the destructor is called
+ * @param[out] errhandler  owned by the caller, freed with MPI_Errhandler_free(); objects that it is attached to
+ *                         retain it
+ * @retval MPI_SUCCESS     `errhandler` is set
+ * @retval MPI_ERR_ARG     `function` or `errhandler` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
 int MPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                   void *extra_state, MPI_Errhandler *errhandler);
+
+/**
+ * Makes an error handler for sessions that gets a context pointer, as MPIX_Comm_create_errhandler_x() does.
+ *
+ * Does not block. Any thread, at any time. Related to MPI_Session_create_errhandler(): MPI-5.0, section 9.3.4.
+ *
+ * @param[in] function     the handler
+ * @param[in] destructor   as for MPIX_Comm_create_errhandler_x()
+ * @param[in] extra_state  handed to `function`; retained until the destructor is called
+ * @param[out] errhandler  owned by the caller, freed with MPI_Errhandler_free(); objects that it is attached to
+ *                         retain it
+ * @retval MPI_SUCCESS     `errhandler` is set
+ * @retval MPI_ERR_ARG     `function` or `errhandler` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
 int MPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                      void *extra_state, MPI_Errhandler *errhandler);
+
+/**
+ * Makes an error handler for windows that gets a context pointer, as MPIX_Comm_create_errhandler_x() does.
+ *
+ * Does not block. Any thread, at any time. Related to MPI_Win_create_errhandler(): MPI-5.0, section 9.3.2.
+ *
+ * @param[in] function     the handler
+ * @param[in] destructor   as for MPIX_Comm_create_errhandler_x()
+ * @param[in] extra_state  handed to `function`; retained until the destructor is called
+ * @param[out] errhandler  owned by the caller, freed with MPI_Errhandler_free(); objects that it is attached to
+ *                         retain it
+ * @retval MPI_SUCCESS     `errhandler` is set
+ * @retval MPI_ERR_ARG     `function` or `errhandler` is NULL
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @since 0.1
+ */
 int MPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                  void *extra_state, MPI_Errhandler *errhandler);
 
 /* --- process sets: docs/psets.md ------------------------------------------------------------------------------- */
 
 /**
- * Publishes a process set of the job, or changes it: all its processes find it, members or not, with their next
- * question. Local: nobody is waited for. Groups made from an earlier version stay as they are. It stays when the
- * publisher ends.
- * @param pset_name  a URI such as "app://mesh/fine"
- * @param group      of this session; may be empty
- * MPI_ERR_ARG: no URI, or a set of another provider has the name. MPI_ERR_GROUP: of another session.
- * MPI_ERR_UNSUPPORTED_OPERATION: under another launcher than Plenum's. Any thread.
+ * Publishes a process set of the job, or changes one that is published.
+ *
+ * All processes of the job, members or not, see it in their next query. Groups that were made from an earlier version
+ * stay as they are. The set stays when the publisher ends. A callback of MPIX_Session_pset_watch() may run in
+ * the call.
+ *
+ * Local: waits for no process. While several publish at the same time it tries again, for about a second at most; the
+ * providers of process sets are opened first, which may read files. Any thread. Related to MPI-5.0, section 11.3.2,
+ * which has process sets and no function that makes one.
+ *
+ * @param[in] session     borrowed
+ * @param[in] pset_name   a URI such as "app://mesh/fine", of at most 1023 bytes, NUL-terminated; copied
+ * @param[in] group       the members, in their order; made from this session, may be empty; borrowed
+ * @retval MPI_SUCCESS      the set is published
+ * @retval MPI_ERR_SESSION  `session` is not valid
+ * @retval MPI_ERR_ARG      `pset_name` is NULL or not a URI, or belongs to another provider; or the variable
+ *                          pset_providers is wrong
+ * @retval MPI_ERR_GROUP    `group` is not valid, comes from another session or the World, or has a member of another
+ *                          job
+ * @retval MPI_ERR_OTHER    the published sets exceed their space, too many processes publish at the same time, or a
+ *                          plugin of pset_providers cannot be loaded
+ * @retval MPI_ERR_NO_MEM   out of memory
+ * @retval MPI_ERR_UNSUPPORTED_OPERATION  the job was started by another launcher than Plenum's
+ * @since 0.1
  */
 int MPIX_Session_pset_publish(MPI_Session session, const char *pset_name, MPI_Group group);
 
-/** Withdraws a set that any process of the job, or its engine, has published. MPI_ERR_ARG: there is none. Any
- * thread. */
+/**
+ * Withdraws a set that any process of the job, or the program that launched it, has published.
+ *
+ * Groups that were made from it stay as they are. Blocks as MPIX_Session_pset_publish() does. Any thread. Related to
+ * MPI-5.0, section 11.3.2.
+ *
+ * @param[in] session     borrowed
+ * @param[in] pset_name   name of the set, NUL-terminated; borrowed
+ * @retval MPI_SUCCESS      the set is withdrawn
+ * @retval MPI_ERR_SESSION  `session` is not valid
+ * @retval MPI_ERR_ARG      the set is not published, belongs to another provider, or `pset_name` cannot be that of a
+ *                          set; or too many processes publish at the same time, or the variable pset_providers is wrong
+ * @retval MPI_ERR_OTHER    a plugin of pset_providers cannot be loaded
+ * @retval MPI_ERR_NO_MEM   out of memory
+ * @retval MPI_ERR_UNSUPPORTED_OPERATION  the job was started by another launcher than Plenum's
+ * @since 0.1
+ */
 int MPIX_Session_pset_withdraw(MPI_Session session, const char *pset_name);
 
-/** Hears of a set that came or changed, with its new version, or went, with 0. Must not finalize the session. */
+/**
+ * Is told of a process set that was added, changed or withdrawn.
+ *
+ * Runs in a thread of the program that is in a call of the session, one call at a time; never in a signal handler or a
+ * thread of the library. May block and call MPI, also MPIX_Session_pset_watch(). Must not finalize the session.
+ *
+ * @param[in] session    the session that watches
+ * @param[in] pset_name  name of the set; borrowed until the callback returns
+ * @param[in] version    version of the set, different after each change; 0: the set is gone
+ * @param[in] context    of MPIX_Session_pset_watch()
+ * @since 0.1
+ */
 typedef void(MPIX_Session_pset_function)(MPI_Session session, const char *pset_name, MPI_Count version, void *context);
 
 /**
- * Calls `callback` for each process set that comes, changes or goes from now on: while this process is in a call of the
- * session that makes progress, and at the latest in its next question for process sets; never from a signal or a thread
- * of the library. May call MPI. One callback a session, in place of the one before; NULL: none.
+ * Calls `callback` for each process set that is added, changed or withdrawn from now on.
+ *
+ * It is called while this process is in a call of the session that makes progress, and at the latest in its next query
+ * for process sets. There is one callback for a session, which replaces the earlier one, until the session is
+ * finalized.
+ *
+ * With NULL it blocks until a callback that another thread runs returns; after that the library no longer uses the
+ * context. After a change from one callback to another the earlier one may still run for a moment. Otherwise it waits
+ * for no process; the providers of process sets are opened, which may read files. Threads: as the thread level of the
+ * session says. Related to MPI-5.0, sections 11.3.2 and 11.3.3.
+ *
+ * @param[in] session   borrowed
+ * @param[in] callback  NULL: none from now on
+ * @param[in] context   handed to `callback`; the caller frees it, after the session's end or a call with NULL
+ * @retval MPI_SUCCESS      the callback is set
+ * @retval MPI_ERR_SESSION  `session` is not valid
+ * @retval MPI_ERR_ARG      the variable pset_providers, or the file of process sets, is wrong
+ * @retval MPI_ERR_OTHER    a plugin of pset_providers cannot be loaded; a provider may report any other class
+ * @retval MPI_ERR_NO_MEM   out of memory
+ * @since 0.1
  */
 int MPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *callback, void *context);
 
-/* --- pools of processes that nobody launched together: docs/attach.md -------------------------------------------- */
+/* --- pools of processes that were not launched together: docs/attach.md ------------------------------------------ */
 
 /**
- * Makes this process rank `rank` of a pool of `size` processes on this machine: "mpi://WORLD" and MPI_COMM_WORLD are
- * the pool then. Does not wait for others; they come, go, and come again as they like. To be called before the first
- * session and MPI_Init, or when all have been finalized; overrides any launcher. The three functions here return
- * errors, in words for MPI_Error_string(), and invoke no error handler. Any thread.
- * @param directory  where the members meet: of this user, on this machine; the file plenum-pool is kept there
- *                   meanwhile. Or a file of mode 0600, which is used and stays: /proc/PID/fd/N of somebody's memfd
- *                   leaves no name behind
- * MPI_ERR_RANK, MPI_ERR_ARG: not allowed. MPI_ERR_OTHER: another process is attached as this rank, or MPI is in use.
+ * Makes this process rank `rank` of a pool of `size` processes on this machine: "mpi://WORLD" and MPI_COMM_WORLD then
+ * stand for the pool.
+ *
+ * Call it while MPI is not in use in the process: before the first session and MPI_Init(), or when all have been
+ * finalized. It overrides any launcher. Members may leave and come again.
+ *
+ * Does not wait for the other members, except for at most 5 seconds while another one enters or leaves the same pool.
+ * Any thread; of several calls at the same time one succeeds. Returns errors and raises none, unless the policy of
+ * error handlers names a handler for them. Replaces process startup: MPI-5.0, sections 11.5 and 11.10.2.
+ *
+ * @param[in] directory  a directory of this user on a file system of this machine, as an absolute path; copied. The
+ *                       members find each other in its file plenum-pool, which is created when it is needed and removed
+ *                       by the last member. Or a file of mode 0600, which is used and stays, such as /proc/PID/fd/N of
+ *                       a memfd
+ * @param[in] rank       from 0 to `size` - 1
+ * @param[in] size       processes in the pool, 1 to 4096; the same for all members
+ * @retval MPI_SUCCESS     the process is attached
+ * @retval MPI_ERR_ARG     `directory` is NULL, `size` is out of its range or not that of the members that are attached,
+ *                         or a mistake in the configuration
+ * @retval MPI_ERR_RANK    `rank` is out of its range
+ * @retval MPI_ERR_OTHER   another process is attached as this rank; this process is attached already; MPI is in use;
+ *                         the file cannot be opened or locked, or is not of this user alone; another member has been
+ *                         entering or leaving for 5 seconds
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @retval MPI_ERR_INTERN  the library has created a file that it cannot use
+ * @since 0.1
  */
 int MPIX_Attach(const char *directory, int rank, int size);
 
 /**
- * Brings `bytes` bytes of each member to all: `all` has the room of as many pieces as the pool has members, in the
- * order of ranks. Returns 0, or another number when that was not possible.
+ * Brings some bytes of each member to all members.
+ *
+ * MPIX_Attach_exchange() calls it twice, in the calling thread, in every member. It may block until all members have
+ * called it.
+ *
+ * @param[in] mine     [bytes] what this member gives; borrowed
+ * @param[out] all     [size * bytes] what all members give, in the order of ranks; borrowed
+ * @param[in] bytes    bytes of each member, the same in all members
+ * @param[in] context  of MPIX_Attach_exchange()
+ * @return 0; any other number if that was not possible
+ * @since 0.1
  */
 typedef int(MPIX_Exchange_function)(const void *mine, void *all, int bytes, void *context);
 
 /**
- * The same without a directory: the members meet through `exchange`, which is called twice by each. Collective: returns
- * when all have attached, and an error to all if one cannot. MPI_ERR_UNSUPPORTED_OPERATION: they are on several
- * machines.
+ * Attaches as MPIX_Attach() does, without a directory: the members find each other through `exchange`.
+ *
+ * Collective over the members: blocks until all have called it, for as long as `exchange` does. An error of one member
+ * becomes an error of all, unless it is found outside of the exchange: a member with a wrong argument, or one that is
+ * attached or uses MPI, returns before it; a mistake in the configuration is found after it. Any thread; of several
+ * calls in a process at the same time one succeeds. Returns errors and raises none, unless the policy of error handlers
+ * names a handler for them. Replaces process startup: MPI-5.0, sections 11.5 and 11.10.2.
+ *
+ * @param[in] exchange  called twice in each member; used during the call only
+ * @param[in] context   handed to `exchange`; borrowed
+ * @param[in] rank      from 0 to `size` - 1, another in each member
+ * @param[in] size      processes in the pool, 1 to 4096; the same for all members
+ * @retval MPI_SUCCESS     all members are attached
+ * @retval MPI_ERR_ARG     `exchange` is NULL or has not brought what the members gave, `size` is out of its range, or a
+ *                         mistake in the configuration
+ * @retval MPI_ERR_RANK    `rank` is out of its range
+ * @retval MPI_ERR_OTHER   `exchange` has failed; another member cannot attach; this process is attached already, or
+ *                         uses MPI; a system call failed
+ * @retval MPI_ERR_NO_MEM  out of memory
+ * @retval MPI_ERR_UNSUPPORTED_OPERATION  the members are on several machines
+ * @since 0.1
  */
 int MPIX_Attach_exchange(MPIX_Exchange_function *exchange, void *context, int rank, int size);
 
-/** Leaves the pool: another may attach as this rank, or this process again. MPI_ERR_OTHER: sessions or the World are
- * open. */
+/**
+ * Leaves the pool: another process may then attach as this rank, or this process again.
+ *
+ * Sessions and the World must be finalized. Does not wait for the other members, except for at most 5 seconds while
+ * another one enters or leaves the same pool. Any thread. Returns errors and raises none, unless the policy of error
+ * handlers names a handler for them. Has no counterpart in the standard.
+ *
+ * @retval MPI_SUCCESS    the process is no longer attached
+ * @retval MPI_ERR_OTHER  sessions or the World are open; the process is not attached by MPIX_Attach() or
+ *                        MPIX_Attach_exchange(); or it is a forked child of one that is
+ * @since 0.1
+ */
 int MPIX_Detach(void);
 
+/* --- the second names -------------------------------------------------------------------------------------------- */
+
+/** @copydoc MPIX_Attach() */
 int PMPIX_Attach(const char *directory, int rank, int size);
+/** @copydoc MPIX_Attach_exchange() */
 int PMPIX_Attach_exchange(MPIX_Exchange_function *exchange, void *context, int rank, int size);
+/** @copydoc MPIX_Detach() */
 int PMPIX_Detach(void);
 
+/** @copydoc MPIX_Session_pset_publish() */
 int PMPIX_Session_pset_publish(MPI_Session session, const char *pset_name, MPI_Group group);
+/** @copydoc MPIX_Session_pset_withdraw() */
 int PMPIX_Session_pset_withdraw(MPI_Session session, const char *pset_name);
+/** @copydoc MPIX_Session_pset_watch() */
 int PMPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *callback, void *context);
 
+/** @copydoc MPIX_Errhandler_from_name() */
+int PMPIX_Errhandler_from_name(const char *name, MPI_Errhandler *errhandler);
+/** @copydoc MPIX_Errhandler_set_callback() */
 int PMPIX_Errhandler_set_callback(MPIX_Error_callback *callback, MPIX_Destructor_function *destructor, void *context);
+/** @copydoc MPIX_Comm_create_errhandler_x() */
 int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                    void *extra_state, MPI_Errhandler *errhandler);
+/** @copydoc MPIX_File_create_errhandler_x() */
 int PMPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                    void *extra_state, MPI_Errhandler *errhandler);
+/** @copydoc MPIX_Session_create_errhandler_x() */
 int PMPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *function,
                                       MPIX_Destructor_function *destructor, void *extra_state,
                                       MPI_Errhandler *errhandler);
+/** @copydoc MPIX_Win_create_errhandler_x() */
 int PMPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_Destructor_function *destructor,
                                   void *extra_state, MPI_Errhandler *errhandler);
 

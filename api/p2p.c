@@ -120,7 +120,7 @@ static int send_init(struct pl_call *call, int mode, const void *buf, MPI_Count 
     if (!call->err)
         call->err = pl_send_prepare(side.comm, buf, count, side.type, dest, tag, mode, &made);
     if (!call->err) {
-        made->persistent = true;
+        made->is.persistent = true;
         *request = pl_object_handle(made);
     }
     return pl_call_leave(call);
@@ -328,7 +328,7 @@ static int recv_init(struct pl_call *call, void *buf, MPI_Count count, MPI_Datat
     if (!call->err)
         call->err = pl_recv_prepare(side.comm, buf, count, side.type, source, tag, &made);
     if (!call->err) {
-        made->persistent = true;
+        made->is.persistent = true;
         *request = pl_object_handle(made);
     }
     return pl_call_leave(call);

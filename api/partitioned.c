@@ -78,7 +78,7 @@ static struct pl_request *arg_psend(struct pl_call *call, MPI_Request handle)
     mpi_partitioned_blame(call, request);
     if (!pl_is_psend(request))
         pl_call_error(call, MPI_ERR_REQUEST, "request is not one of MPI_Psend_init");
-    else if (!request->active)
+    else if (!request->is.active)
         pl_call_error(call, MPI_ERR_REQUEST, "request is not active; MPI_Start it first");
     return request;
 }

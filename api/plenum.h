@@ -3,8 +3,8 @@
  * @file plenum.h
  * The Plenum runtime: launches MPI jobs from inside any process, follows them, and ends them.
  *
- * A host (a workflow engine, a service, mpiexec) opens a runtime, describes jobs by calls, launches them, and reads
- * what happens to them as events. Everything is followed through one descriptor:
+ * An embedding program (a workflow engine, a service, mpiexec) opens a runtime, describes jobs by calls, launches them,
+ * and reads what happens to them as events. One descriptor tells when there is something to read:
  *
  *     struct plenum_runtime *rt;
  *     struct plenum_job *job;
@@ -24,14 +24,24 @@
  *         }
  *     }
  *
- * The runtime leaves its host alone: no signal handler, environment, umask, working directory or standard stream is
- * touched, and no child is left for the host's wait(). It has no thread of its own; it moves on when the host calls
- * plenum_runtime_next_event() or plenum_job_wait(). When the host dies, even by SIGKILL, its jobs die with it.
+ * **The embedding program.** The runtime touches no signal handler, umask, working directory or standard stream of it,
+ * leaves no child for its wait(), and changes its environment only while a PMIx server starts
+ * (plenum_runtime_want_pmix()). The runtime has no thread of its own: it advances when the embedding program calls
+ * plenum_runtime_next_event() or plenum_job_wait(). When the embedding program dies, even by SIGKILL, its jobs die
+ * with it.
  *
- * Threads: every function may be called by any thread at any time, except that nobody may use an object while or
- * after it is closed. A child that the host forks must not use the runtimes of its parent.
+ * **Threads.** Any thread may call any function at any time. No thread may use an object while another closes it, or
+ * after that. A forked child must not use the runtimes of its parent.
  *
- * Errors: functions return PLENUM_OK or an error, and leave one line of explanation in plenum_error().
+ * **Blocking.** A function that "does not block" waits for no process; it may wait for the mutex of its runtime.
+ * Functions that hold this mutex for longer say what they wait for.
+ *
+ * **Errors.** Functions return PLENUM_OK or another enum plenum_error, and an error leaves one line of explanation in
+ * plenum_error(). After an error nothing has changed and outputs keep their values, unless the function says otherwise.
+ * A job or runtime that is NULL is PLENUM_ERR_ARGUMENT. Functions that return no error need a job, runtime or event
+ * that is not NULL, unless they say otherwise.
+ *
+ * **Ownership.** The library copies every text and array that it is given. It takes over no pointer and no descriptor.
  */
 #ifndef PLENUM_H
 #define PLENUM_H
@@ -43,262 +53,552 @@
 extern "C" {
 #endif
 
+/** The version of this header as MAJOR.MINOR.PATCH. @since 0.1 */
 #define PLENUM_VERSION "0.1.0"
 
+/** Marks a function that libplenum exports. @since 0.1 */
 #if defined(__GNUC__)
 #define PLENUM_API __attribute__((visibility("default")))
 #else
 #define PLENUM_API
 #endif
 
+/** A runtime: a launch daemon (the keeper, a small process that is the parent of all ranks), jobs and a queue of
+ *  events. Opaque; from plenum_runtime_open() to plenum_runtime_close(). @since 0.1 */
 struct plenum_runtime;
+
+/** A job: its description, and after the launch its processes. Opaque; from plenum_job_create() or
+ *  plenum_job_create_json() to plenum_job_close(). @since 0.1 */
 struct plenum_job;
 
+/** What functions return. New values are added at the end. @since 0.1 */
 enum plenum_error {
-    PLENUM_OK,
-    PLENUM_ERR_ARGUMENT,       /**< an argument is out of its range */
-    PLENUM_ERR_STATE,          /**< not at this point: a launched job is not described any further */
-    PLENUM_ERR_NOT_FOUND,      /**< the program does not exist */
-    PLENUM_ERR_NOT_EXECUTABLE, /**< the program exists but cannot be executed */
-    PLENUM_ERR_WDIR,           /**< the working directory does not exist or may not be entered */
-    PLENUM_ERR_LIMIT,          /**< a limit of the system: descriptors, processes */
-    PLENUM_ERR_MEMORY,
-    PLENUM_ERR_TIMEOUT, /**< the time is over; nothing was changed */
+    PLENUM_OK,           /**< no error; the value is 0 */
+    PLENUM_ERR_ARGUMENT, /**< an argument is out of its range */
+    PLENUM_ERR_STATE,    /**< wrong moment in the job's life: a launched job cannot be described further */
+    /** The program does not exist. In functions that start no program: a system call failed with ENOENT or ENOTDIR. */
+    PLENUM_ERR_NOT_FOUND,
+    /** The program exists but cannot be executed. In other places: a system call failed with EACCES or EPERM. */
+    PLENUM_ERR_NOT_EXECUTABLE,
+    PLENUM_ERR_WDIR,    /**< the working directory does not exist or may not be entered */
+    PLENUM_ERR_LIMIT,   /**< a limit of the system: descriptors, processes, size of a file */
+    PLENUM_ERR_MEMORY,  /**< out of memory */
+    PLENUM_ERR_TIMEOUT, /**< the time limit has passed; nothing has changed */
     PLENUM_ERR_SYSTEM   /**< a system call failed in a way that has no name above */
 };
 
-/** The last error of the calling thread in one line without a newline; "" if there was none. Borrowed until the
- *  thread's next call into the library. */
+/** Returns the explanation of the calling thread's last error.
+ *  A call that succeeds may change it too: read it at once after the error. Does not block. Any thread.
+ *  @return one line of at most 1023 bytes without a newline, NUL-terminated, "" if there was no error; never NULL.
+ *          Borrowed until the thread's next call into the library
+ *  @since 0.1 */
 PLENUM_API const char *plenum_error(void);
 
 /* --- the runtime ------------------------------------------------------------------------------------------- */
 
-/** Opens a runtime: starts its keeper, the small process that will start, watch and end the ranks. Open it early:
- *  the keeper begins as a copy-on-write copy of the host.
- *  @param[out] runtime  to be closed with plenum_runtime_close() */
+/** Opens a runtime and starts its keeper, the small process that will start, watch and end the ranks.
+ *  Open it early: the keeper begins as a copy-on-write copy of the embedding program. A process may open several
+ *  runtimes. Does not block. Any thread.
+ *  @param[out] runtime  the runtime; the caller closes it with plenum_runtime_close()
+ *  @retval PLENUM_OK            the runtime is open
+ *  @retval PLENUM_ERR_ARGUMENT  `runtime` is NULL
+ *  @retval PLENUM_ERR_LIMIT     too many descriptors or processes
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @retval PLENUM_ERR_SYSTEM    another system call failed
+ *  @since 0.1 */
 PLENUM_API int plenum_runtime_open(struct plenum_runtime **runtime);
 
-/** Kills what still runs, frees all jobs and events of the runtime, and gives everything back. NULL is ignored. */
+/** Kills what still runs, with SIGKILL and without grace, and frees the runtime.
+ *  Frees all jobs of the runtime, also those with open handles, and all events that are still in its queue. Events
+ *  that the caller has taken stay the caller's; their `job` is dead. Blocks until the keeper has killed every process
+ *  of every job. Any thread.
+ *  @param[in] runtime  stolen; NULL is ignored
+ *  @since 0.1 */
 PLENUM_API void plenum_runtime_close(struct plenum_runtime *runtime);
 
-/** The descriptor to poll for reading: readable when plenum_runtime_next_event() has something to do. Borrowed;
- *  the host only polls it. */
+/** Returns the descriptor to poll for reading.
+ *  It is readable when plenum_runtime_next_event() has work to do, which need not produce an event. The caller only
+ *  polls it. Does not block. Any thread.
+ *  @param[in] runtime  borrowed; may be NULL
+ *  @return the descriptor, borrowed until plenum_runtime_close(); -1 when `runtime` is NULL
+ *  @since 0.1 */
 PLENUM_API int plenum_runtime_fd(const struct plenum_runtime *runtime);
 
+/** Options of plenum_runtime_set(). @since 0.1 */
 enum plenum_runtime_option {
-    PLENUM_RUNTIME_SLOTS = 1 /**< slots for all jobs together; 0 (default): as many as they like. See
-                                  plenum_job_launch() */
+    /** Slots for all jobs together, 0 to 2147483647; 0 (default): no limit. See plenum_job_launch(). */
+    PLENUM_RUNTIME_SLOTS = 1
 };
-/** May be called at any time: jobs that fit now are started at once, those that run are left alone. */
+
+/** Sets an option of a runtime, at any time.
+ *  Starts the queued jobs that fit now, as plenum_job_launch() does, and may block as that does; jobs that run are left
+ *  alone. A queued job that cannot be started reports it as an event. Any thread.
+ *  @param[in] runtime  borrowed
+ *  @param[in] option   which one
+ *  @param[in] value    its value
+ *  @retval PLENUM_OK            the option is set
+ *  @retval PLENUM_ERR_ARGUMENT  no such option, or `value` is out of its range
+ *  @since 0.1 */
 PLENUM_API int plenum_runtime_set(struct plenum_runtime *runtime, enum plenum_runtime_option option, long value);
 
 /* --- events ------------------------------------------------------------------------------------------------ */
 
+/** Kinds of events. Each says which fields it sets beyond `kind`, `flags`, `job_id`, `job`, `user` and `rank`; the
+ *  others are 0 or NULL. @since 0.1 */
 enum plenum_event_kind {
-    PLENUM_EVENT_STARTED = 1, /**< all processes run */
-    PLENUM_EVENT_UNSTARTED,   /**< a process could not be started: `code` is the errno, `text` says why */
-    PLENUM_EVENT_OUTPUT,      /**< `text`: whole lines of `length` bytes from `rank` on `stream` */
-    PLENUM_EVENT_EXITED,      /**< process `rank` (`pid`) ended with exit code `code` */
-    PLENUM_EVENT_LOST,        /**< process `rank` (`pid`) was killed by `signal` */
-    PLENUM_EVENT_ABORTED,     /**< `rank` ended the job with error `code`, on `object`, because of `text` */
-    PLENUM_EVENT_TIMEOUT,     /**< the time limit is reached; the job is being ended */
-    PLENUM_EVENT_FINISHED,    /**< no process is left; `code` is the job's exit code. The job's last event */
-    PLENUM_EVENT_QUEUED,      /**< the job waits until slots are free; `code` jobs are before it in the queue */
-    PLENUM_EVENT_PSETS,  /**< published process sets have come, changed or gone; `text` has a line "NAME VERSION RANKS"
-                                   for each of the `code` that there are now, as "app://mesh 7 0-3,8" */
-    PLENUM_EVENT_REPORT, /**< `text`: lines that say what the processes of the job are in, or where `rank` crashed with
-                                   `signal`; `report`: the same as JSON */
-    PLENUM_EVENT_ERROR =
-        12 /**< `rank` hands over an error with code `code` on `object`, `text` says what was wrong: the
-                                  handler plenum://callback in a program without a callback (docs/errors.md) */
+    /** All processes of the job run; `code` is their number. `rank` is -1. */
+    PLENUM_EVENT_STARTED = 1,
+    /** A process (`rank`), or the job (-1), could not be started: `code` is the errno, 0 if there is none, and `text`
+     *  says why. Only the first failure is reported. */
+    PLENUM_EVENT_UNSTARTED,
+    /** `text` holds whole lines with their newlines, `length` bytes, from `rank` on `stream`. */
+    PLENUM_EVENT_OUTPUT,
+    /** Process `rank` (`pid`) ended with exit code `code`. */
+    PLENUM_EVENT_EXITED,
+    /** Process `rank` (`pid`) was killed by `signal`; `code` is 128 + `signal`. */
+    PLENUM_EVENT_LOST,
+    /** `rank` (-1: not known) ended the job with error `code`, on `object`, because of `text`. */
+    PLENUM_EVENT_ABORTED,
+    /** The time limit of `code` milliseconds is reached; the job is being ended. `rank` is -1. */
+    PLENUM_EVENT_TIMEOUT,
+    /** No process is left; `code` is the job's exit code. `rank` is -1. The job's last event. */
+    PLENUM_EVENT_FINISHED,
+    /** The job waits until slots are free; `code` jobs are before it in the queue. `rank` is -1. */
+    PLENUM_EVENT_QUEUED,
+    /** Published process sets were added, changed or withdrawn. `text` has one line "NAME VERSION RANKS" for each of
+     *  the `code` sets that exist now, such as "app://mesh 7 0-3,8". `rank` is -1. One event may cover several
+     *  changes. */
+    PLENUM_EVENT_PSETS,
+    /** `text` has lines that say what the processes of the job are doing (`rank` is -1), or where `rank` (`pid`)
+     *  crashed with `signal`; `report` has the same as JSON. */
+    PLENUM_EVENT_REPORT,
+    /** `rank` hands over an error with code `code` on `object`; `text` says what was wrong. It comes from the handler
+     *  plenum://callback in a program without a callback (docs/errors.md). */
+    PLENUM_EVENT_ERROR = 12
 };
 
+/** Bits in plenum_event::flags. @since 0.1 */
 enum plenum_event_flag {
-    PLENUM_EVENT_EXPECTED = 1,    /**< EXITED, LOST: while the job was being ended anyway */
+    PLENUM_EVENT_EXPECTED = 1,    /**< EXITED, LOST: while the job, or this part of it, was being ended */
     PLENUM_EVENT_UNFINALIZED = 2, /**< EXITED: between initialization and finalization of MPI */
-    PLENUM_EVENT_PARTIAL = 4,     /**< OUTPUT: the last line has no newline (a very long line, or the end) */
+    PLENUM_EVENT_PARTIAL = 4,     /**< OUTPUT: the last line has no newline (a line above 1 MiB, or the end) */
     PLENUM_EVENT_CORE = 8,        /**< LOST: it dumped core */
     PLENUM_EVENT_CANCELLED = 16   /**< FINISHED: because of plenum_job_cancel() */
 };
 
-/** What happened. Made by the library and only read by the host; new fields are added at the end. */
+/** What happened. The library makes it, the embedding program only reads it; all pointers except `job` and `user`
+ *  belong to the event, until plenum_event_free(). New fields are added at the end. @since 0.1 */
 struct plenum_event {
-    enum plenum_event_kind kind;
-    unsigned flags;         /**< enum plenum_event_flag */
-    uint64_t job_id;        /**< plenum_job_id() */
-    struct plenum_job *job; /**< borrowed; NULL when the host has closed it */
-    void *user;             /**< plenum_job_set_user() */
-    int rank;               /**< -1: the job as a whole */
-    int pid;
-    int code;
-    int signal;
-    int stream;         /**< 1: standard output, 2: standard error */
-    const char *text;   /**< [length], NUL-terminated too; NULL: none */
-    size_t length;      /**< bytes */
-    const char *object; /**< ABORTED, ERROR: communicator, window, file or session by name; NULL: none */
-    const char *report; /**< REPORT: one JSON object (docs/RUNTIME.md); NULL: none */
+    enum plenum_event_kind kind; /**< what happened */
+    unsigned flags;              /**< bits of enum plenum_event_flag */
+    uint64_t job_id;             /**< plenum_job_id() of the job */
+    struct plenum_job *job;      /**< borrowed until plenum_job_close(); NULL: the handle was closed before */
+    void *user;                  /**< of plenum_job_set_user(), as it was when the event was made */
+    int rank;                    /**< -1: the job as a whole; spawned processes count on from plenum_job_size() */
+    int pid;                     /**< process ID; 0: not known, or no process */
+    int code;                    /**< exit code, error code, errno or number, as the kind says */
+    int signal;                  /**< number of the signal; 0: none */
+    int stream;                  /**< 1: standard output, 2: standard error; 0: none */
+    const char *text;            /**< [length] bytes, followed by a NUL; NULL: none */
+    size_t length;               /**< bytes of `text` without the NUL */
+    const char *object;          /**< ABORTED, ERROR: communicator, window, file or session by name; NULL: none */
+    const char *report;          /**< REPORT: one JSON object (docs/RUNTIME.md), NUL-terminated; NULL: none */
 };
 
-/** Moves the runtime on and takes the next event, without blocking.
- *  @param[out] event  owned by the caller (plenum_event_free()); NULL when there is none at present */
+/** Advances the runtime and takes the next event.
+ *  Handles what is ready: ends of processes, their output, deadlines, queued jobs that can start now. Does not wait for
+ *  an event. Blocks only in rare cases: for a second or two when the keeper has died, while it kills what is left of
+ *  the jobs; and as plenum_job_launch() does when a queued or spawned job starts. Any thread; each event goes to one
+ *  thread.
+ *  @param[in] runtime  borrowed
+ *  @param[out] event   owned by the caller, freed with plenum_event_free(); NULL when there is none at present
+ *  @retval PLENUM_OK            also when there is no event
+ *  @retval PLENUM_ERR_ARGUMENT  `runtime` or `event` is NULL
+ *  @since 0.1 */
 PLENUM_API int plenum_runtime_next_event(struct plenum_runtime *runtime, struct plenum_event **event);
 
-/** NULL is ignored. */
+/** Frees an event, also after its runtime was closed. Does not block. Any thread.
+ *  @param[in] event  stolen; NULL is ignored
+ *  @since 0.1 */
 PLENUM_API void plenum_event_free(struct plenum_event *event);
 
-/** The event in words for a person, without a newline: "rank 3 (pid 4711) was killed by signal 11 (Segmentation
+/** Writes an event in words for a person, without a newline: "rank 3 (pid 4711) was killed by signal 11 (Segmentation
  *  fault)".
- *  @return the length that the whole text has, as snprintf does */
+ *  Does not block. Any thread.
+ *  @param[in] event  borrowed
+ *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small; may be NULL if it is 0
+ *  @param[in] size   bytes, with the NUL
+ *  @return the bytes that the whole text has without the NUL, as snprintf() does
+ *  @since 0.1 */
 PLENUM_API int plenum_event_describe(const struct plenum_event *event, char *text, size_t size);
 
-/** The event as one JSON object without a newline, to be freed with free(); NULL when memory is short. */
+/** Writes an event as one JSON object without a newline (docs/RUNTIME.md lists the keys).
+ *  Does not block. Any thread.
+ *  @param[in] event  borrowed
+ *  @return NUL-terminated UTF-8, owned by the caller, freed with free(); NULL when memory is short
+ *  @since 0.1 */
 PLENUM_API char *plenum_event_json(const struct plenum_event *event);
 
 /* --- describing a job -------------------------------------------------------------------------------------- */
 
-enum { PLENUM_ALL = -1 }; /**< all programs of a job, or all its ranks */
+/** Stands for a number of a program or a rank. @since 0.1 */
+enum {
+    PLENUM_ALL = -1 /**< all programs of a job, or all its ranks */
+};
 
-/** A new job without programs.
- *  @param[out] job  to be closed with plenum_job_close() */
+/** Makes a new job without programs.
+ *  Does not block. Any thread.
+ *  @param[in] runtime  borrowed until the job is freed
+ *  @param[out] job     the job; the caller closes it with plenum_job_close()
+ *  @retval PLENUM_OK            the job was created
+ *  @retval PLENUM_ERR_ARGUMENT  `runtime` or `job` is NULL
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @since 0.1 */
 PLENUM_API int plenum_job_create(struct plenum_runtime *runtime, struct plenum_job **job);
 
-/** A new job described by JSON (docs/RUNTIME.md lists the keys). Nothing is launched, and calls may add to it.
- *  A mistake gives PLENUM_ERR_ARGUMENT, and plenum_error() names the place in the text and what is allowed there.
- *  @param text  one JSON object, NUL-terminated, UTF-8 */
+/** Makes a new job described by JSON (docs/RUNTIME.md lists the keys).
+ *  Nothing is launched, and calls may add to the description. Does not block. Any thread.
+ *  @param[in] runtime  borrowed until the job is freed
+ *  @param[in] text     one JSON object, NUL-terminated, UTF-8; borrowed
+ *  @param[out] job     the job; the caller closes it with plenum_job_close()
+ *  @retval PLENUM_OK            the job was created
+ *  @retval PLENUM_ERR_ARGUMENT  an argument is NULL, or a mistake in `text`: plenum_error() names the place in the text
+ *                               and what is allowed there
+ *  @retval PLENUM_ERR_LIMIT     too many descriptors, for a stream that is `null`
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @retval PLENUM_ERR_SYSTEM    `/dev/null` cannot be opened, for a stream that is `null`
+ *  @since 0.1 */
 PLENUM_API int plenum_job_create_json(struct plenum_runtime *runtime, const char *text, struct plenum_job **job);
 
-/** The job as it is described, as JSON that plenum_job_create_json() takes; descriptors given by plenum_job_redirect()
- *  cannot be said in it and are left out. To be freed with free(); NULL when memory is short. */
+/** Writes the description of a job as JSON for plenum_job_create_json(), before and after the launch.
+ *  Left out is what the JSON has no key for: descriptors of plenum_job_redirect(), files of plenum_job_redirect_file()
+ *  for other streams than standard input of rank 0 and output of PLENUM_ALL, and texts that are not UTF-8.
+ *  plenum_job_create_json() refuses a job without programs and an empty process set. Does not block. Any thread.
+ *  @param[in] job  borrowed
+ *  @return NUL-terminated UTF-8 of several lines, owned by the caller, freed with free(); NULL when memory is short
+ *  @since 0.1 */
 PLENUM_API char *plenum_job_json(const struct plenum_job *job);
 
-/** Gives the handle back. A job that runs or waits goes on, and its events come with `job` NULL; one that was never
- *  launched is gone. NULL is ignored. */
+/** Gives the handle back.
+ *  A job that runs or waits in the queue goes on, and its events come with `job` NULL. A job that was never launched,
+ *  or has finished, is freed. Does not block. Any thread.
+ *  @param[in] job  stolen; NULL is ignored
+ *  @since 0.1 */
 PLENUM_API void plenum_job_close(struct plenum_job *job);
 
-/** A number that no other job of this process has had. */
+/** Returns a number that no other job of this process has had.
+ *  Does not block. Any thread.
+ *  @param[in] job  borrowed; may be NULL
+ *  @return 1 or more; 0 when `job` is NULL
+ *  @since 0.1 */
 PLENUM_API uint64_t plenum_job_id(const struct plenum_job *job);
 
-/** A pointer of the host's that comes back with every event of the job. */
+/** Sets a pointer that comes back as plenum_event::user with every event of the job that is made from now on.
+ *  At any time. Does not block. Any thread.
+ *  @param[in] job   borrowed
+ *  @param[in] user  any pointer, NULL at first; the library only hands it back
+ *  @since 0.1 */
 PLENUM_API void plenum_job_set_user(struct plenum_job *job, void *user);
 
 /** Adds a program. The programs get consecutive ranks in the order in which they were added.
- *  @param ranks  how many processes, at least 1
- *  @param argv   NULL-terminated; copied. argv[0] without a slash is looked up in the PATH that the process will have
- *  @param[out] program  its number, for the functions below; may be NULL */
+ *  Does not block. Any thread.
+ *  @param[in] job       borrowed
+ *  @param[in] ranks     processes, at least 1; a job has at most 65536
+ *  @param[in] argv      [n] strings, followed by NULL; copied. argv[0] must not be empty. Without a slash it is
+ *                       looked up at the launch, in plenum_job_path() and then in the PATH that the process will have;
+ *                       with a slash it is relative to the working directory of the program
+ *  @param[out] program  its number, from 0, for the functions below; may be NULL
+ *  @retval PLENUM_OK            the program is added
+ *  @retval PLENUM_ERR_ARGUMENT  `ranks` is out of its range, or there is no argv[0]
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @since 0.1 */
 PLENUM_API int plenum_job_add_program(struct plenum_job *job, int ranks, const char *const argv[], int *program);
 
-/** Sets (value) or unsets (NULL) a variable for one program or for PLENUM_ALL (also for those added later). What is
- *  not set comes from the host's environment as it is at the launch. */
+/** Sets or unsets an environment variable.
+ *  What is not set comes from the environment of the embedding program as it is at the launch. The setting of one
+ *  program overrides that of PLENUM_ALL. The runtime sets PLENUM_JOB, PLENUM_RANK and PLENUM_SIZE; the caller
+ *  must not. Does not block. Any thread.
+ *  @param[in] job      borrowed
+ *  @param[in] program  its number, or PLENUM_ALL: also for programs that are added later
+ *  @param[in] name     not empty and without "="; copied
+ *  @param[in] value    copied; NULL: unset
+ *  @retval PLENUM_OK            the variable is set or unset
+ *  @retval PLENUM_ERR_ARGUMENT  no such program, or `name` cannot be the name of a variable
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @since 0.1 */
 PLENUM_API int plenum_job_env(struct plenum_job *job, int program, const char *name, const char *value);
 
-/** Starts from an empty environment instead of the host's. */
+/** Starts all programs from an empty environment instead of that of the embedding program.
+ *  What plenum_job_env() sets, and what the runtime itself sets, is added. Does not block. Any thread.
+ *  @param[in] job  borrowed
+ *  @retval PLENUM_OK            the environment will be empty
+ *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @since 0.1 */
 PLENUM_API int plenum_job_env_clear(struct plenum_job *job);
 
-/** The working directory of a program or of PLENUM_ALL; relative to the host's. */
+/** Sets the working directory of a program; the default is that of the embedding program.
+ *  The launch checks it. Does not block. Any thread.
+ *  @param[in] job        borrowed
+ *  @param[in] program    its number, or PLENUM_ALL: the programs that were added so far
+ *  @param[in] directory  copied; relative to the working directory that the embedding program has at the launch
+ *  @retval PLENUM_OK            the directory is set
+ *  @retval PLENUM_ERR_ARGUMENT  no such program, or `directory` is NULL
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @retval PLENUM_ERR_MEMORY    out of memory; with PLENUM_ALL some programs may have it
+ *  @since 0.1 */
 PLENUM_API int plenum_job_wdir(struct plenum_job *job, int program, const char *directory);
 
-/** A colon-separated list of directories where a program (or PLENUM_ALL) is looked up before PATH. */
+/** Sets the directories where a program is looked up before PATH.
+ *  Does not block. Any thread.
+ *  @param[in] job      borrowed
+ *  @param[in] program  its number, or PLENUM_ALL: the programs that were added so far
+ *  @param[in] path     a list with colons, copied; relative directories are relative to the working directory of the
+ *                      program, and an empty one is that directory
+ *  @retval PLENUM_OK            the directories are set
+ *  @retval PLENUM_ERR_ARGUMENT  no such program, or `path` is NULL
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @retval PLENUM_ERR_MEMORY    out of memory; with PLENUM_ALL some programs may have it
+ *  @since 0.1 */
 PLENUM_API int plenum_job_path(struct plenum_job *job, int program, const char *path);
 
-/** A named process set.
- *  @param name    a URI such as "app://ocean"
- *  @param ranges  [count] pairs: first rank, last rank; copied */
+/** Describes a process set of the job, which stays as it is while the job runs.
+ *  The launch checks that the ranks are in the job. Does not block. Any thread.
+ *  @param[in] job     borrowed
+ *  @param[in] name    a URI such as "app://ocean", of at most 1023 bytes; copied
+ *  @param[in] ranges  [count] pairs: first rank, last rank; copied. A repeated rank is taken once, where it comes
+ *                     first. NULL if `count` is 0
+ *  @param[in] count   pairs; 0: an empty set
+ *  @retval PLENUM_OK            the set is described
+ *  @retval PLENUM_ERR_ARGUMENT  `name` is not a URI, is of a scheme that is Plenum's own (mpi, plenum, hwloc), or names
+ *                               a set that is described already; a range is not one
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @since 0.1 */
 PLENUM_API int plenum_job_pset(struct plenum_job *job, const char *name, const int (*ranges)[2], int count);
 
-/** Connects a standard stream of a rank (or of PLENUM_ALL) to a descriptor instead of to /dev/null (stream 0) or to
- *  OUTPUT events (streams 1 and 2).
- *  @param fd  duplicated; -1: /dev/null */
+/** Connects a standard stream to a descriptor instead of to /dev/null (stream 0) or to OUTPUT events (1 and 2).
+ *  The last of several redirections of a stream takes effect. The launch checks that the rank is in the job. Does not
+ *  block. Any thread.
+ *  @param[in] job     borrowed
+ *  @param[in] rank    the rank, or PLENUM_ALL
+ *  @param[in] stream  0: standard input, 1: standard output, 2: standard error
+ *  @param[in] fd      duplicated, the caller keeps its own; negative: /dev/null
+ *  @retval PLENUM_OK            the stream is redirected
+ *  @retval PLENUM_ERR_ARGUMENT  no such stream, or `rank` is below -1
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @retval PLENUM_ERR_LIMIT     too many descriptors
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @retval PLENUM_ERR_SYSTEM    `fd` is not an open descriptor, or /dev/null cannot be opened
+ *  @since 0.1 */
 PLENUM_API int plenum_job_redirect(struct plenum_job *job, int rank, int stream, int fd);
 
-/** The same with a file, which is opened when the job starts: read (stream 0) or written anew (1 and 2).
- *  @param file  its name, relative to the host's working directory; "%r" stands for the rank, "%%" for a percent sign.
- *               Ranks that share a name share the file, and each write is appended */
+/** Connects a standard stream to a file, which the start of the job opens: read (stream 0), or written anew (1 and 2).
+ *  Ranks that share a name share the file, and each write is appended. The last of several redirections of a stream
+ *  takes effect. Does not block. Any thread.
+ *  @param[in] job     borrowed
+ *  @param[in] rank    the rank, or PLENUM_ALL
+ *  @param[in] stream  0: standard input, 1: standard output, 2: standard error
+ *  @param[in] file    its name, copied; "%r" stands for the rank, "%%" for a percent sign. Relative to the working
+ *                     directory of the embedding program at this call. The resulting name must have less than 4084
+ *                     bytes
+ *  @retval PLENUM_OK            the stream is redirected
+ *  @retval PLENUM_ERR_ARGUMENT  no such stream, `rank` is below -1, `file` is NULL or empty, or another "%" is in it
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @retval PLENUM_ERR_MEMORY    out of memory, or the working directory no longer has a name
+ *  @since 0.1 */
 PLENUM_API int plenum_job_redirect_file(struct plenum_job *job, int rank, int stream, const char *file);
 
-/** Values of PLENUM_JOB_BIND: what a rank is bound to. */
+/** Values of PLENUM_JOB_BIND: what a rank is bound to. @since 0.1 */
 enum plenum_bind {
-    PLENUM_BIND_NONE,
+    PLENUM_BIND_NONE,   /**< nothing */
     PLENUM_BIND_CORE,   /**< one core, with all its hardware threads */
     PLENUM_BIND_SOCKET, /**< the cores of one socket */
     PLENUM_BIND_NUMA,   /**< the cores of one NUMA node */
     PLENUM_BIND_THREAD  /**< one hardware thread */
 };
 
-/** Values of PLENUM_JOB_MAP: in which order the ranks take what they are bound to. */
+/** Values of PLENUM_JOB_MAP: in which order the ranks take what they are bound to. @since 0.1 */
 enum plenum_map {
     PLENUM_MAP_SLOT,   /**< one after the other */
     PLENUM_MAP_SOCKET, /**< from each socket in turn */
     PLENUM_MAP_NUMA    /**< from each NUMA node in turn */
 };
 
-/** Values of PLENUM_JOB_PMIX: is there a PMIx server, for programs that are PMIx clients? Plenum's own are not. */
+/** Values of PLENUM_JOB_PMIX: whether there is a PMIx server, for programs that are PMIx clients. Programs that use
+ *  Plenum's library are not. @since 0.1 */
 enum plenum_pmix {
-    PLENUM_PMIX_OFF,
-    PLENUM_PMIX_ON,
-    PLENUM_PMIX_AUTO /**< if one can be had, and if not all programs are sure to be linked with this Plenum's library */
+    PLENUM_PMIX_OFF, /**< no server */
+    PLENUM_PMIX_ON,  /**< a server; the launch fails when there can be none */
+    PLENUM_PMIX_AUTO /**< a server if one is available, unless all programs surely use this Plenum's library */
 };
 
+/** Options of plenum_job_set(). A value is from 0 to 2147483647 unless the option says otherwise. @since 0.1 */
 enum plenum_job_option {
-    PLENUM_JOB_TIME_LIMIT = 1, /**< milliseconds from the start until the job is ended; 0 (default): none */
+    PLENUM_JOB_TIME_LIMIT = 1, /**< milliseconds from the start until the job is ended; 0 (default): no limit */
     PLENUM_JOB_GRACE,          /**< milliseconds between SIGTERM and SIGKILL when a job is ended; default 2000 */
-    PLENUM_JOB_KEEP_GOING,     /**< 1: the others go on when a process fails; default 0: the job is ended */
+    PLENUM_JOB_KEEP_GOING,     /**< 1: the others go on when a process fails; 0 (default): the job is ended */
     PLENUM_JOB_PMIX,           /**< enum plenum_pmix; default PLENUM_PMIX_OFF */
-    PLENUM_JOB_SLOTS,          /**< cores that the job may use; default: those that the host may use */
+    PLENUM_JOB_SLOTS,          /**< cores that the job may use; 0 (default): those that the embedding program may use */
     PLENUM_JOB_BIND,           /**< enum plenum_bind; default PLENUM_BIND_NONE */
-    PLENUM_JOB_UNIVERSE,       /**< the MPI_UNIVERSE_SIZE of the job; default 0: not set */
+    PLENUM_JOB_UNIVERSE,       /**< the MPI_UNIVERSE_SIZE of the job; 0 (default): not set */
     PLENUM_JOB_MAP             /**< enum plenum_map; default PLENUM_MAP_SLOT */
 };
+
+/** Sets an option of a job.
+ *  Does not block. Any thread.
+ *  @param[in] job     borrowed
+ *  @param[in] option  which one
+ *  @param[in] value   its value
+ *  @retval PLENUM_OK            the option is set
+ *  @retval PLENUM_ERR_ARGUMENT  no such option, or `value` is out of its range
+ *  @retval PLENUM_ERR_STATE     the job was launched
+ *  @since 0.1 */
 PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value);
 
-/** The processors that a rank is bound to, or would be if the job were launched now, as a list such as "0-3,8"; "" when
- *  it is not bound. The jobs of a runtime take turns: the next job begins where the last one ended.
- *  @return the length that the whole text has, as snprintf does */
+/** Writes the processors that a rank is bound to, or would be if the job were launched now, as a list such as "0-3,8".
+ *  The jobs of a runtime take turns: the next job begins where the last one ended. Reads sysfs; does not block. Any
+ *  thread.
+ *  @param[in] job    borrowed
+ *  @param[in] rank   the rank
+ *  @param[out] text  [size], NUL-terminated if `size` is not 0, cut short if it is too small; "" when the rank is not
+ *                    bound or not in the job, and when memory is short; may be NULL if `size` is 0
+ *  @param[in] size   bytes, with the NUL
+ *  @return the bytes that the whole text has without the NUL, as snprintf() does
+ *  @since 0.1 */
 PLENUM_API int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t size);
 
-/** Opens the PMIx server of the process ahead of the first job that needs it, which costs some 20 ms and two threads.
- *  It stays until the process ends. */
+/** Opens the PMIx server of the process ahead of the first job that needs it.
+ *  There is one for all runtimes, and it stays until the process ends. It costs some 20 ms, in which the call blocks,
+ *  and two threads. While it starts, `environ` is a list without the variables PMIX_*, which other threads see. Any
+ *  thread; must not be called together with setenv() or its like.
+ *  @param[in] runtime  not used; may be NULL
+ *  @retval PLENUM_OK          the server is open, or was already
+ *  @retval PLENUM_ERR_LIMIT   too many descriptors, or all free descriptors have too large numbers
+ *  @retval PLENUM_ERR_MEMORY  out of memory
+ *  @retval PLENUM_ERR_SYSTEM  no network interface is up, or the PMIx library refuses
+ *  @since 0.1 */
 PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
 
 /* --- running a job ----------------------------------------------------------------------------------------- */
 
-/** Checks the description and starts the processes. An error means that nothing was started. What happens later
- *  comes as events, the last of which is FINISHED.
+/** Checks the description and starts the processes.
+ *  After an error nothing runs, and the description may be mended and launched again. What happens later comes as
+ *  events, the last of which is FINISHED.
  *
  *  When the runtime has a number of slots, a job takes PLENUM_JOB_SLOTS of them, or one for each rank, from its start
  *  to its end. A job that finds too few waits in the queue, with the event QUEUED, and the jobs behind it wait too, so
- *  that the order is kept; it starts, with the environment and the programs that were there at the launch, when those
- *  before it have ended. A job that takes more than there are runs alone. */
+ *  that the order is kept; it starts when the jobs before it have ended, with the environment and the programs of the
+ *  launch. A job that takes more slots than the runtime has runs alone. A queued job whose start fails reports
+ *  UNSTARTED and FINISHED.
+ *
+ *  Does not wait for the processes. May block while a PMIx server starts (plenum_runtime_want_pmix()), while the keeper
+ *  takes a large job, and while a file of plenum_job_redirect_file() is opened: on a FIFO until its other end is open.
+ *  Any thread.
+ *  @param[in] job  borrowed
+ *  @retval PLENUM_OK                  the processes are being started, or the job is in the queue
+ *  @retval PLENUM_ERR_ARGUMENT        there is no program; a redirection or a process set has ranks outside of the job
+ *  @retval PLENUM_ERR_STATE           the job was launched already
+ *  @retval PLENUM_ERR_NOT_FOUND       a program does not exist
+ *  @retval PLENUM_ERR_NOT_EXECUTABLE  a program exists but cannot be executed, or is a directory
+ *  @retval PLENUM_ERR_WDIR            a working directory does not exist or may not be entered
+ *  @retval PLENUM_ERR_LIMIT           too many descriptors or processes, or a limit on the size of files (ulimit -f)
+ *  @retval PLENUM_ERR_MEMORY          out of memory
+ *  @retval PLENUM_ERR_SYSTEM          a file cannot be opened, the PMIx server is not available
+ *                                     (PLENUM_PMIX_ON), or another system call failed
+ *  @since 0.1 */
 PLENUM_API int plenum_job_launch(struct plenum_job *job);
 
-/** Sends a signal to a rank and the processes that it started, or to PLENUM_ALL. */
+/** Sends a signal to the process group of a rank, or of all ranks and all processes that the job has spawned.
+ *  Ranks that have ended are skipped. Does not block. Any thread.
+ *  @param[in] job     borrowed
+ *  @param[in] rank    the rank, below plenum_job_size(), or PLENUM_ALL
+ *  @param[in] signal  its number
+ *  @retval PLENUM_OK            the signal is on its way
+ *  @retval PLENUM_ERR_ARGUMENT  no such signal, or `rank` is not in the job
+ *  @retval PLENUM_ERR_STATE     the job does not run: not launched, in the queue, or finished
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @retval PLENUM_ERR_SYSTEM    the keeper cannot be reached
+ *  @since 0.1 */
 PLENUM_API int plenum_job_signal(struct plenum_job *job, int rank, int signal);
 
-/** Publishes a process set in a job that runs, or changes it: its processes find it with their next question
- *  (docs/psets.md). They may publish, change and withdraw sets, too; every change comes as an event PSETS.
- *  @param ranges  [count] pairs: first rank, last rank; a rank counts once, in the order given. count 0: an empty
- *                 set */
+/** Publishes a process set in a job that runs, or changes one that is published.
+ *  The processes of the job see it in their next query (docs/psets.md). They may publish, change and withdraw sets,
+ *  too. Every change comes as an event PSETS. Waits for no process; while several publish at the same time it tries
+ *  again, for about a second at most. Any thread.
+ *  @param[in] job     borrowed
+ *  @param[in] name    a URI such as "app://mesh", of at most 1023 bytes; copied
+ *  @param[in] ranges  [count] pairs: first rank, last rank; copied. A repeated rank is taken once, where it comes
+ *                     first. NULL if `count` is 0
+ *  @param[in] count   pairs; 0: an empty set
+ *  @retval PLENUM_OK            the set is published
+ *  @retval PLENUM_ERR_ARGUMENT  `name` is not a URI, is of a scheme that is Plenum's own (mpi, plenum, hwloc), or names
+ *                               a set of plenum_job_pset(); a range is not one of the job. Also when the
+ *                               published sets of the job exceed their space (64 KiB, and 8 bytes for each rank), when
+ *                               too many processes publish at the same time, and when memory for the new table is
+ *                               short
+ *  @retval PLENUM_ERR_STATE     the job does not run
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @since 0.1 */
 PLENUM_API int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int (*ranges)[2], int count);
 
-/** Withdraws a set that was published, by whomever. Those of plenum_job_pset() stay. */
+/** Withdraws a set that was published, by a process of the job or by plenum_job_pset_publish().
+ *  Sets of plenum_job_pset() stay. The change comes as an event PSETS. Blocks as plenum_job_pset_publish() does. Any
+ *  thread.
+ *  @param[in] job   borrowed
+ *  @param[in] name  of the set; borrowed
+ *  @retval PLENUM_OK            the set is withdrawn
+ *  @retval PLENUM_ERR_ARGUMENT  the set is not published, or as for plenum_job_pset_publish()
+ *  @retval PLENUM_ERR_STATE     the job does not run
+ *  @retval PLENUM_ERR_MEMORY    out of memory
+ *  @since 0.1 */
 PLENUM_API int plenum_job_pset_withdraw(struct plenum_job *job, const char *name);
 
-/** Ends the job: SIGTERM, and SIGKILL after the grace time, at once when called a second time. Returns at once. One
- *  that waits in the queue has finished, with code 0, without having been started. The code of one that ran is that of
- *  the first process that did not exit with 0: as a rule 143 (SIGTERM) or 137 (SIGKILL). */
+/** Ends the job: SIGTERM to all processes, and SIGKILL after the grace time.
+ *  SIGKILL at once when the job is being ended already, by an earlier call or for another reason, and when
+ *  PLENUM_JOB_GRACE is 0. Returns at once; the event FINISHED reports the end. A job that waits in the queue has
+ *  finished, with code 0, without having been started. The code of one that ran is that of the first process that did
+ *  not exit with 0: as a rule 143 (SIGTERM) or 137 (SIGKILL). Does nothing when the job has finished. Does not block,
+ *  except as plenum_job_launch() does when the end of a queued job lets others start. Any thread.
+ *  @param[in] job  borrowed
+ *  @retval PLENUM_OK            the job is being ended, or has finished
+ *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
+ *  @retval PLENUM_ERR_STATE     the job was not launched
+ *  @since 0.1 */
 PLENUM_API int plenum_job_cancel(struct plenum_job *job);
 
-/** Asks all processes what they are in: those that wait in MPI say for what, since when, and what is pending; of the
- *  others it is told what can be seen from outside. Returns at once; the answer comes as an event REPORT, within half a
- *  second. A job that reaches its time limit is asked before it is ended. Nothing in the processes is interrupted. */
+/** Asks all processes what they are doing.
+ *  Processes that wait in MPI say for what, since when, and what is pending; for the others the report has what can be
+ *  seen from outside. The answer comes as an event REPORT, within half a second if the runtime is advanced; calls until
+ *  then share it. A job that reaches its time limit is asked before it is ended. Nothing in the processes is
+ *  interrupted. Does not block. Any thread.
+ *  @param[in] job  borrowed
+ *  @retval PLENUM_OK            the processes are asked
+ *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
+ *  @retval PLENUM_ERR_STATE     the job does not run
+ *  @since 0.1 */
 PLENUM_API int plenum_job_report(struct plenum_job *job);
 
-/** Waits until the job has finished. Events are kept for plenum_runtime_next_event(), output too: redirect it when
- *  nobody will read it.
- *  @param timeout  milliseconds, -1: as long as it takes; PLENUM_ERR_TIMEOUT when they are over
- *  @param[out] code  the exit code of the job; may be NULL */
+/** Waits until the job has finished, and advances the runtime meanwhile.
+ *  Events of all jobs are kept for plenum_runtime_next_event(), output too: redirect it if nothing will read it.
+ *  Blocks for as long as `timeout` says. Any thread, several at once; other threads may use the runtime meanwhile.
+ *  @param[in] job      borrowed; must not be closed meanwhile
+ *  @param[in] timeout  milliseconds; 0: only checks; negative: no limit
+ *  @param[out] code    the exit code of the job; may be NULL
+ *  @retval PLENUM_OK            the job has finished
+ *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
+ *  @retval PLENUM_ERR_STATE     the job was not launched
+ *  @retval PLENUM_ERR_TIMEOUT   the time limit has passed; the job goes on
+ *  @since 0.1 */
 PLENUM_API int plenum_job_wait(struct plenum_job *job, int timeout, int *code);
 
-/** @return the number of ranks that were described */
+/** Returns the number of ranks that were described, without processes that the job has spawned.
+ *  Does not block. Any thread.
+ *  @param[in] job  borrowed
+ *  @return ranks; 0 for a job without programs
+ *  @since 0.1 */
 PLENUM_API int plenum_job_size(const struct plenum_job *job);
 
 #ifdef __cplusplus

@@ -78,7 +78,7 @@ static struct pl_request *mpi_probe_start(struct pl_call *call, void *buf, MPI_C
             return NULL;
         }
         request->outcome = nobody;
-        request->active = true;
+        request->is.active = true;
         atomic_store(&request->done, 1);
     } else {
         struct pl_message *m = pl_object_get(PL_MESSAGE, *message, "message");
@@ -88,7 +88,7 @@ static struct pl_request *mpi_probe_start(struct pl_call *call, void *buf, MPI_C
         call->kind = PL_COMM;
         call->object = m->comm;
         call->err = pl_mrecv_start(m, buf, count, type, &request);
-        *failed = call->err && m->comm->orphan ? m : NULL;
+        *failed = call->err && m->comm->health.orphan ? m : NULL;
         if (call->err && !*failed)
             return NULL;
     }

@@ -82,7 +82,7 @@ static void refuse_under_way(struct pl_call *call, const struct pl_request *requ
     if (!request->engine || !(together || request->kind == PL_REQ_PARTITIONED || request->kind == PL_REQ_RMA))
         return;
     pl_request_blame(call, request);
-    if (!request->persistent || request->active)
+    if (!request->is.persistent || request->is.active)
         pl_call_error(call, MPI_ERR_REQUEST, "request is of %s operation under way; complete it first",
                       together                      ? "a collective"
                       : request->kind == PL_REQ_RMA ? "a one-sided"
@@ -118,7 +118,7 @@ int MPI_Cancel(MPI_Request *request)
     if (r->kind == PL_REQ_GENERALIZED)
         call.err = r->grequest.cancel(r->grequest.state, pl_request_done(r));
     else if (r->kind == PL_REQ_SEND || r->kind == PL_REQ_RECV)
-        call.err = !r->active                         ? pl_fail(MPI_ERR_REQUEST, "the request is not active")
+        call.err = !r->is.active                      ? pl_fail(MPI_ERR_REQUEST, "the request is not active")
                    : r->engine && !pl_request_done(r) ? pl_cancel(r)
                                                       : MPI_SUCCESS;
     else if (r->kind != PL_REQ_COMPLETE)
@@ -144,13 +144,13 @@ static int mpi_request_start(struct pl_call *call, MPI_Request handle)
     if (!request)
         return call->err;
     pl_request_blame(call, request);
-    if (!request->persistent || request->active)
+    if (!request->is.persistent || request->is.active)
         return pl_fail(MPI_ERR_REQUEST,
-                       request->persistent ? "the request is active already" : "the request is not persistent");
+                       request->is.persistent ? "the request is active already" : "the request is not persistent");
     if (request->kind != PL_REQ_COLL && request->kind != PL_REQ_PARTITIONED)
         return pl_p2p_start(request);
     int rc = request->coll.restart(request);
-    request->active = rc == MPI_SUCCESS;
+    request->is.active = rc == MPI_SUCCESS;
     return rc;
 }
 
@@ -190,7 +190,7 @@ int MPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_
         made->grequest.free = free_fn;
         made->grequest.cancel = cancel_fn;
         made->grequest.state = extra_state;
-        made->active = true;
+        made->is.active = true;
         *request = pl_object_handle(made);
     }
     return pl_call_leave(&call);

@@ -16,7 +16,7 @@ static inline struct pl_request *pl_request_live(struct pl_call *call, MPI_Reque
     if (handle == MPI_REQUEST_NULL || call->err)
         return NULL;
     struct pl_request *request = pl_arg_request(call, handle);
-    return request && (!request->persistent || request->active) ? request : NULL;
+    return request && (!request->is.persistent || request->is.active) ? request : NULL;
 }
 
 /* The same for a handle that this call has looked at before: since then it can only have gone, being there twice. */
@@ -25,7 +25,7 @@ static inline struct pl_request *pl_request_still_live(struct pl_call *call, MPI
     struct pl_request *request = (struct pl_request *)handle;
     if (handle == MPI_REQUEST_NULL || atomic_load_explicit(&request->obj.handles, memory_order_relaxed) <= 0)
         return pl_request_live(call, handle);
-    return !request->persistent || request->active ? request : NULL;
+    return !request->is.persistent || request->is.active ? request : NULL;
 }
 
 /* Whose error handler is invoked for a request that failed: its window's or its communicator's. */
@@ -55,8 +55,8 @@ static inline int pl_request_outcome(struct pl_request *request, MPI_Status *sta
 static inline int pl_request_end(struct pl_request *request, MPI_Request *handle)
 {
     int rc = MPI_SUCCESS;
-    if (request->persistent) {
-        request->active = false;
+    if (request->is.persistent) {
+        request->is.active = false;
         return MPI_SUCCESS;
     }
     if (request->kind == PL_REQ_GENERALIZED)

@@ -178,7 +178,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
     for (int i = late; i < count && !call.err; i++) {
         struct pl_request *request =
             requests[i] == MPI_REQUEST_NULL ? NULL : (struct pl_request *)requests[i]; /* a good one: looked at above */
-        if (request && !pl_request_done(request) && (!request->persistent || request->active)) {
+        if (request && !pl_request_done(request) && (!request->is.persistent || request->is.active)) {
             const struct pl_waiting all = some_of(count, requests);
             pl_engine_wait_among(request->engine, request, &all);
         }

@@ -28,7 +28,7 @@ static long posted_receives(const void *object)
     const struct pl_comm *comm = object;
     long count = 0;
     pl_engine_enter(&comm->instance->engine);
-    PL_LIST_EACH(request, &comm->queues[PL_MSG_P2P].posted, struct pl_request, link)
+    PL_LIST_EACH(request, &comm->match.queues[PL_MSG_P2P].posted, struct pl_request, link)
         count++;
     pl_engine_leave(&comm->instance->engine);
     return count;
@@ -39,7 +39,7 @@ static long tool_pvar_unexpected(const struct pl_comm *comm, bool bytes)
 {
     long sum = 0;
     pl_engine_enter(&comm->instance->engine);
-    PL_LIST_EACH(message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link)
+    PL_LIST_EACH(message, &comm->match.queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link)
         sum += bytes ? (long)message->header.size : 1;
     pl_engine_leave(&comm->instance->engine);
     return sum;

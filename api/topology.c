@@ -11,7 +11,7 @@ const struct pl_topology *pl_arg_topology(struct pl_call *call, MPI_Comm comm, i
     struct pl_comm *c = pl_arg_comm(call, comm);
     if (!c)
         return NULL;
-    if (c->topology != kind)
+    if (c->topology.kind != kind)
         pl_call_error(call, MPI_ERR_TOPOLOGY, "%s has no %s topology", pl_comm_label(c), name);
     return call->err ? NULL : pl_topology_of(c);
 }
@@ -36,7 +36,7 @@ int MPI_Topo_test(MPI_Comm comm, int *status)
     struct pl_comm *c = pl_arg_comm(&call, comm);
     pl_arg_output(&call, status, "status");
     if (!call.err)
-        *status = c->topology;
+        *status = c->topology.kind;
     return pl_call_leave(&call);
 }
 

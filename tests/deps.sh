@@ -42,6 +42,7 @@ tests | peers)
     need python3     command -v python3
     need iproute2    command -v ip
     need util-linux  command -v unshare
+    need doxygen     command -v doxygen
     ;;
 *)
     echo "deps.sh: unknown set '$wanted' (build, tests or peers)" >&2

@@ -4,6 +4,7 @@
 # tests/unit/test_<file>.c     libcheck programs, linked with the static library and the runtime's objects
 # tests/mpi/<chapter>/*.c      MPI programs, compiled by the build's mpicc and run by its mpiexec
 # tests/abi/check_*            scripts that compare headers and libraries with the standard
+# tests/house/check_*          programs that compare the source with its own rules: rooms, names, English, format
 # tests/instructions/          what the short ways cost, counted by valgrind
 # tests/faults/test_*          scripts, run with the build directory as argument: bad input, deaths, leftovers
 # tests/hosts/test_*           the same, with several hosts or other launchers
@@ -72,13 +73,21 @@ $(B)/tests/faults/%.d $(B)/tests/hosts/%.d: ;
 check-warnings: deps-tests
 	$(Q)$(RUN) --jobs 1 'tests/abi/check_warnings gcc' 'tests/abi/check_warnings clang'
 check-headers: deps-tests
-	$(Q)CC='$(CC)' CXX='$(CXX)' $(RUN) tests/abi/check_headers tests/abi/check_config
+	$(Q)CC='$(CC)' CXX='$(CXX)' $(RUN) tests/abi/check_headers tests/abi/check_config tests/abi/check_docs
 check-abi: deps-tests all
 	$(Q)CC='$(CC)' $(RUN) tests/abi/check_abi $(wildcard tests/abi/check_pmpi tests/abi/check_interposition)
 check-symbols: deps-tests $(LIBMPI)
 	$(Q)$(RUN) 'tests/abi/check_symbols $(LIBMPI)'
 check-status: deps-tests
 	$(Q)$(RUN) $(wildcard tests/abi/status_check)
+
+# The rules of the source itself. rooms.txt: which room may use which others; limits.txt: the bound of each figure.
+.PHONY: check-house check-layers check-names check-english check-format
+check-house: check-layers check-names check-english check-format
+check-layers: deps-tests all
+	$(Q)$(RUN) 'tests/house/check_layers $(B) .'
+check-names check-english check-format: check-%: deps-tests
+	$(Q)$(RUN) 'tests/house/check_$* .'
 
 .PHONY: check-unit check-mpi check-ucx check-valgrind
 check-unit: deps-tests all $(call programs,$(UNIT_SRC))
@@ -143,7 +152,7 @@ check-examples: deps-tests all
 	$(Q)$(RUN) $(call scripts,python-examples/test_*)
 
 # --- everything ------------------------------------------------------------------------------------------------
-CHECK_PARTS = warnings headers abi symbols status unit mpi ucx paths instructions demo install examples faults hosts asan ubsan tsan valgrind
+CHECK_PARTS = warnings headers house abi symbols status unit mpi ucx paths instructions demo install examples faults hosts asan ubsan tsan valgrind
 .PHONY: check
 check: deps-tests
 	$(Q)MAKEFLAGS= tests/run_all $(MAKE) $(CHECK_PARTS:%=check-%)

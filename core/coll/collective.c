@@ -15,12 +15,12 @@ int pl_coll_check(const struct pl_comm *comm)
 {
     if (pl_coll_can(comm))
         return MPI_SUCCESS;
-    if (comm->failed)
+    if (comm->health.failed)
         return pl_failure_record(comm);
     return pl_fail(MPI_ERR_OTHER,
                    "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
                    "must be the same on all",
-                   comm->unlike - 1, pl_comm_label(comm), comm->rank);
+                   comm->coll.unlike - 1, pl_comm_label(comm), comm->rank);
 }
 
 int pl_coll_run(const struct pl_coll *coll)
@@ -45,10 +45,10 @@ static void destroy_schedule(struct pl_request *request)
 
 static int coll_restart(struct pl_request *request)
 {
-    if (request->comm->orphan)
+    if (request->comm->health.orphan)
         return pl_comm_fail_orphan();
     atomic_store_explicit(&request->done, 0, memory_order_relaxed);
-    request->active = true;
+    request->is.active = true;
     return pl_schedule_start(request->coll.schedule, request);
 }
 
@@ -58,7 +58,7 @@ static struct pl_request *make_scheduled(struct pl_comm *comm)
     struct pl_request *made = pl_request_create(PL_REQ_COLL, comm, NULL, false);
     if (!made || made->coll.schedule)
         return made;
-    made->destroyed = destroy_schedule;
+    made->on.destroyed = destroy_schedule;
     made->coll.schedule = pl_malloc(sizeof *made->coll.schedule);
     if (made->coll.schedule)
         return made;
@@ -88,7 +88,7 @@ static int make_request(const struct pl_coll *coll, bool persistent, struct pl_r
     made->coll.restart = coll_restart;
     made->outcome.source = MPI_ANY_SOURCE;
     made->outcome.tag = MPI_ANY_TAG;
-    made->persistent = persistent;
+    made->is.persistent = persistent;
     *request = made;
     return MPI_SUCCESS;
 }

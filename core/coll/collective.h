@@ -75,7 +75,7 @@ int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes);
 int pl_coll_check(const struct pl_comm *comm);
 static inline bool pl_coll_can(const struct pl_comm *comm) /* the same without a word */
 {
-    return __builtin_expect(!comm->unlike && !comm->failed, 1);
+    return __builtin_expect(!comm->coll.unlike && !comm->health.failed, 1);
 }
 
 /* For the library itself, on intracommunicators; pl_allgather() between the groups of an intercommunicator too. */

@@ -273,7 +273,7 @@ static int schedule_settle(struct pl_schedule *schedule, int end)
             if (step->request->outcome.error) {
                 error = pl_request_report(step->request);
                 if (schedule->request)
-                    schedule->request->peer_rank = step->peer; /* whom its report names */
+                    schedule->request->args.peer_rank = step->peer; /* whom its report names */
             }
             pl_request_recycle(step->request);
             step->request = NULL;
@@ -403,7 +403,7 @@ static int run_hook(struct pl_hook *hook)
     if (schedule->busy || !can_advance(schedule))
         return 0;
     schedule->busy = true;
-    pl_list_append(&schedule_engine_of(schedule)->deferred, &schedule->deferred.link);
+    pl_list_append(&schedule_engine_of(schedule)->deferred.work, &schedule->deferred.link);
     return 1;
 }
 

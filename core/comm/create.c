@@ -23,7 +23,7 @@
 static int agree_dup(struct pl_comm *parent, int failed, struct pl_comm_id *id)
 {
     int any = failed != MPI_SUCCESS, ignored; /* the code may be any number */
-    if (parent->remote)
+    if (parent->inter.remote)
         return pl_intercomm_agree(parent, 0, failed, &ignored, id);
     int rc = pl_allreduce(parent, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MAX));
@@ -40,7 +40,7 @@ int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **c
     struct pl_comm *made;
     int rc = agree_dup(parent, pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &attrs), &id);
     if (rc == MPI_SUCCESS)
-        rc = pl_comm_create(parent->instance, parent, parent->group, parent->remote, id, &made);
+        rc = pl_comm_create(parent->instance, parent, parent->group, parent->inter.remote, id, &made);
     if (rc) {
         pl_attrs_discard(&attrs, pl_comm_handle(parent));
         return rc;
@@ -49,7 +49,7 @@ int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **c
     rc = pl_comm_info_set(made, info);
     if (rc == MPI_SUCCESS)
         rc = pl_topology_copy(parent, made);
-    if (rc == MPI_SUCCESS && parent->remote)
+    if (rc == MPI_SUCCESS && parent->inter.remote)
         rc = pl_intercomm_finish_dup(parent, made);
     if (rc)
         pl_comm_free(made);
@@ -80,27 +80,27 @@ struct idup {
 static void finish_idup(struct idup *idup)
 {
     struct pl_comm *comm = idup->comm;
-    const struct words *chosen = comm->remote && !comm->first_group ? &idup->remote : &idup->words;
+    const struct words *chosen = comm->inter.remote && !comm->inter.first_group ? &idup->remote : &idup->words;
     int error = idup->error;
     if (error == MPI_SUCCESS && (idup->words.failed || idup->remote.failed))
         error = MPI_ERR_OTHER;
     if (error == MPI_SUCCESS) {
         comm->id = (struct pl_comm_id){ chosen->home, (uint32_t)chosen->serial };
         pl_engine_add_comm(idup->user->engine, comm);
-        if (comm->local) {
-            comm->local->id = (struct pl_comm_id){ idup->words.home, (uint32_t)idup->words.local_serial };
-            pl_engine_add_comm(idup->user->engine, comm->local);
+        if (comm->inter.local) {
+            comm->inter.local->id = (struct pl_comm_id){ idup->words.home, (uint32_t)idup->words.local_serial };
+            pl_engine_add_comm(idup->user->engine, comm->inter.local);
             pl_intercomm_share_loss(comm);
         }
     }
-    idup->user->completed = NULL;
+    idup->user->on.completed = NULL;
     pl_request_complete(idup->user, error);
 }
 
 /* The engine's lock is held. */
 static void idup_completed(struct pl_request *request)
 {
-    struct idup *idup = request->owner;
+    struct idup *idup = request->on.owner;
     idup->error = idup->error ? idup->error : request->outcome.error;
     if (--idup->pending == 0)
         finish_idup(idup);
@@ -108,7 +108,7 @@ static void idup_completed(struct pl_request *request)
 
 static void idup_destroyed(struct pl_request *request)
 {
-    struct idup *idup = request->owner;
+    struct idup *idup = request->on.owner;
     idup->destroyed(request);
     if (idup->local)
         pl_handle_drop(idup->local);
@@ -121,7 +121,7 @@ static int prepare_reduction(struct idup *idup, struct pl_comm *comm, struct wor
     struct pl_coll reduction = {
         .kind = PL_COLL_ALLREDUCE,
         .comm = comm,
-        .sendbuf = comm->remote ? (void *)&idup->own : MPI_IN_PLACE,
+        .sendbuf = comm->inter.remote ? (void *)&idup->own : MPI_IN_PLACE,
         .recvbuf = result,
         .recvcount = sizeof *result / sizeof(uint64_t),
         .recvtype = pl_type_predefined((uintptr_t)MPI_UINT64_T),
@@ -130,18 +130,18 @@ static int prepare_reduction(struct idup *idup, struct pl_comm *comm, struct wor
     int rc = pl_coll_prepare(&reduction, request);
     if (rc)
         return rc;
-    (*request)->owner = idup;
-    (*request)->completed = idup_completed;
-    (*request)->persistent = false;
+    (*request)->on.owner = idup;
+    (*request)->on.completed = idup_completed;
+    (*request)->is.persistent = false;
     idup->pending++;
     return MPI_SUCCESS;
 }
 
 static int prepare_idup(struct idup *idup, struct pl_comm *parent)
 {
-    int rc = prepare_reduction(idup, parent, parent->remote ? &idup->remote : &idup->words, &idup->user);
-    if (rc == MPI_SUCCESS && parent->remote) {
-        rc = prepare_reduction(idup, parent->local, &idup->words, &idup->local);
+    int rc = prepare_reduction(idup, parent, parent->inter.remote ? &idup->remote : &idup->words, &idup->user);
+    if (rc == MPI_SUCCESS && parent->inter.remote) {
+        rc = prepare_reduction(idup, parent->inter.local, &idup->words, &idup->local);
         if (rc)
             pl_handle_drop(idup->user);
     }
@@ -164,8 +164,8 @@ static int start_idup(struct pl_comm *parent, struct pl_comm *made, bool failed,
         return rc;
     }
     idup->comm = pl_object_retain(made);
-    idup->destroyed = idup->user->destroyed;
-    idup->user->destroyed = idup_destroyed;
+    idup->destroyed = idup->user->on.destroyed;
+    idup->user->on.destroyed = idup_destroyed;
     *request = idup->user;
     if (idup->local)
         rc = idup->local->coll.restart(idup->local);
@@ -175,22 +175,22 @@ static int start_idup(struct pl_comm *parent, struct pl_comm *made, bool failed,
 /* Of an intercommunicator: the communicator of the local group, without an id. */
 static int build_local(struct pl_comm *parent, struct pl_comm *made)
 {
-    made->first_group = parent->first_group;
-    int rc = pl_comm_build(parent->instance, parent->local, parent->group, NULL, &made->local);
+    made->inter.first_group = parent->inter.first_group;
+    int rc = pl_comm_build(parent->instance, parent->inter.local, parent->group, NULL, &made->inter.local);
     if (rc)
         return rc;
-    made->local->serves = "";
-    pl_handle_drop(pl_object_retain(made->local));
+    made->inter.local->serves = "";
+    pl_handle_drop(pl_object_retain(made->inter.local));
     return MPI_SUCCESS;
 }
 
 int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **comm, struct pl_request **request)
 {
     struct pl_comm *made;
-    int rc = pl_comm_build(parent->instance, parent, parent->group, parent->remote, &made);
+    int rc = pl_comm_build(parent->instance, parent, parent->group, parent->inter.remote, &made);
     if (rc)
         return rc;
-    rc = parent->remote ? build_local(parent, made) : MPI_SUCCESS;
+    rc = parent->inter.remote ? build_local(parent, made) : MPI_SUCCESS;
     if (rc == MPI_SUCCESS)
         rc = pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &made->attrs);
     if (rc == MPI_SUCCESS)
@@ -244,7 +244,7 @@ struct pl_group *pl_votes_group(struct pl_instance *instance, const struct pl_gr
 
 int pl_comm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm)
 {
-    if (parent->remote)
+    if (parent->inter.remote)
         return pl_intercomm_split(parent, color, key, comm);
     struct pl_comm_id id = pl_comm_new_id();
     struct pl_vote own = { color, key, parent->rank, id.serial, 0, id.home };
@@ -283,7 +283,7 @@ int pl_comm_create_group(struct pl_comm *parent, struct pl_group *group, int tag
 int pl_comm_create_members(struct pl_comm *parent, struct pl_group *group, struct pl_comm **comm)
 {
     struct pl_comm_id id;
-    if (parent->remote)
+    if (parent->inter.remote)
         return pl_intercomm_split(parent, group->rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, group->rank, comm);
     int tag = pl_comm_next_tag(parent);
     *comm = NULL;

@@ -216,7 +216,7 @@ int pl_comm_split_type(struct pl_comm *parent, int type, int key, struct pl_info
 {
     int color = MPI_UNDEFINED;
     struct pl_comm *all = parent;
-    int rc = parent->remote ? pl_intercomm_merge(parent, 0, &all) : MPI_SUCCESS;
+    int rc = parent->inter.remote ? pl_intercomm_merge(parent, 0, &all) : MPI_SUCCESS;
     if (rc)
         return rc;
     rc = find_color(all, type, info, pset, members, &color);

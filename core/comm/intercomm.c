@@ -101,7 +101,7 @@ static int intercomm_exchange(struct pl_comm *local, int local_leader, struct pl
     struct wire own = { 0, NULL };
     size_t length = 0;
     offers[0] = (struct offer){ .id = pl_comm_new_id(),
-                                .far = leads && (local->av || peer->av),
+                                .far = leads && (local->peers.av || peer->peers.av),
                                 .networked = intercomm_is_networked(local) };
     offers[1] = (struct offer){ .error = MPI_ERR_OTHER };
     tag = pl_comm_user_tag(tag);
@@ -163,10 +163,10 @@ static int take_local(struct pl_comm *made, int rc, struct pl_comm **comm)
 
 void pl_intercomm_share_loss(struct pl_comm *comm)
 {
-    int failed = atomic_load(&comm->local->failed);
+    int failed = atomic_load(&comm->inter.local->health.failed);
     if (failed) {
-        comm->starved = comm->local->starved;
-        atomic_store(&comm->failed, failed);
+        comm->health.starved = comm->inter.local->health.starved;
+        atomic_store(&comm->health.failed, failed);
     }
 }
 
@@ -191,8 +191,8 @@ static int intercomm_make(struct pl_comm *local, struct pl_group *remote, struct
     if (rc)
         return rc;
     *av = NULL;
-    made->first_group = first;
-    return take_local(made, intercomm_shadow(local, &made->local), comm);
+    made->inter.first_group = first;
+    return take_local(made, intercomm_shadow(local, &made->inter.local), comm);
 }
 
 int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
@@ -227,11 +227,11 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
 {
     struct word own = { pl_comm_new_id(), value, 0 };
     int any = failed != MPI_SUCCESS;
-    int rc = pl_allreduce(comm->local, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
+    int rc = pl_allreduce(comm->inter.local, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MAX));
     if (rc == MPI_SUCCESS)
-        rc = pl_bcast(comm->local, &own, sizeof own, PL_TYPE_BYTE, 0);
-    struct word *theirs = pl_calloc((size_t)comm->remote->size, sizeof *theirs);
+        rc = pl_bcast(comm->inter.local, &own, sizeof own, PL_TYPE_BYTE, 0);
+    struct word *theirs = pl_calloc((size_t)comm->inter.remote->size, sizeof *theirs);
     if (!theirs)
         return pl_fail_memory("an agreement of two groups");
     own.failed = any;
@@ -240,7 +240,7 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
     if (rc == MPI_SUCCESS && (any || theirs[0].failed))
         rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "another process failed to take part");
     *remote_value = theirs[0].value;
-    *id = comm->first_group ? own.id : theirs[0].id;
+    *id = comm->inter.first_group ? own.id : theirs[0].id;
     free(theirs);
     return rc;
 }
@@ -255,8 +255,8 @@ int pl_intercomm_assemble(struct pl_instance *instance, struct pl_intercomm_part
     if (rc)
         return rc;
     parts->remote_av = NULL;
-    made->first_group = parts->first;
-    rc = hidden_local(instance, parts->parent, parts->local_av, parts->local, parts->local_id, &made->local);
+    made->inter.first_group = parts->first;
+    rc = hidden_local(instance, parts->parent, parts->local_av, parts->local, parts->local_id, &made->inter.local);
     if (rc == MPI_SUCCESS)
         parts->local_av = NULL;
     return take_local(made, rc, comm);
@@ -268,17 +268,17 @@ static int intercomm_part(struct pl_comm *parent, const struct pl_vote *ours, in
                           const struct pl_vote *theirs, int their_count, struct pl_comm **comm)
 {
     struct pl_group *local = pl_votes_group(parent->instance, parent->group, ours, our_count);
-    struct pl_group *remote = pl_votes_group(parent->instance, parent->remote, theirs, their_count);
+    struct pl_group *remote = pl_votes_group(parent->instance, parent->inter.remote, theirs, their_count);
     struct pl_comm *made = NULL;
-    const struct pl_vote *head = parent->first_group ? ours : theirs;
+    const struct pl_vote *head = parent->inter.first_group ? ours : theirs;
     int rc = local && remote ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (rc == MPI_SUCCESS)
         rc = pl_comm_create(parent->instance, parent, local, remote, (struct pl_comm_id){ head->home, head->serial },
                             &made);
     if (rc == MPI_SUCCESS) {
-        made->first_group = parent->first_group;
-        rc = hidden_local(parent->instance, parent->local, NULL, local,
-                          (struct pl_comm_id){ ours->home, (uint32_t)ours->local_serial }, &made->local);
+        made->inter.first_group = parent->inter.first_group;
+        rc = hidden_local(parent->instance, parent->inter.local, NULL, local,
+                          (struct pl_comm_id){ ours->home, (uint32_t)ours->local_serial }, &made->inter.local);
         rc = take_local(made, rc, comm);
     }
     if (local)
@@ -293,16 +293,16 @@ int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_com
     struct pl_comm_id id = pl_comm_new_id(), local_id = pl_comm_new_id();
     struct pl_vote own = { color, key, parent->rank, id.serial, local_id.serial, id.home };
     struct pl_vote *ours = pl_malloc((size_t)parent->size * sizeof own),
-                   *theirs = pl_malloc((size_t)parent->remote->size * sizeof own);
+                   *theirs = pl_malloc((size_t)parent->inter.remote->size * sizeof own);
     *comm = NULL;
     int rc = ours && theirs ? MPI_SUCCESS : pl_fail_memory("the colors of a split");
     if (rc == MPI_SUCCESS)
-        rc = pl_allgather(parent->local, &own, sizeof own, PL_TYPE_BYTE, ours, sizeof own, PL_TYPE_BYTE);
+        rc = pl_allgather(parent->inter.local, &own, sizeof own, PL_TYPE_BYTE, ours, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS)
         rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, theirs, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS && color != MPI_UNDEFINED) {
         int our_count = pl_votes_of_color(ours, parent->size, color),
-            their_count = pl_votes_of_color(theirs, parent->remote->size, color);
+            their_count = pl_votes_of_color(theirs, parent->inter.remote->size, color);
         if (their_count > 0)
             rc = intercomm_part(parent, ours, our_count, theirs, their_count, comm);
     }
@@ -315,8 +315,8 @@ int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_com
 
 int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made)
 {
-    made->first_group = parent->first_group;
-    int rc = intercomm_shadow(parent->local, &made->local);
+    made->inter.first_group = parent->inter.first_group;
+    int rc = intercomm_shadow(parent->inter.local, &made->inter.local);
     if (rc == MPI_SUCCESS)
         pl_intercomm_share_loss(made);
     return rc;
@@ -343,7 +343,7 @@ static struct pl_group *intercomm_joined(struct pl_comm *comm, const struct pl_g
  * World's: of length 0. */
 static const void *card_of(const struct pl_comm *comm, uint64_t proc, size_t *length)
 {
-    const struct pl_av *books[] = { comm->av, comm->local->av };
+    const struct pl_av *books[] = { comm->peers.av, comm->inter.local->peers.av };
     *length = 0;
     for (int b = 0; b < 2; b++) {
         int at = books[b] ? pl_group_find(books[b]->group, proc) : MPI_UNDEFINED;
@@ -356,7 +356,7 @@ static const void *card_of(const struct pl_comm *comm, uint64_t proc, size_t *le
 static int joined_av(struct pl_comm *comm, struct pl_group *group, struct pl_av **av)
 {
     *av = NULL;
-    if (!comm->av)
+    if (!comm->peers.av)
         return MPI_SUCCESS;
     *av = pl_av_create(group);
     if (!*av)
@@ -382,14 +382,14 @@ int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged)
     int rc = pl_intercomm_agree(comm, high != 0, MPI_SUCCESS, &remote_high, &id);
     if (rc)
         return rc;
-    bool low = (high != 0) != remote_high ? !high : comm->first_group;
-    struct pl_group *group =
-        low ? intercomm_joined(comm, comm->group, comm->remote) : intercomm_joined(comm, comm->remote, comm->group);
+    bool low = (high != 0) != remote_high ? !high : comm->inter.first_group;
+    struct pl_group *group = low ? intercomm_joined(comm, comm->group, comm->inter.remote)
+                                 : intercomm_joined(comm, comm->inter.remote, comm->group);
     if (!group)
         return MPI_ERR_NO_MEM;
     rc = joined_av(comm, group, &av);
     if (rc == MPI_SUCCESS)
-        rc = pl_comm_create_with_av(comm->instance, comm->local, av, group, NULL, id, merged);
+        rc = pl_comm_create_with_av(comm->instance, comm->inter.local, av, group, NULL, id, merged);
     if (rc)
         pl_av_release(av);
     pl_handle_drop(group);

@@ -21,8 +21,8 @@ struct pl_topology *pl_topology_create(int kind, size_t numbers)
 
 static void topology_set(struct pl_comm *comm, struct pl_topology *topology)
 {
-    comm->topo = topology;
-    comm->topology = topology ? topology->kind : MPI_UNDEFINED;
+    comm->topology.data = topology;
+    comm->topology.kind = topology ? topology->kind : MPI_UNDEFINED;
 }
 
 static void topology_release(struct pl_topology *topology)
@@ -47,14 +47,14 @@ int pl_topology_attach(int rc, struct pl_topology *topology, struct pl_comm **co
 
 void pl_topology_release(struct pl_comm *comm)
 {
-    topology_release(comm->topo);
+    topology_release(comm->topology.data);
     topology_set(comm, NULL);
 }
 
 int pl_topology_copy(const struct pl_comm *from, struct pl_comm *to)
 {
-    if (from->topo)
-        atomic_fetch_add(&((struct pl_topology *)from->topo)->refs, 1);
-    topology_set(to, from->topo);
+    if (from->topology.data)
+        atomic_fetch_add(&((struct pl_topology *)from->topology.data)->refs, 1);
+    topology_set(to, from->topology.data);
     return MPI_SUCCESS;
 }

@@ -40,7 +40,7 @@ struct pl_topology {
 /* The communicator's topology, NULL: it has none. Borrowed. */
 static inline const struct pl_topology *pl_topology_of(const struct pl_comm *comm)
 {
-    return comm->topo;
+    return comm->topology.data;
 }
 
 /* Frees a communicator's topology, if it has one. */

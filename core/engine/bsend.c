@@ -178,7 +178,7 @@ static void free_segment(struct segment *segment)
     pl_lock_take(&bsend->lock);
     pl_list_remove(&segment->link);
     PL_LIST_EACH(flush, &bsend->flushes, struct pl_request, link)
-        if (!pending_until(bsend, (uint64_t)flush->count)) {
+        if (!pending_until(bsend, (uint64_t)flush->args.count)) {
             pl_list_remove(&flush->link);
             pl_list_append(&flushed, &flush->link);
         }
@@ -195,8 +195,8 @@ static void free_segment(struct segment *segment)
 
 static void segment_sent(struct pl_request *request)
 {
-    free_segment(request->owner);
-    pl_list_append(&request->engine->deferred_frees, &request->link);
+    free_segment(request->on.owner);
+    pl_list_append(&request->engine->deferred.frees, &request->link);
 }
 
 /* The buffer that a message on this communicator takes; the caller releases it. */
@@ -224,13 +224,13 @@ int pl_bsend(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_t
         return rc;
     }
     pl_cursor_pack(&cursor, segment->data, cursor.total);
-    request->datatype = (struct pl_type *)PL_TYPE_BYTE;
-    request->buf = segment->data;
-    request->count = (MPI_Count)cursor.total;
-    request->peer_rank = dest;
-    request->tag = tag;
-    request->owner = segment;
-    request->completed = segment_sent;
+    request->args.datatype = (struct pl_type *)PL_TYPE_BYTE;
+    request->args.buf = segment->data;
+    request->args.count = (MPI_Count)cursor.total;
+    request->args.peer_rank = dest;
+    request->args.tag = tag;
+    request->on.owner = segment;
+    request->on.completed = segment_sent;
     return pl_p2p_start(request);
 }
 
@@ -288,13 +288,13 @@ int pl_bsend_iflush(struct pl_bsend_place place, struct pl_request **request)
     if (!made)
         return MPI_ERR_NO_MEM;
     made->engine = place.engine;
-    made->active = true;
+    made->is.active = true;
     made->outcome = (struct pl_outcome){ .source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG };
     struct pl_bsend *bsend = bsend_acquire(place);
     bool waits = false;
     if (bsend) {
         pl_lock_take(&bsend->lock);
-        made->count = (MPI_Count)bsend->messages;
+        made->args.count = (MPI_Count)bsend->messages;
         waits = pending_until(bsend, bsend->messages);
         if (waits)
             pl_list_append(&bsend->flushes, &((struct pl_request *)pl_object_retain(made))->link);

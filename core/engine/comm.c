@@ -31,25 +31,25 @@ static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struc
     made->instance = pl_object_retain(instance);
     made->rank = group->rank;
     made->size = group->size;
-    made->topology = MPI_UNDEFINED;
+    made->topology.kind = MPI_UNDEFINED;
     pl_lock_init(&made->lock, PL_RANK_OBJECT, true);
     pl_list_init(&made->siblings);
-    pl_list_init(&made->spares);
-    pl_list_init(&made->channels);
+    pl_list_init(&made->spares.requests);
+    pl_list_init(&made->partitioned.channels);
     for (int i = 0; i < PL_QUEUES; i++) {
-        pl_list_init(&made->queues[i].posted);
-        pl_list_init(&made->queues[i].unexpected);
+        pl_list_init(&made->match.queues[i].posted);
+        pl_list_init(&made->match.queues[i].unexpected);
     }
     int rc = pl_comm_peers_make(made, remote ? remote->size : group->size);
     if (rc)
         return rc;
     made->group = pl_object_retain(group);
-    made->remote = remote ? pl_object_retain(remote) : NULL;
+    made->inter.remote = remote ? pl_object_retain(remote) : NULL;
     if (parent) {
         pl_lock_take(&parent->lock);
         made->errhandler = pl_object_retain(parent->errhandler);
         pl_lock_drop(&parent->lock);
-        made->av = pl_av_retain(parent->av);
+        made->peers.av = pl_av_retain(parent->peers.av);
     } else {
         made->errhandler = pl_errhandler_of(PL_SESSION, instance);
         if (made->errhandler->target) { /* a function for sessions cannot be called with a communicator */
@@ -93,8 +93,8 @@ int pl_comm_create_with_av(struct pl_instance *instance, struct pl_comm *parent,
     if (rc)
         return rc;
     if (av) {
-        pl_av_release((*comm)->av);
-        (*comm)->av = av;
+        pl_av_release((*comm)->peers.av);
+        (*comm)->peers.av = av;
     }
     comm_enroll(*comm, id);
     return MPI_SUCCESS;
@@ -122,7 +122,7 @@ void pl_comm_destroy(void *object)
 {
     struct pl_comm *comm = object;
     struct pl_instance *instance = comm->instance;
-    if (!comm->orphan && comm->group) { /* else it was taken out, or never came in */
+    if (!comm->health.orphan && comm->group) { /* else it was taken out, or never came in */
         pl_engine_enter(&instance->engine);
         pl_engine_remove_comm(&instance->engine, comm);
         pl_engine_leave(&instance->engine);
@@ -132,14 +132,14 @@ void pl_comm_destroy(void *object)
     }
     pl_hierarchy_release(comm);
     pl_area_release(comm);
-    pl_object_release(comm->local);
+    pl_object_release(comm->inter.local);
     pl_topology_release(comm);
-    pl_object_release(comm->info);
+    pl_object_release(comm->hints.info);
     pl_object_release(comm->errhandler);
     pl_object_release(comm->group);
-    pl_object_release(comm->remote);
-    pl_av_release(comm->av);
-    free(comm->peers);
+    pl_object_release(comm->inter.remote);
+    pl_av_release(comm->peers.av);
+    free(comm->peers.slots);
     pl_lock_fini(&comm->lock);
     pl_object_release(instance);
 }
@@ -157,13 +157,13 @@ void pl_comm_orphan(struct pl_comm *comm)
     pl_engine_enter(engine);
     pl_match_index_drop(comm);
     for (int i = 0; i < PL_QUEUES; i++)
-        PL_LIST_EACH(request, &comm->queues[i].posted, struct pl_request, link) {
+        PL_LIST_EACH(request, &comm->match.queues[i].posted, struct pl_request, link) {
             pl_list_remove(&request->link);
             request->outcome.cancelled = true;
             pl_request_complete(request, MPI_SUCCESS);
         }
     pl_engine_remove_comm(engine, comm);
-    comm->orphan = true;
+    comm->health.orphan = true;
     pl_engine_leave(engine);
     pl_attrs_discard(&comm->attrs, pl_comm_handle(comm));
     while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
@@ -227,8 +227,8 @@ const char *pl_comm_label(const struct pl_comm *comm)
 
 void pl_comm_abort(struct pl_comm *comm, int code, const char *message)
 {
-    const struct pl_group *groups[] = { comm->group, comm->remote };
-    bool all = !comm->remote && comm->size == pl_process.place.size;
+    const struct pl_group *groups[] = { comm->group, comm->inter.remote };
+    bool all = !comm->inter.remote && comm->size == pl_process.place.size;
     for (int g = 0; g < 2 && !all; g++)
         for (int i = 0; groups[g] && i < groups[g]->size; i++)
             pl_process_abort_also(pl_group_proc(groups[g], i));

@@ -45,6 +45,63 @@ struct pl_peer_slot {
 };
 enum { PL_PEER_SLOTS = 64 };
 
+/* An intercommunicator's other side. */
+struct pl_comm_inter {
+    struct pl_group *remote; /* retained; NULL: an intracommunicator */
+    struct pl_comm *local;   /* a hidden communicator of the local group; one handle */
+    bool first_group;        /* breaks ties between the two groups */
+};
+
+/* The peers that this process has sent to (comm_peers.c). */
+struct pl_comm_peers {
+    struct pl_peer_slot *slots; /* [mask + 1] */
+    unsigned mask, count;
+    struct pl_av *av; /* the members' addresses in a communicator from a group; NULL: those of the World */
+};
+
+/* Matching. The engine's lock. */
+struct pl_comm_match {
+    struct pl_queues queues[PL_QUEUES]; /* by PL_MSG_P2P, PL_MSG_COLL, PL_MSG_PARTITIONED */
+    struct pl_match_index *index;       /* of long queues (match_index.h); NULL: none */
+    bool no_index;                      /* there will be none */
+};
+
+/* Completed requests that are used again (request.c); each holds the communicator. */
+struct pl_comm_spares {
+    struct pl_list requests; /* of pl_request.link */
+    struct pl_request *coll; /* one of a collective, with its schedule; NULL: none */
+    int count;               /* of both */
+};
+
+/* Collectives: used by one thread at a time, as the standard demands. */
+struct pl_comm_coll {
+    struct pl_area *area;           /* for blocking collectives of one node; NULL: none, or not yet */
+    uint32_t area_kinds;            /* the kinds of collectives that use it: a bit each (core/coll/area) */
+    bool no_area;                   /* there will be none */
+    bool no_hierarchy;              /* the same for `hierarchy` */
+    int area_wanted;                /* collectives so far that would have used an area */
+    unsigned area_count;            /* collectives done in the area, or by the node hierarchy */
+    struct pl_hierarchy *hierarchy; /* for blocking collectives of several nodes; NULL: none, or not yet */
+    struct pl_comm *whole;          /* of a part of a hierarchy: the communicator that it serves; borrowed. Else NULL */
+    uint32_t blocking;              /* blocking collectives started: their tag */
+    uint32_t nonblocking;           /* the same for nonblocking and persistent ones */
+    _Atomic int unlike; /* a rank, plus 1, configured to run collectives differently (core/coll/table.h); 0: none */
+};
+
+/* Partitioned communication (partitioned.h). The engine's lock. */
+struct pl_comm_partitioned {
+    struct pl_list channels; /* of pl_channel.link: receives that expect partitions */
+    uint32_t tags;           /* given to sends so far */
+};
+
+/* What ended, or will end, the operations on the communicator. Ranks are kept plus 1; 0: none. */
+struct pl_comm_health {
+    _Atomic int failed;   /* a rank whose process has died: the communicator is broken (peer_failure.h) */
+    _Atomic int departed; /* a rank that has finalized and was waited for (departure.h) */
+    bool starved;         /* a message found no memory: broken */
+    bool orphan;          /* its instance is closed: nothing can be started */
+};
+
 struct pl_comm {
     struct pl_object obj;
     struct pl_instance *instance; /* retained */
@@ -52,61 +109,43 @@ struct pl_comm {
     int rank, size;                /* in `group` */
     struct pl_header envelopes[2]; /* of messages from here, without tag and size (p2p_blocking.c): P2P, COLL */
     struct pl_group *group;        /* retained */
-    struct pl_group *remote;       /* of an intercommunicator, else NULL; retained */
-    struct pl_comm *local;         /* of an intercommunicator: of its local group, hidden; one handle */
-    bool first_group;              /* of an intercommunicator: breaks ties between the groups */
-    struct pl_peer_slot *peers;    /* [peer_mask + 1]: those that were sent to (comm_peers.c) */
-    unsigned peer_mask, peer_count;
-    struct pl_av *av; /* addresses of the members, for communicators made by rendezvous; NULL: the World's */
-    struct pl_queues queues[PL_QUEUES]; /* by PL_MSG_P2P, PL_MSG_COLL, PL_MSG_PARTITIONED */
-    struct pl_match_index *index;       /* of long queues (match_index.h); NULL: none */
-    bool no_index;                      /* there will be none */
-    struct pl_list spares; /* of pl_request.link: requests to use again (request.c); each holds the communicator */
-    struct pl_request *spare_coll;  /* one of a collective, with its schedule; NULL: none */
-    int spare_count;                /* of both */
-    struct pl_comm *next;           /* in the engine's bucket */
-    struct pl_list siblings;        /* in the instance's list of communicators */
-    struct pl_area *area;           /* for blocking collectives; NULL: none, or not yet */
-    uint32_t area_kinds;            /* which kinds of them go by it: a bit each (core/coll/area/collectives.c) */
-    bool no_area;                   /* there will be none */
-    int area_wanted;                /* collectives that would have used it so far */
-    unsigned area_count;            /* collectives that went by the board, or by nodes */
-    struct pl_hierarchy *hierarchy; /* for blocking collectives of several nodes (nodes.h); NULL: none, or not yet */
-    bool no_hierarchy;              /* there will be none */
-    struct pl_comm *whole;   /* of which this is the part of a node, or of the leaders; borrowed. NULL: it is none */
-    uint32_t collective;     /* number of blocking collectives started: their tag */
-    uint32_t nonblocking;    /* the same for nonblocking and persistent ones */
-    _Atomic int unlike;      /* a rank, plus 1, that would do collectives otherwise (core/coll/table.h); 0: none */
-    _Atomic int failed;      /* a rank, plus 1, whose process has died: broken (peer_failure.h) ... */
-    bool starved;            /* ... or a message from which found no memory */
-    struct pl_list channels; /* of pl_channel.link: partitioned receives that expect pieces */
-    uint32_t partitioned;    /* tags of partitioned sends used so far: engine's lock */
+    struct pl_comm_inter inter;
+    struct pl_comm_peers peers;
+    struct pl_comm_match match;
+    struct pl_comm_spares spares;
+    struct pl_comm_coll coll;
+    struct pl_comm_health health;
+    struct pl_comm_partitioned partitioned;
+    struct pl_comm *next;    /* in the engine's bucket */
+    struct pl_list siblings; /* in the instance's list of communicators */
+    _Atomic int detached;    /* requests that the user freed while they were under way */
 
     struct pl_lock lock;
     struct pl_errhandler *errhandler; /* retained */
     struct pl_attrs *attrs;
-    struct pl_info *info;      /* what the user said about kinds of memory (comm_info.h); NULL: nothing */
-    _Atomic unsigned asserted; /* PL_ASSERT_* of comm_info.h */
+    struct pl_comm_hints {
+        struct pl_info *info;      /* the user's memory kinds (comm_info.h); NULL: none given */
+        _Atomic unsigned asserted; /* PL_ASSERT_* of comm_info.h */
+    } hints;
     char name[MPI_MAX_OBJECT_NAME];
-    int topology;           /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED */
-    void *topo;             /* topology.c */
+    struct pl_comm_topology {
+        int kind;   /* MPI_CART, MPI_GRAPH, MPI_DIST_GRAPH or MPI_UNDEFINED */
+        void *data; /* core/comm/topology.c */
+    } topology;
     struct pl_bsend *bsend; /* attached buffer; NULL: none */
-    _Atomic int detached;   /* requests that the user freed while they were under way */
-    _Atomic int left;       /* a rank, plus 1, that has left in good order, and was waited for (departure.h); 0: none */
-    bool orphan;            /* its instance is closed: nothing can be started */
-    struct pl_win *win;     /* whose own it is; NULL: nobody's */
-    const char *serves;     /* NULL: the user's own; what it belongs to: "window", "file", "": another communicator */
+    struct pl_win *win;     /* the window that it belongs to; NULL: none */
+    const char *serves;     /* NULL: the user's; what it belongs to: "window", "file", "": another communicator */
 };
 
 static inline bool pl_comm_is_inter(const struct pl_comm *comm)
 {
-    return comm->remote != NULL;
+    return comm->inter.remote != NULL;
 }
 
 /* Number of ranks that one may send to. */
 static inline int pl_comm_targets(const struct pl_comm *comm)
 {
-    return comm->remote ? comm->remote->size : comm->size;
+    return comm->inter.remote ? comm->inter.remote->size : comm->size;
 }
 
 /* Makes a communicator with one handle, without an id. Retains the groups. `parent` gives addresses and error handler;
@@ -128,7 +167,7 @@ int pl_comm_create(struct pl_instance *instance, struct pl_comm *parent, struct 
 struct pl_peer *pl_comm_peer_behind(const struct pl_comm *comm, int rank);
 static inline struct pl_peer *pl_comm_peer(const struct pl_comm *comm, int rank)
 {
-    const struct pl_peer_slot *slot = &comm->peers[(unsigned)rank & comm->peer_mask];
+    const struct pl_peer_slot *slot = &comm->peers.slots[(unsigned)rank & comm->peers.mask];
     return __builtin_expect(slot->rank == rank, 1) ? slot->peer : pl_comm_peer_behind(comm, rank);
 }
 
@@ -153,11 +192,11 @@ const char *pl_comm_label(const struct pl_comm *comm);
 enum { PL_NONBLOCKING_TAGS = 0x40000000 };
 static inline int pl_comm_next_tag(struct pl_comm *comm)
 {
-    return (int)(comm->collective++ & INT32_MAX);
+    return (int)(comm->coll.blocking++ & INT32_MAX);
 }
 static inline int pl_comm_next_nonblocking_tag(struct pl_comm *comm)
 {
-    return (int)((PL_NONBLOCKING_TAGS + comm->nonblocking++) & INT32_MAX);
+    return (int)((PL_NONBLOCKING_TAGS + comm->coll.nonblocking++) & INT32_MAX);
 }
 static inline int pl_comm_user_tag(int tag)
 {

@@ -44,8 +44,8 @@ static int comm_info_keep_kinds(struct pl_comm *comm, const char *kinds)
     int rc = made ? pl_info_set(made, PL_ALLOC_KINDS_ASSERT_KEY, kinds) : pl_fail_memory("the hints of a communicator");
     if (rc == MPI_SUCCESS) {
         pl_lock_take(&comm->lock);
-        struct pl_info *old = comm->info;
-        comm->info = made;
+        struct pl_info *old = comm->hints.info;
+        comm->hints.info = made;
         pl_lock_drop(&comm->lock);
         made = old;
     }
@@ -63,8 +63,8 @@ int pl_comm_info_set(struct pl_comm *comm, struct pl_info *info)
         rc = comm_info_keep_kinds(comm, kinds);
     free(kinds);
     if (rc == MPI_SUCCESS) {
-        unsigned before = atomic_load_explicit(&comm->asserted, memory_order_relaxed);
-        atomic_store_explicit(&comm->asserted, read_assertions(info, before), memory_order_relaxed);
+        unsigned before = atomic_load_explicit(&comm->hints.asserted, memory_order_relaxed);
+        atomic_store_explicit(&comm->hints.asserted, read_assertions(info, before), memory_order_relaxed);
     }
     return rc;
 }
@@ -72,11 +72,11 @@ int pl_comm_info_set(struct pl_comm *comm, struct pl_info *info)
 int pl_comm_info_get(struct pl_comm *comm, struct pl_info *used)
 {
     pl_lock_take(&comm->lock);
-    struct pl_info *asked = comm->info ? pl_object_retain(comm->info) : NULL;
+    struct pl_info *asked = comm->hints.info ? pl_object_retain(comm->hints.info) : NULL;
     pl_lock_drop(&comm->lock);
     int rc = pl_alloc_kinds_use(comm->instance->info, asked, used);
     pl_object_release(asked);
-    unsigned asserted = atomic_load_explicit(&comm->asserted, memory_order_relaxed);
+    unsigned asserted = atomic_load_explicit(&comm->hints.asserted, memory_order_relaxed);
     for (int i = 0; i < ASSERTIONS && rc == MPI_SUCCESS; i++)
         rc = pl_info_set(used, assertions[i].key, asserted & assertions[i].bit ? "true" : "false");
     return rc;

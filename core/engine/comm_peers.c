@@ -15,9 +15,9 @@ int pl_comm_peers_make(struct pl_comm *comm, int ranks)
     unsigned slots = 1;
     while (slots < (unsigned)ranks && slots < PL_PEER_SLOTS)
         slots *= 2;
-    comm->peers = pl_calloc(slots, sizeof *comm->peers);
-    comm->peer_mask = slots - 1;
-    return comm->peers ? MPI_SUCCESS : pl_fail_memory("a communicator");
+    comm->peers.slots = pl_calloc(slots, sizeof *comm->peers.slots);
+    comm->peers.mask = slots - 1;
+    return comm->peers.slots ? MPI_SUCCESS : pl_fail_memory("a communicator");
 }
 
 /* The slot of a rank, or the free one where it belongs; NULL: it is not there, and the table is full. */
@@ -33,33 +33,33 @@ static struct pl_peer_slot *comm_peers_find(struct pl_peer_slot *table, unsigned
 
 struct pl_peer *pl_comm_peer_behind(const struct pl_comm *comm, int rank)
 {
-    const struct pl_peer_slot *slot = comm_peers_find(comm->peers, comm->peer_mask, rank);
+    const struct pl_peer_slot *slot = comm_peers_find(comm->peers.slots, comm->peers.mask, rank);
     return slot ? slot->peer : NULL;
 }
 
 /* Twice as many slots as before, up to one for each rank. */
 static void comm_peers_grow(struct pl_comm *comm)
 {
-    unsigned mask = 2 * comm->peer_mask + 1;
+    unsigned mask = 2 * comm->peers.mask + 1;
     struct pl_peer_slot *table = pl_calloc((size_t)mask + 1, sizeof *table);
     if (!table)
         return; /* longer ways, and in the end some are looked up anew each time */
-    for (unsigned i = 0; i <= comm->peer_mask; i++)
-        if (comm->peers[i].peer)
-            *comm_peers_find(table, mask, comm->peers[i].rank) = comm->peers[i];
-    free(comm->peers);
-    comm->peers = table;
-    comm->peer_mask = mask;
+    for (unsigned i = 0; i <= comm->peers.mask; i++)
+        if (comm->peers.slots[i].peer)
+            *comm_peers_find(table, mask, comm->peers.slots[i].rank) = comm->peers.slots[i];
+    free(comm->peers.slots);
+    comm->peers.slots = table;
+    comm->peers.mask = mask;
 }
 
 void pl_comm_peer_keep(struct pl_comm *comm, int rank, struct pl_peer *peer)
 {
-    bool all = comm->peer_mask >= (unsigned)pl_comm_targets(comm) - 1; /* each has its own */
-    if (!all && 2 * (comm->peer_count + 1) > comm->peer_mask)
+    bool all = comm->peers.mask >= (unsigned)pl_comm_targets(comm) - 1; /* each has its own */
+    if (!all && 2 * (comm->peers.count + 1) > comm->peers.mask)
         comm_peers_grow(comm);
-    struct pl_peer_slot *slot = comm_peers_find(comm->peers, comm->peer_mask, rank);
+    struct pl_peer_slot *slot = comm_peers_find(comm->peers.slots, comm->peers.mask, rank);
     if (!slot)
         return;
-    comm->peer_count += !slot->peer;
+    comm->peers.count += !slot->peer;
     *slot = (struct pl_peer_slot){ peer, rank };
 }

@@ -18,7 +18,7 @@
 static bool one_has(struct pl_comm *comm, int rank)
 {
     struct pl_peer *peer = pl_comm_peer(comm, rank);
-    uint64_t proc = pl_group_proc(comm->remote ? comm->remote : comm->group, rank);
+    uint64_t proc = pl_group_proc(comm->inter.remote ? comm->inter.remote : comm->group, rank);
     int rc = peer ? MPI_SUCCESS : pl_engine_resolve(comm, rank, &peer);
     if (rc)
         return rc != PL_AGAIN && rc != MPI_ERR_NO_MEM &&
@@ -30,14 +30,14 @@ static bool one_has(struct pl_comm *comm, int rank)
  * has not left is enough, so that no more connections are made than needed. */
 static bool all_have(struct pl_comm *comm)
 {
-    const struct pl_group *group = comm->remote ? comm->remote : comm->group;
-    int self = comm->remote ? -1 : comm->rank;
+    const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
+    int self = comm->inter.remote ? -1 : comm->rank;
     if (self >= 0 && (group->size == 1 || comm->instance->engine.lock.real))
         return false;
     for (int i = 0; i < group->size; i++)
         if (i != self && !one_has(comm, i))
             return false;
-    comm->left = self == 0 ? 2 : 1;
+    comm->health.departed = self == 0 ? 2 : 1;
     return true;
 }
 
@@ -47,15 +47,15 @@ bool pl_departure_has(struct pl_comm *comm, int rank)
         return all_have(comm);
     bool has = one_has(comm, rank);
     if (has)
-        comm->left = rank + 1;
+        comm->health.departed = rank + 1;
     return has;
 }
 
 /* The first receive of a collective or a partitioned operation that waits for one who has left. */
 static struct pl_request *vain_part(struct pl_comm *comm, int context)
 {
-    PL_LIST_EACH(request, &comm->queues[context].posted, struct pl_request, link)
-        if (pl_departure_has(comm, request->peer_rank))
+    PL_LIST_EACH(request, &comm->match.queues[context].posted, struct pl_request, link)
+        if (pl_departure_has(comm, request->args.peer_rank))
             return request;
     return NULL;
 }
@@ -65,11 +65,11 @@ static struct pl_request *departure_vain(struct pl_request *request)
 {
     switch ((enum pl_request_kind)request->kind) {
     case PL_REQ_RECV:
-        return request->state == PL_STATE_POSTED && pl_departure_has(request->comm, request->peer_rank) ? request
-                                                                                                        : NULL;
+        return request->state == PL_STATE_POSTED && pl_departure_has(request->comm, request->args.peer_rank) ? request
+                                                                                                             : NULL;
     case PL_REQ_SEND: /* sent, and not acknowledged */
-        return request->state == PL_STATE_AWAITING && pl_departure_has(request->comm, request->peer_rank) ? request
-                                                                                                          : NULL;
+        return request->state == PL_STATE_AWAITING && pl_departure_has(request->comm, request->args.peer_rank) ? request
+                                                                                                               : NULL;
     case PL_REQ_PAIR: return departure_vain((struct pl_request *)pl_sendrecv_part(request));
     case PL_REQ_COLL:
     case PL_REQ_COMM: return vain_part(request->comm, PL_MSG_COLL);
@@ -81,8 +81,8 @@ static struct pl_request *departure_vain(struct pl_request *request)
 /* Of a handle: those of null requests are no addresses. */
 static bool is_under_way(const struct pl_request *request)
 {
-    return (uintptr_t)request >= PL_ABI_CONSTANTS && !request->shared && !pl_request_done(request) &&
-           (!request->persistent || request->active);
+    return (uintptr_t)request >= PL_ABI_CONSTANTS && !request->is.shared && !pl_request_done(request) &&
+           (!request->is.persistent || request->is.active);
 }
 
 /* Until it is done, or there is nothing more in vain: others are to bring the rest. */
@@ -121,5 +121,5 @@ void pl_departure_check(struct pl_engine *engine, struct pl_request *request, co
 
 int pl_departure_record(const struct pl_comm *comm)
 {
-    return pl_failure_record_about(comm, comm->left - 1, "has finalized: nothing comes from there any more");
+    return pl_failure_record_about(comm, comm->health.departed - 1, "has finalized: nothing comes from there any more");
 }

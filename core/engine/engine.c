@@ -18,7 +18,7 @@
 static void engine_queue(struct pl_engine *engine, struct pl_peer *peer, struct pl_request *request)
 {
     if (pl_list_empty(&peer->link)) /* it is in there already, also when what it had queued was cancelled */
-        pl_list_append(&engine->busy, &peer->link);
+        pl_list_append(&engine->sends.busy, &peer->link);
     request->state = PL_STATE_QUEUED;
     pl_list_append(&peer->pending, &request->link);
 }
@@ -31,15 +31,15 @@ static int try_send(struct pl_engine *engine, struct pl_peer *peer, struct pl_re
 
     request->state = PL_STATE_MOVING;
     if (sync)
-        pl_list_append(&engine->awaiting, &request->link);
+        pl_list_append(&engine->sends.awaiting, &request->link);
     int rc = endpoint->ops->send(endpoint, &request->out);
-    bool awaits = rc == MPI_SUCCESS && sync && !request->acked;
+    bool awaits = rc == MPI_SUCCESS && sync && !request->is.acked;
     if (rc == PL_PENDING || awaits) {
         if (awaits)
             request->state = PL_STATE_AWAITING;
         else if (!sync)
-            pl_list_append(&engine->moving, &request->link);
-        if (request->comm && __builtin_expect(atomic_load(&request->comm->failed), 0))
+            pl_list_append(&engine->sends.moving, &request->link);
+        if (request->comm && __builtin_expect(atomic_load(&request->comm->health.failed), 0))
             pl_send_ask_back(request); /* the receiver may have given up the communicator, and never look for it */
         return MPI_SUCCESS;
     }
@@ -96,12 +96,12 @@ static int send_pending(struct pl_engine *engine)
 {
     int events = 0;
     struct pl_list busy, *node;
-    pl_list_move(&busy, &engine->busy);
+    pl_list_move(&busy, &engine->sends.busy);
     while ((node = pl_list_pop(&busy)) != NULL) {
         struct pl_peer *peer = PL_CONTAINER(node, struct pl_peer, link);
         events += send_queued(engine, peer);
         if (!pl_list_empty(&peer->pending) && pl_list_empty(&peer->link))
-            pl_list_append(&engine->busy, &peer->link);
+            pl_list_append(&engine->sends.busy, &peer->link);
     }
     return events;
 }
@@ -111,7 +111,7 @@ static bool held_back(const struct pl_list *waiting, const struct pl_request *re
 {
     for (const struct pl_list *node = waiting->next; node != waiting; node = node->next) {
         const struct pl_request *other = PL_CONTAINER(node, const struct pl_request, link);
-        if (other->peer_rank == request->peer_rank && other->comm == request->comm)
+        if (other->args.peer_rank == request->args.peer_rank && other->comm == request->comm)
             return true;
     }
     return false;
@@ -119,7 +119,7 @@ static bool held_back(const struct pl_list *waiting, const struct pl_request *re
 
 static int engine_resolve(struct pl_comm *comm, int rank, const struct pl_request *request, struct pl_peer **peer)
 {
-    if (atomic_load(&comm->failed))
+    if (atomic_load(&comm->health.failed))
         return pl_failure_class(comm);
     int rc = pl_engine_resolve(comm, rank, peer);
     return rc == MPI_SUCCESS && request->out.header.kind == PL_MSG_COLL ? pl_coll_check(comm) : rc;
@@ -132,11 +132,11 @@ static int send_unresolved(struct pl_engine *engine)
     struct pl_list waiting;
     pl_list_init(&waiting);
     struct pl_list *node;
-    while ((node = pl_list_pop(&engine->unresolved)) != NULL) {
+    while ((node = pl_list_pop(&engine->sends.unresolved)) != NULL) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
         struct pl_peer *peer = NULL;
-        int rc =
-            held_back(&waiting, request) ? PL_AGAIN : engine_resolve(request->comm, request->peer_rank, request, &peer);
+        int rc = held_back(&waiting, request) ? PL_AGAIN
+                                              : engine_resolve(request->comm, request->args.peer_rank, request, &peer);
         if (rc == PL_AGAIN) {
             pl_list_append(&waiting, node);
             continue;
@@ -148,7 +148,7 @@ static int send_unresolved(struct pl_engine *engine)
             pl_engine_send(engine, peer, request);
     }
     while ((node = pl_list_pop(&waiting)) != NULL)
-        pl_list_append(&engine->unresolved, node);
+        pl_list_append(&engine->sends.unresolved, node);
     return events;
 }
 
@@ -158,7 +158,7 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
     struct pl_peer *peer = pl_comm_peer(comm, rank);
     if (__builtin_expect(peer != NULL, 1))
         return pl_engine_send(engine, peer, request);
-    int rc = held_back(&engine->unresolved, request) ? PL_AGAIN : engine_resolve(comm, rank, request, &peer);
+    int rc = held_back(&engine->sends.unresolved, request) ? PL_AGAIN : engine_resolve(comm, rank, request, &peer);
     if (rc == MPI_SUCCESS)
         return pl_engine_send(engine, peer, request);
     if (rc != PL_AGAIN) {
@@ -166,7 +166,7 @@ int pl_engine_send_to(struct pl_comm *comm, int rank, struct pl_request *request
         return MPI_SUCCESS;
     }
     request->state = PL_STATE_UNRESOLVED;
-    pl_list_append(&engine->unresolved, &request->link);
+    pl_list_append(&engine->sends.unresolved, &request->link);
     return MPI_SUCCESS;
 }
 
@@ -178,9 +178,9 @@ int pl_engine_progress(struct pl_engine *engine)
     atomic_store_explicit(&engine->rounds, turn, memory_order_relaxed);
     for (int i = 0; i < engine->transports; i++)
         events += engine->transport[i].ops->progress(engine->transport[i].self);
-    if (!pl_list_empty(&engine->busy))
+    if (!pl_list_empty(&engine->sends.busy))
         events += send_pending(engine);
-    if (!pl_list_empty(&engine->unresolved))
+    if (!pl_list_empty(&engine->sends.unresolved))
         events += send_unresolved(engine);
     PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
         events += hook->run(hook);
@@ -201,8 +201,8 @@ void pl_engine_do(struct pl_list *deferred)
 void pl_engine_leave_busy(struct pl_engine *engine)
 {
     struct pl_list dead, deferred, *node;
-    pl_list_move(&dead, &engine->deferred_frees);
-    pl_list_move(&deferred, &engine->deferred);
+    pl_list_move(&dead, &engine->deferred.frees);
+    pl_list_move(&deferred, &engine->deferred.work);
     pl_lock_drop(&engine->lock);
     while ((node = pl_list_pop(&dead)) != NULL)
         pl_object_release(PL_CONTAINER(node, struct pl_request, link));
@@ -228,8 +228,8 @@ int pl_engine_control(struct pl_engine *engine, struct pl_peer *peer, const stru
         return pl_fail_memory("a control message");
     struct pl_request *request = &control->request;
     request->engine = engine;
-    request->caller_owned = true;
-    request->completed = control_sent;
+    request->is.caller_owned = true;
+    request->on.completed = control_sent;
     request->out.header = *header;
     request->out.header.size = bytes;
     if (bytes)
@@ -245,7 +245,7 @@ static void host_sent(struct pl_engine *engine, struct pl_outgoing *message, int
 {
     (void)engine;
     struct pl_request *request = PL_CONTAINER(message, struct pl_request, out);
-    if (!error && (message->header.flags & PL_FLAG_SYNC) && !message->rndv && !request->acked &&
+    if (!error && (message->header.flags & PL_FLAG_SYNC) && !message->rndv && !request->is.acked &&
         !request->outcome.cancelled) {
         request->state = PL_STATE_AWAITING;
         return;
@@ -271,7 +271,7 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
     char who[PL_JOB_NAME_MAX + 32];
     pl_jobs_describe(peer->proc, who, sizeof who);
     pl_log("engine", 1, "lost %s", who);
-    PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link)
+    PL_LIST_EACH(request, &engine->sends.awaiting, struct pl_request, link)
         if (request->peer == peer && request->state == PL_STATE_AWAITING) {
             pl_list_remove(&request->link);
             pl_request_complete(request, peer->error);
@@ -287,7 +287,7 @@ void pl_engine_peer_failed(struct pl_engine *engine, struct pl_peer *peer)
 /* The peer that sends from there, NULL: nothing was sent to it. */
 static struct pl_peer *peer_at(const struct pl_engine *engine, const struct pl_origin *from)
 {
-    struct pl_peer *peer = from ? engine->peers[from->engine & (engine->peer_buckets - 1)] : NULL;
+    struct pl_peer *peer = from ? engine->peers.table[from->engine & (engine->peers.buckets - 1)] : NULL;
     while (peer && peer->engine != from->engine)
         peer = peer->next;
     return peer;

@@ -50,11 +50,54 @@ struct pl_deferred {
     struct pl_list link;
 };
 
+struct pl_engine_peers {
+    struct pl_peer **table; /* hash by engine id */
+    size_t buckets, count;
+};
+
+struct pl_engine_comms {
+    struct pl_comm **table; /* hash by id */
+    size_t buckets, count;
+    struct pl_comm *last; /* the one found last */
+};
+
+/* Sends under way: lists of pl_request.link unless said. */
+struct pl_engine_sends {
+    uint64_t tokens;           /* given to messages so far: each names one send for ever */
+    struct pl_list busy;       /* of pl_peer.link: peers with sends that found no room */
+    struct pl_list awaiting;   /* synchronous or cancelled sends that expect an answer */
+    struct pl_list moving;     /* other sends that a transport is not done with */
+    struct pl_list unresolved; /* sends whose receiver has no card yet, in order */
+};
+
+/* What is left for when the lock is dropped. */
+struct pl_engine_deferred {
+    struct pl_list frees; /* of pl_request.link: detached requests to free */
+    struct pl_list work;  /* of pl_deferred.link: run once */
+};
+
+/* What arrived for communicators that this process has not finished making. */
+struct pl_engine_early {
+    struct pl_list messages;  /* of pl_unexpected.link */
+    struct pl_header starved; /* the envelope of one that found no memory; serial 0: none */
+    bool all_starved;         /* several did: all communicators that are made from now on are broken */
+};
+
+/* Waiting and waking (wait.c). All atomics are used without the lock. */
+struct pl_engine_wait {
+    _Atomic int sleepers;      /* threads that sleep in wait.c: a completion for one of them wakes the engine */
+    _Atomic unsigned activity; /* counts wake-ups: the futex word of sleepers beside the one in the transports */
+    bool asleep;               /* a thread sleeps in the transports */
+    bool oversubscribed;       /* more runnable ranks than cores: yield early */
+    _Atomic int contention;    /* above 0: a peer, below 0: unrelated processes ran when a waiting thread yielded */
+    _Atomic long moved_apart;  /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
+};
+
 struct pl_engine {
     struct pl_lock lock;
     uint64_t id;
-    struct pl_instance *instance; /* NULL: the front door */
-    _Atomic int transports;       /* counted up once they are there: whoever wakes the engine holds no lock */
+    struct pl_instance *instance; /* NULL: the listener */
+    _Atomic int transports;       /* those open: counted up when one is ready, since wake() takes no lock */
     struct {
         const struct pl_transport_ops *ops;
         void *self;
@@ -62,44 +105,27 @@ struct pl_engine {
     unsigned char card[PL_CARD_MAX];
     size_t card_length;
 
-    struct pl_peer **peers; /* hash by engine id */
-    size_t peer_buckets, peer_count;
-    struct pl_comm **comms; /* hash by id */
-    size_t comm_buckets, comm_count;
-    struct pl_comm *last_comm; /* the one found last */
-
-    uint64_t tokens;               /* given to messages so far: each names one send for ever */
-    struct pl_list busy;           /* of pl_peer.link */
-    struct pl_list awaiting;       /* of pl_request.link: synchronous or cancelled sends that expect an answer */
-    struct pl_list moving;         /* of pl_request.link: other sends that a transport is not done with */
-    struct pl_list deferred_frees; /* of pl_request.link: detached requests to free once the lock is dropped */
-    struct pl_list deferred;       /* of pl_deferred.link: run once, when the lock is dropped */
-    struct pl_list unresolved;     /* of pl_request.link: sends whose receiver has no card yet, in order */
-    struct pl_list hooks;
-    struct pl_list slow_hooks; /* of pl_hook.link, too: for what may wait some microseconds, behind short receives */
+    struct pl_engine_peers peers;
+    struct pl_engine_comms comms;
+    struct pl_engine_sends sends;
+    struct pl_engine_deferred deferred;
+    struct pl_engine_early early;
+    struct pl_list hooks;      /* of pl_hook.link */
+    struct pl_list slow_hooks; /* of pl_hook.link: what may wait some microseconds, behind short receives */
     struct pl_list areas;      /* of struct pl_area: given up here, perhaps not yet elsewhere */
-    struct pl_list
-        early; /* of pl_unexpected.link: arrived for communicators that this process has not finished making */
     /* handles PL_MSG_LISTENER; NULL elsewhere */
     void (*listener_arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
                              const void *data);
 
-    struct pl_list siblings;   /* in the process's list of engines */
-    _Atomic unsigned rounds;   /* rounds of progress */
-    unsigned rounds_seen;      /* when another engine's thread looked last; with `siblings` */
-    pthread_t thread;          /* the one that opened it: below MPI_THREAD_SERIALIZED the only one that may enter */
-    _Atomic int sleepers;      /* threads that sleep in wait.c: whoever completes something for them wakes the engine */
-    _Atomic unsigned activity; /* how often it was woken: the futex word of sleepers beside the one in the transports */
-    bool asleep;               /* one sleeps in the transports */
-    _Atomic int contention;    /* above 0: the peer, below 0: strangers ran when a waiting thread yielded lately */
-    _Atomic long moved_apart;  /* when a thread slept so as to be woken on another core: CLOCK_MONOTONIC, ns */
-    struct pl_failure *failed; /* looks who lives (peer_failure.h); NULL: nobody does */
-    unsigned long dropped_messages; /* thrown away: out of memory, or of an unknown kind */
-    struct pl_header starved; /* was for a communicator that is not made yet and found no memory; serial 0: none */
-    bool all_starved;         /* several did: all communicators that are made from now on are broken */
-    bool oversubscribed;      /* more runnable ranks than cores: yield early */
-    bool closing;             /* no communicator will be made any more */
-    bool closed;              /* nothing is left but the lock */
+    struct pl_list siblings; /* in the process's list of engines */
+    _Atomic unsigned rounds; /* rounds of progress */
+    unsigned rounds_seen;    /* `rounds` when another engine's thread last compared; with `siblings` */
+    pthread_t thread;        /* the one that opened it: below MPI_THREAD_SERIALIZED the only one that may enter */
+    struct pl_engine_wait wait;
+    struct pl_failure *failure;     /* watches for failed peers (peer_failure.h); NULL: nothing does */
+    unsigned long dropped_messages; /* out of memory, or of an unknown kind */
+    bool closing;                   /* no communicator will be made any more */
+    bool closed;                    /* nothing is left but the lock */
 };
 
 /* Opens the transports that PLENUM_TRANSPORT and the job ask for. Above MPI_THREAD_FUNNELED the lock is real. */
@@ -129,7 +155,7 @@ void pl_engine_leave_busy(struct pl_engine *engine);
 
 static inline void pl_engine_leave(struct pl_engine *engine)
 {
-    if (__builtin_expect(pl_list_empty(&engine->deferred_frees) && pl_list_empty(&engine->deferred), 1))
+    if (__builtin_expect(pl_list_empty(&engine->deferred.frees) && pl_list_empty(&engine->deferred.work), 1))
         pl_lock_drop(&engine->lock);
     else
         pl_engine_leave_busy(engine);
@@ -177,7 +203,7 @@ bool pl_engine_yield(struct pl_engine *engine);
 /* Is there somebody who may need the processor? Then there is little sense in spinning. */
 static inline bool pl_engine_should_yield(const struct pl_engine *engine)
 {
-    return engine->oversubscribed || atomic_load_explicit(&engine->contention, memory_order_relaxed) > 0;
+    return engine->wait.oversubscribed || atomic_load_explicit(&engine->wait.contention, memory_order_relaxed) > 0;
 }
 
 /* After a test or probe in vain. A program that polls in a loop waits too: now and then it lets others run. */

@@ -30,14 +30,14 @@ static struct left leak_report_count(struct pl_comm *comm)
     pl_engine_enter(engine);
     if (!comm->obj.predefined) {
         left.handles = atomic_load(&comm->obj.handles);
-        left.others = atomic_load(&comm->obj.refs) - left.handles - comm->spare_count;
+        left.others = atomic_load(&comm->obj.refs) - left.handles - comm->spares.count;
     }
-    PL_LIST_EACH(request, &comm->queues[PL_MSG_P2P].posted, struct pl_request, link)
+    PL_LIST_EACH(request, &comm->match.queues[PL_MSG_P2P].posted, struct pl_request, link)
         if (left.posted++ == 0) {
-            left.source = request->peer_rank;
-            left.tag = request->tag;
+            left.source = request->args.peer_rank;
+            left.tag = request->args.tag;
         }
-    PL_LIST_EACH(message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link)
+    PL_LIST_EACH(message, &comm->match.queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link)
         if (left.unreceived++ == 0) {
             left.from = message->header.source;
             left.with = message->header.tag;

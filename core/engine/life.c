@@ -132,13 +132,13 @@ static int write_card(struct pl_engine *engine)
 
 static int make_tables(struct pl_engine *engine)
 {
-    engine->peer_buckets = engine->comm_buckets = 16;
-    engine->peers = pl_calloc(engine->peer_buckets, sizeof *engine->peers);
-    engine->comms = pl_calloc(engine->comm_buckets, sizeof *engine->comms);
-    if (engine->peers && engine->comms)
+    engine->peers.buckets = engine->comms.buckets = 16;
+    engine->peers.table = pl_calloc(engine->peers.buckets, sizeof *engine->peers.table);
+    engine->comms.table = pl_calloc(engine->comms.buckets, sizeof *engine->comms.table);
+    if (engine->peers.table && engine->comms.table)
         return MPI_SUCCESS;
-    free(engine->peers);
-    free(engine->comms);
+    free(engine->peers.table);
+    free(engine->comms.table);
     return pl_fail_memory("an engine");
 }
 
@@ -167,12 +167,13 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     pl_lock_init(&engine->lock, instance ? PL_RANK_ENGINE : PL_RANK_LISTENER, thread_level > MPI_THREAD_FUNNELED);
     engine->instance = instance;
     engine->thread = pthread_self();
-    struct pl_list *lists[] = { &engine->busy,     &engine->awaiting,   &engine->moving,  &engine->deferred_frees,
-                                &engine->deferred, &engine->unresolved, &engine->hooks,   &engine->slow_hooks,
-                                &engine->areas,    &engine->early,      &engine->siblings };
+    struct pl_list *lists[] = { &engine->sends.busy,     &engine->sends.awaiting, &engine->sends.moving,
+                                &engine->deferred.frees, &engine->deferred.work,  &engine->sends.unresolved,
+                                &engine->hooks,          &engine->slow_hooks,     &engine->areas,
+                                &engine->early.messages, &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
-    engine->oversubscribed = place->slots > 0 && place->local_size > place->slots;
+    engine->wait.oversubscribed = place->slots > 0 && place->local_size > place->slots;
     int rc = engine_draw_id(engine);
     if (rc == MPI_SUCCESS)
         rc = make_tables(engine);
@@ -193,8 +194,8 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
 
 transports:
     close_transports(engine);
-    free(engine->peers);
-    free(engine->comms);
+    free(engine->peers.table);
+    free(engine->comms.table);
 lock:
     pl_lock_fini(&engine->lock);
     return rc;
@@ -204,7 +205,7 @@ lock:
 static void enter_awake(struct pl_engine *engine)
 {
     pl_engine_enter(engine);
-    while (engine->asleep) {
+    while (engine->wait.asleep) {
         pl_engine_leave(engine);
         pl_engine_wake(engine);
         sched_yield();
@@ -261,7 +262,7 @@ int pl_engine_add_network(struct pl_engine *engine)
 
 static bool engine_flushed(struct pl_engine *engine)
 {
-    if (!pl_list_empty(&engine->busy) || !pl_list_empty(&engine->unresolved))
+    if (!pl_list_empty(&engine->sends.busy) || !pl_list_empty(&engine->sends.unresolved))
         return false;
     for (int i = 0; i < engine->transports; i++)
         if (!engine->transport[i].ops->flushed(engine->transport[i].self))
@@ -289,7 +290,7 @@ static void engine_flush(struct pl_engine *engine)
 
 static void drop_early(struct pl_engine *engine)
 {
-    PL_LIST_EACH(unexpected, &engine->early, struct pl_unexpected, link) {
+    PL_LIST_EACH(unexpected, &engine->early.messages, struct pl_unexpected, link) {
         pl_list_remove(&unexpected->link);
         pl_match_drop(engine, unexpected, false);
     }
@@ -310,12 +311,12 @@ void pl_engine_close(struct pl_engine *engine)
     pl_lock_drop(&engines_lock);
 
     pl_engine_enter(engine);
-    PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link) {
+    PL_LIST_EACH(request, &engine->sends.awaiting, struct pl_request, link) {
         pl_list_remove(&request->link);
         pl_request_complete(request, MPI_ERR_OTHER);
     }
-    for (size_t i = 0; i < engine->peer_buckets; i++)
-        for (struct pl_peer *peer = engine->peers[i], *next; peer; peer = next) {
+    for (size_t i = 0; i < engine->peers.buckets; i++)
+        for (struct pl_peer *peer = engine->peers.table[i], *next; peer; peer = next) {
             next = peer->next;
             if (peer->endpoint)
                 peer->endpoint->ops->disconnect(peer->endpoint);
@@ -323,8 +324,8 @@ void pl_engine_close(struct pl_engine *engine)
         }
     pl_area_forget(engine);
     close_transports(engine);
-    free(engine->peers);
-    free(engine->comms);
+    free(engine->peers.table);
+    free(engine->comms.table);
     engine->closed = true;
     pl_engine_leave(engine);
 }
@@ -354,7 +355,7 @@ int pl_engine_nudge_others(struct pl_engine *engine)
             continue;
         events += pl_engine_progress(other);
         is_moved(other); /* that was not somebody */
-        while ((node = pl_list_pop(&other->deferred)) != NULL)
+        while ((node = pl_list_pop(&other->deferred.work)) != NULL)
             pl_list_append(&deferred, node);
         pl_lock_drop(&other->lock); /* what lies in its graveyard is for whoever leaves it next */
     }

@@ -121,12 +121,13 @@ static struct pl_unexpected *match_keep(const struct pl_origin *from, const stru
 
 static struct pl_comm *find_comm(struct pl_engine *engine, const struct pl_header *header)
 {
-    struct pl_comm *comm = engine->last_comm;
+    struct pl_comm *comm = engine->comms.last;
     if (comm && comm->id.home == header->home && comm->id.serial == header->serial)
         return comm;
-    for (comm = engine->comms[(header->home ^ header->serial) & (engine->comm_buckets - 1)]; comm; comm = comm->next)
+    for (comm = engine->comms.table[(header->home ^ header->serial) & (engine->comms.buckets - 1)]; comm;
+         comm = comm->next)
         if (comm->id.home == header->home && comm->id.serial == header->serial)
-            return engine->last_comm = comm;
+            return engine->comms.last = comm;
     return NULL;
 }
 
@@ -156,23 +157,23 @@ static void arrived_early(struct pl_engine *engine, struct pl_comm *comm, const 
         throw_away(engine, comm, from, header, rndv);
         return;
     }
-    pl_list_append(comm ? &comm->queues[header->kind].unexpected : &engine->early, &unexpected->link);
-    if (comm && comm->index && header->kind == PL_MSG_P2P)
+    pl_list_append(comm ? &comm->match.queues[header->kind].unexpected : &engine->early.messages, &unexpected->link);
+    if (comm && comm->match.index && header->kind == PL_MSG_P2P)
         pl_match_index_add_unexpected(comm, unexpected);
-    if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
+    if (atomic_load_explicit(&engine->wait.sleepers, memory_order_relaxed) > 0)
         pl_engine_wake(engine); /* somebody may be in a probe */
 }
 
 /* The first posted receive that fits. */
 static struct pl_request *find_posted(struct pl_comm *comm, const struct pl_header *header)
 {
-    struct pl_queues *queues = &comm->queues[header->kind];
+    struct pl_queues *queues = &comm->match.queues[header->kind];
     int steps = 0;
-    if (__builtin_expect(comm->index && header->kind == PL_MSG_P2P, 0))
+    if (__builtin_expect(comm->match.index && header->kind == PL_MSG_P2P, 0))
         return pl_match_index_posted(comm, header->source, header->tag);
     for (struct pl_list *node = queues->posted.next; node != &queues->posted; node = node->next, steps++) {
         struct pl_request *request = PL_CONTAINER(node, struct pl_request, link);
-        if (match_fits(header, request->peer_rank, request->tag))
+        if (match_fits(header, request->args.peer_rank, request->args.tag))
             return request;
         if (__builtin_expect(steps == PL_SEARCH_LONG, 0) && header->kind == PL_MSG_P2P)
             pl_match_index_make(comm);
@@ -213,21 +214,22 @@ static void arrived_partitioned(struct pl_engine *engine, const struct pl_origin
 
 void pl_match_adopt(struct pl_engine *engine, struct pl_comm *comm)
 {
-    PL_LIST_EACH(unexpected, &engine->early, struct pl_unexpected, link)
+    PL_LIST_EACH(unexpected, &engine->early.messages, struct pl_unexpected, link)
         if (unexpected->header.home == comm->id.home && unexpected->header.serial == comm->id.serial) {
             pl_list_remove(&unexpected->link);
-            pl_list_append(&comm->queues[unexpected->header.kind].unexpected, &unexpected->link);
+            pl_list_append(&comm->match.queues[unexpected->header.kind].unexpected, &unexpected->link);
         }
-    if (__builtin_expect(engine->starved.serial, 0))
+    if (__builtin_expect(engine->early.starved.serial, 0))
         pl_failure_adopt(engine, comm);
 }
 
 struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int source, int tag)
 {
     int steps = 0;
-    if (__builtin_expect(comm->index && context == PL_MSG_P2P && source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG, 0))
+    if (__builtin_expect(comm->match.index && context == PL_MSG_P2P && source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG,
+                         0))
         return pl_match_index_unexpected(comm, source, tag);
-    PL_LIST_EACH(unexpected, &comm->queues[context].unexpected, struct pl_unexpected, link) {
+    PL_LIST_EACH(unexpected, &comm->match.queues[context].unexpected, struct pl_unexpected, link) {
         if (match_fits(&unexpected->header, source, tag))
             return unexpected;
         if (__builtin_expect(steps++ == PL_SEARCH_LONG, 0) && context == PL_MSG_P2P)
@@ -239,36 +241,36 @@ struct pl_unexpected *pl_match_find(struct pl_comm *comm, int context, int sourc
 void pl_match_take(struct pl_comm *comm, struct pl_unexpected *unexpected)
 {
     pl_list_remove(&unexpected->link);
-    if (comm && comm->index)
+    if (comm && comm->match.index)
         pl_list_remove(&unexpected->index);
 }
 
 void pl_match_unpost(struct pl_request *request)
 {
     pl_list_remove(&request->link);
-    if (request->comm->index && request->context == PL_MSG_P2P)
+    if (request->comm->match.index && request->context == PL_MSG_P2P)
         pl_list_remove(&request->index);
 }
 
 void pl_match_post(struct pl_request *request)
 {
     struct pl_comm *comm = request->comm;
-    struct pl_queues *queues = &comm->queues[request->context];
+    struct pl_queues *queues = &comm->match.queues[request->context];
     struct pl_unexpected *unexpected = NULL;
     if (!pl_list_empty(&queues->unexpected))
-        unexpected = pl_match_find(comm, request->context, request->peer_rank, request->tag);
+        unexpected = pl_match_find(comm, request->context, request->args.peer_rank, request->args.tag);
     if (unexpected) {
         pl_match_take(comm, unexpected);
         pl_match_deliver(request, unexpected);
         return;
     }
-    if (__builtin_expect(comm->failed, 0)) {
+    if (__builtin_expect(comm->health.failed, 0)) {
         pl_request_complete(request, pl_failure_class(comm));
         return;
     }
     request->state = PL_STATE_POSTED;
     pl_list_append(&queues->posted, &request->link);
-    if (__builtin_expect(comm->index && request->context == PL_MSG_P2P, 0))
+    if (__builtin_expect(comm->match.index && request->context == PL_MSG_P2P, 0))
         pl_match_index_add_posted(comm, request);
 }
 
@@ -278,7 +280,8 @@ static struct pl_unexpected *find_token(struct pl_engine *engine, const struct p
 {
     struct pl_comm *comm = find_comm(engine, header);
     for (int i = -1; i < (comm ? PL_QUEUES : 0); i++)
-        PL_LIST_EACH(unexpected, i < 0 ? &engine->early : &comm->queues[i].unexpected, struct pl_unexpected, link)
+        PL_LIST_EACH(unexpected, i < 0 ? &engine->early.messages : &comm->match.queues[i].unexpected,
+                     struct pl_unexpected, link)
             if (unexpected->header.token == header->token && unexpected->from->engine == from->engine)
                 return unexpected;
     return NULL;
@@ -297,7 +300,7 @@ static void arrived_cancel(struct pl_engine *engine, const struct pl_origin *fro
 /* The send with this token, if it expects an answer: a peer's word alone is not followed. */
 static struct pl_request *match_awaiting(struct pl_engine *engine, uint64_t token)
 {
-    PL_LIST_EACH(request, &engine->awaiting, struct pl_request, link)
+    PL_LIST_EACH(request, &engine->sends.awaiting, struct pl_request, link)
         if (request->out.header.token == token)
             return request;
     return NULL;
@@ -310,7 +313,7 @@ static void arrived_ack(struct pl_engine *engine, const struct pl_header *header
         return;
     pl_list_remove(&request->link);
     if (request->state == PL_STATE_MOVING)
-        request->acked = true;
+        request->is.acked = true;
     else
         pl_request_complete(request, MPI_SUCCESS);
 }
@@ -318,13 +321,13 @@ static void arrived_ack(struct pl_engine *engine, const struct pl_header *header
 static void arrived_cancelled(struct pl_engine *engine, const struct pl_header *header)
 {
     struct pl_request *request = match_awaiting(engine, header->token);
-    if (!request || !request->cancelling)
+    if (!request || !request->is.cancelling)
         return;
-    request->cancelling = false;
+    request->is.cancelling = false;
     if (header->tag != 1)
         return; /* matched: it completes in the usual way */
-    int failed =
-        atomic_load(&request->comm->failed) ? pl_failure_class(request->comm) : MPI_SUCCESS; /* asked back then */
+    int failed = atomic_load(&request->comm->health.failed) ? pl_failure_class(request->comm)
+                                                            : MPI_SUCCESS; /* asked back then */
     pl_list_remove(&request->link);
     request->outcome.cancelled = !failed;
     struct pl_endpoint *endpoint = request->peer->endpoint;
@@ -365,8 +368,8 @@ static void arrived_listener(struct pl_engine *engine, const struct pl_origin *f
     fetched->from = from;
     fetched->header = *header;
     fetched->request.engine = engine;
-    fetched->request.caller_owned = true;
-    fetched->request.completed = listener_fetched;
+    fetched->request.is.caller_owned = true;
+    fetched->request.on.completed = listener_fetched;
     pl_list_init(&fetched->request.link);
     pl_cursor_init(&fetched->request.in.data, fetched->data, (MPI_Count)header->size, PL_TYPE_BYTE);
     pl_match_fetch(&fetched->request, header, rndv);

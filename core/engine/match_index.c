@@ -22,14 +22,14 @@ static unsigned index_bucket_of(int source, int tag)
 
 static bool is_wild(const struct pl_request *request)
 {
-    return request->peer_rank == MPI_ANY_SOURCE || request->tag == MPI_ANY_TAG;
+    return request->args.peer_rank == MPI_ANY_SOURCE || request->args.tag == MPI_ANY_TAG;
 }
 
 void pl_match_index_make(struct pl_comm *comm)
 {
     const unsigned both = PL_ASSERT_NO_ANY_SOURCE | PL_ASSERT_NO_ANY_TAG;
-    struct pl_queues *queues = &comm->queues[PL_MSG_P2P];
-    if (comm->index || comm->no_index || (comm->asserted & both) != both)
+    struct pl_queues *queues = &comm->match.queues[PL_MSG_P2P];
+    if (comm->match.index || comm->match.no_index || (comm->hints.asserted & both) != both)
         return;
     struct pl_match_index *index = pl_malloc(sizeof *index);
     if (!index)
@@ -38,19 +38,19 @@ void pl_match_index_make(struct pl_comm *comm)
         pl_list_init(&index->posted[i]);
         pl_list_init(&index->unexpected[i]);
     }
-    comm->index = index;
+    comm->match.index = index;
     PL_LIST_EACH(unexpected, &queues->unexpected, struct pl_unexpected, link)
         pl_match_index_add_unexpected(comm, unexpected);
     PL_LIST_EACH(request, &queues->posted, struct pl_request, link)
-        if (comm->index)
+        if (comm->match.index)
             pl_match_index_add_posted(comm, request);
 }
 
 void pl_match_index_drop(struct pl_comm *comm)
 {
-    comm->no_index = true;
-    free(comm->index);
-    comm->index = NULL;
+    comm->match.no_index = true;
+    free(comm->match.index);
+    comm->match.index = NULL;
 }
 
 void pl_match_index_add_posted(struct pl_comm *comm, struct pl_request *request)
@@ -58,26 +58,27 @@ void pl_match_index_add_posted(struct pl_comm *comm, struct pl_request *request)
     if (is_wild(request))
         pl_match_index_drop(comm);
     else
-        pl_list_append(&comm->index->posted[index_bucket_of(request->peer_rank, request->tag)], &request->index);
+        pl_list_append(&comm->match.index->posted[index_bucket_of(request->args.peer_rank, request->args.tag)],
+                       &request->index);
 }
 
 void pl_match_index_add_unexpected(struct pl_comm *comm, struct pl_unexpected *unexpected)
 {
     unsigned bucket = index_bucket_of(unexpected->header.source, unexpected->header.tag);
-    pl_list_append(&comm->index->unexpected[bucket], &unexpected->index);
+    pl_list_append(&comm->match.index->unexpected[bucket], &unexpected->index);
 }
 
 struct pl_request *pl_match_index_posted(const struct pl_comm *comm, int source, int tag)
 {
-    PL_LIST_EACH(request, &comm->index->posted[index_bucket_of(source, tag)], struct pl_request, index)
-        if (request->peer_rank == source && request->tag == tag)
+    PL_LIST_EACH(request, &comm->match.index->posted[index_bucket_of(source, tag)], struct pl_request, index)
+        if (request->args.peer_rank == source && request->args.tag == tag)
             return request;
     return NULL;
 }
 
 struct pl_unexpected *pl_match_index_unexpected(const struct pl_comm *comm, int source, int tag)
 {
-    PL_LIST_EACH(unexpected, &comm->index->unexpected[index_bucket_of(source, tag)], struct pl_unexpected, index)
+    PL_LIST_EACH(unexpected, &comm->match.index->unexpected[index_bucket_of(source, tag)], struct pl_unexpected, index)
         if (unexpected->header.source == source && unexpected->header.tag == tag)
             return unexpected;
     return NULL;

@@ -22,32 +22,32 @@ static inline void start_send(struct pl_comm *comm, struct pl_request *request, 
         .home = comm->id.home,
         .serial = comm->id.serial,
         .source = comm->rank,
-        .tag = request->tag,
+        .tag = request->args.tag,
         .kind = request->context,
         .flags = request->mode == PL_SEND_SYNC ? PL_FLAG_SYNC : 0,
-        .token = ++request->engine->tokens,
+        .token = ++request->engine->sends.tokens,
     };
     request->out.rndv = false;
-    request->acked = false;
-    pl_cursor_init(&request->out.data, request->buf, request->count, type);
+    request->is.acked = false;
+    pl_cursor_init(&request->out.data, request->args.buf, request->args.count, type);
     request->out.header.size = request->out.data.total;
-    pl_engine_send_to(comm, request->peer_rank, request);
+    pl_engine_send_to(comm, request->args.peer_rank, request);
 }
 
 static inline void start_recv(struct pl_request *request, const struct pl_type *type)
 {
-    pl_cursor_init(&request->in.data, (void *)request->buf, request->count, type);
+    pl_cursor_init(&request->in.data, (void *)request->args.buf, request->args.count, type);
     pl_match_post(request);
 }
 
 void pl_send_locked(struct pl_request *request)
 {
-    start_send(request->comm, request, request->datatype);
+    start_send(request->comm, request, request->args.datatype);
 }
 
 void pl_recv_locked(struct pl_request *request)
 {
-    start_recv(request, request->datatype);
+    start_recv(request, request->args.datatype);
 }
 
 static const struct pl_outcome outcome_of_nobody = PL_OUTCOME_OF_NOBODY;
@@ -71,27 +71,27 @@ int pl_recv_prepare(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_
 
 int pl_p2p_start(struct pl_request *request)
 {
-    if (__builtin_expect(request->comm->orphan, 0))
+    if (__builtin_expect(request->comm->health.orphan, 0))
         return pl_comm_fail_orphan();
-    request->active = true;
+    request->is.active = true;
     request->outcome = outcome_of_nobody;
-    if (request->peer_rank == MPI_PROC_NULL) {
+    if (request->args.peer_rank == MPI_PROC_NULL) {
         atomic_store_explicit(&request->done, 1, memory_order_release);
         return MPI_SUCCESS;
     }
     if (request->mode == PL_SEND_BUFFERED) { /* of a send: no receive has it */
-        int rc =
-            pl_bsend(request->comm, request->buf, request->count, request->datatype, request->peer_rank, request->tag);
-        request->active = rc == MPI_SUCCESS; /* else nothing was started, and a persistent one may be again */
+        int rc = pl_bsend(request->comm, request->args.buf, request->args.count, request->args.datatype,
+                          request->args.peer_rank, request->args.tag);
+        request->is.active = rc == MPI_SUCCESS; /* else nothing was started, and a persistent one may be again */
         atomic_store_explicit(&request->done, 1, memory_order_release);
         return rc;
     }
     atomic_store_explicit(&request->done, 0, memory_order_relaxed);
     pl_engine_enter(request->engine);
     if (request->kind == PL_REQ_SEND)
-        start_send(request->comm, request, request->datatype);
+        start_send(request->comm, request, request->args.datatype);
     else
-        start_recv(request, request->datatype);
+        start_recv(request, request->args.datatype);
     pl_engine_leave(request->engine);
     return MPI_SUCCESS;
 }
@@ -140,10 +140,10 @@ struct pair {
 
 static void child_completed(struct pl_request *child)
 {
-    struct pair *pair = child->owner;
+    struct pair *pair = child->on.owner;
     if (child->outcome.error && !pair->error) {
         pair->error = child->outcome.error;
-        pair->parent->peer_rank = child->peer_rank; /* what pl_request_report() tells */
+        pair->parent->args.peer_rank = child->args.peer_rank; /* what pl_request_report() tells */
     }
     if (child->kind == PL_REQ_RECV) {
         pair->outcome = child->outcome;
@@ -158,7 +158,7 @@ static void child_completed(struct pl_request *child)
 
 static void pair_destroyed(struct pl_request *parent)
 {
-    struct pair *pair = parent->owner;
+    struct pair *pair = parent->on.owner;
     pl_object_release(pair->child[0]);
     pl_object_release(pair->child[1]);
     free(pair->copy);
@@ -167,21 +167,21 @@ static void pair_destroyed(struct pl_request *parent)
 
 const struct pl_request *pl_sendrecv_part(const struct pl_request *request)
 {
-    const struct pair *pair = request->owner;
+    const struct pair *pair = request->on.owner;
     return pair->child[pl_request_done(pair->child[0])];
 }
 
 static void start_child(struct pair *pair, struct pl_request *child)
 {
-    child->owner = pair;
-    child->completed = child_completed;
-    if (child->peer_rank == MPI_PROC_NULL) {
+    child->on.owner = pair;
+    child->on.completed = child_completed;
+    if (child->args.peer_rank == MPI_PROC_NULL) {
         child->outcome = outcome_of_nobody;
         child_completed(child);
     } else if (child->kind == PL_REQ_SEND) {
-        start_send(child->comm, child, child->datatype);
+        start_send(child->comm, child, child->args.datatype);
     } else {
-        start_recv(child, child->datatype);
+        start_recv(child, child->args.datatype);
     }
 }
 
@@ -217,8 +217,8 @@ int pl_sendrecv_start(struct pl_comm *comm, const struct pl_transfer *transfer, 
     pair->parent = parent;
     pair->left = 2;
     pair->outcome = outcome_of_nobody;
-    parent->owner = pair;
-    parent->destroyed = pair_destroyed;
+    parent->on.owner = pair;
+    parent->on.destroyed = pair_destroyed;
     pl_engine_enter(parent->engine);
     start_child(pair, pair->child[0]);
     start_child(pair, pair->child[1]);
@@ -279,7 +279,7 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         left = !unexpected && wait && idling.rounds > LOOKS && pl_departure_has(comm, source);
         pl_engine_leave(engine);
         *found = unexpected != NULL;
-        if (unexpected || comm->failed || left)
+        if (unexpected || comm->health.failed || left)
             break;
         if (!wait && tried) {
             pl_wait_record_poll(engine, NULL, &idling);
@@ -299,14 +299,14 @@ int pl_probe(struct pl_comm *comm, int source, int tag, bool wait, bool *found, 
         *message = made;
     if (*found)
         return MPI_SUCCESS;
-    return comm->failed ? pl_failure_record(comm) : left ? pl_departure_record(comm) : MPI_SUCCESS;
+    return comm->health.failed ? pl_failure_record(comm) : left ? pl_departure_record(comm) : MPI_SUCCESS;
 }
 
 int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struct pl_type *type,
                    struct pl_request **request)
 {
     struct pl_request *made;
-    if (message->comm->orphan)
+    if (message->comm->health.orphan)
         return pl_comm_fail_orphan();
     int rc = pl_p2p_prepare(PL_REQ_RECV, false, message->comm, buf, count, type, message->unexpected->header.source,
                             message->unexpected->header.tag, &made);
@@ -314,7 +314,7 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
         return rc;
     struct pl_unexpected *unexpected = message->unexpected;
     message->unexpected = NULL;
-    made->active = true;
+    made->is.active = true;
     pl_cursor_init(&made->in.data, buf, count, type);
     pl_engine_enter(made->engine);
     pl_match_deliver(made, unexpected);
@@ -329,11 +329,11 @@ int pl_mrecv_start(struct pl_message *message, void *buf, MPI_Count count, struc
 int pl_send_ask_back(struct pl_request *request)
 {
     struct pl_header header = request->out.header;
-    if (request->cancelling)
+    if (request->is.cancelling)
         return MPI_SUCCESS;
-    request->cancelling = true;
+    request->is.cancelling = true;
     pl_list_remove(&request->link); /* a synchronous one awaits an answer already */
-    pl_list_append(&request->engine->awaiting, &request->link);
+    pl_list_append(&request->engine->sends.awaiting, &request->link);
     header.kind = PL_MSG_CANCEL;
     header.flags = 0;
     return pl_engine_control(request->engine, request->peer, &header, NULL, 0);

@@ -25,7 +25,7 @@ static inline void caller_owned(struct pl_request *request, int kind, struct pl_
 {
     pl_request_begin(request, kind);
     pl_request_ask(request, buf, count, type, rank, tag);
-    request->caller_owned = true;
+    request->is.caller_owned = true;
     request->engine = &comm->instance->engine;
     request->comm = comm;
     request->type = NULL;
@@ -70,7 +70,7 @@ bool pl_send_fast(struct pl_comm *comm, const void *buf, MPI_Count count, const 
 bool pl_coll_send_fast(struct pl_comm *comm, const void *buf, MPI_Count count, const struct pl_type *type, int dest,
                        int tag)
 {
-    return !comm->orphan && send_fast(comm, PL_MSG_COLL, buf, count, type, dest, tag);
+    return !comm->health.orphan && send_fast(comm, PL_MSG_COLL, buf, count, type, dest, tag);
 }
 
 static __attribute__((noinline)) int send_by_request(struct pl_comm *comm, const void *buf, MPI_Count count,
@@ -107,14 +107,15 @@ int pl_send(struct pl_comm *comm, const void *buf, MPI_Count count, struct pl_ty
 
 static inline bool is_idle(const struct pl_engine *engine)
 {
-    return pl_list_empty(&engine->busy) && pl_list_empty(&engine->unresolved) && pl_list_empty(&engine->hooks);
+    return pl_list_empty(&engine->sends.busy) && pl_list_empty(&engine->sends.unresolved) &&
+           pl_list_empty(&engine->hooks);
 }
 
 /* What comes next from a peer can only be for this receive: nothing has come before, nothing is posted before. And
  * nothing else has to be moved on meanwhile. */
 static inline bool blocking_is_alone(const struct pl_engine *engine, const struct pl_comm *comm)
 {
-    const struct pl_queues *queues = &comm->queues[PL_MSG_P2P];
+    const struct pl_queues *queues = &comm->match.queues[PL_MSG_P2P];
     return pl_list_empty(&queues->unexpected) && pl_list_empty(&queues->posted) && is_idle(engine);
 }
 
@@ -174,7 +175,7 @@ static inline ptrdiff_t take_next_coll(struct pl_engine *engine, struct pl_comm 
 {
     const struct pl_peer *peer = pl_comm_peer(comm, source);
     if (!peer || !peer->endpoint->ops->take_next ||
-        (!pl_list_empty(&comm->queues[PL_MSG_COLL].unexpected) && pl_match_find(comm, PL_MSG_COLL, source, tag)))
+        (!pl_list_empty(&comm->match.queues[PL_MSG_COLL].unexpected) && pl_match_find(comm, PL_MSG_COLL, source, tag)))
         return PL_PENDING;
     return peer->endpoint->ops->take_next(peer->endpoint, &comm->envelopes[PL_MSG_COLL], source, tag,
                                           is_idle(engine) ? polls : 1, pl_address(buf, type->true_lb),
@@ -187,7 +188,7 @@ bool pl_coll_recv_fast(struct pl_comm *comm, void *buf, MPI_Count count, const s
     struct pl_engine *engine = &comm->instance->engine;
     ptrdiff_t bytes;
     int polls = wait && !pl_engine_should_yield(engine) ? LOOKS : 1;
-    if (comm->orphan || !may_be_short(engine, type, source, tag))
+    if (comm->health.orphan || !may_be_short(engine, type, source, tag))
         return false;
     do {
         pl_lock_take(&engine->lock);
@@ -208,7 +209,7 @@ bool pl_irecv_fast(struct pl_comm *comm, void *buf, MPI_Count count, struct pl_t
     struct pl_request *request = pl_request_again(comm, PL_REQ_RECV);
     if (request) {
         pl_request_ask(request, buf, count, type, source, tag);
-        request->active = true;
+        request->is.active = true;
         ptrdiff_t bytes = take_next(engine, comm, buf, count, type, source, tag, 1);
         if (bytes >= 0) {
             request->outcome = (struct pl_outcome){ .source = source, .tag = tag, .bytes = bytes };

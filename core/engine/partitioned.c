@@ -30,7 +30,7 @@ int pl_partitions(const struct pl_request *request)
 /* Bytes in one partition of this side, and in all. */
 static uint64_t partition_bytes(const struct pl_channel *channel)
 {
-    return (uint64_t)channel->request->count * (uint64_t)channel->request->datatype->size;
+    return (uint64_t)channel->request->args.count * (uint64_t)channel->request->args.datatype->size;
 }
 
 static uint64_t partitioned_all_bytes(const struct pl_channel *channel)
@@ -42,7 +42,7 @@ static uint64_t partitioned_all_bytes(const struct pl_channel *channel)
 
 static void free_owner(struct pl_request *request)
 {
-    free(request->owner);
+    free(request->on.owner);
 }
 
 static struct pl_request *partitioned_describe(struct pl_comm *comm, enum pl_request_kind kind, void *data, int peer,
@@ -56,8 +56,8 @@ static struct pl_request *partitioned_describe(struct pl_comm *comm, enum pl_req
     }
     request->context = PL_MSG_PARTITIONED;
     request->outcome = pl_channel_nobody;
-    request->owner = data;
-    request->destroyed = free_owner;
+    request->on.owner = data;
+    request->on.destroyed = free_owner;
     return request;
 }
 
@@ -67,12 +67,12 @@ static int partitioned_announce(const struct pl_channel *channel)
     const struct pl_request *request = channel->request;
     struct pl_terms *terms = pl_malloc(sizeof *terms);
     struct pl_request *message =
-        partitioned_describe(request->comm, PL_REQ_SEND, terms, request->peer_rank, request->tag);
+        partitioned_describe(request->comm, PL_REQ_SEND, terms, request->args.peer_rank, request->args.tag);
     if (!message)
         return pl_fail_memory("the announcement of a partitioned send");
     *terms = channel->terms;
     pl_engine_enter(request->engine);
-    message->detached = true;
+    message->is.detached = true;
     atomic_fetch_add_explicit(&request->comm->detached, 1, memory_order_relaxed);
     pl_send_locked(message);
     pl_engine_leave(request->engine);
@@ -84,7 +84,7 @@ static void partitioned_settle(struct pl_channel *channel, const struct pl_terms
                                const struct pl_outcome *outcome)
 {
     uint64_t all, own = partitioned_all_bytes(channel);
-    const struct pl_type *type = channel->request->datatype;
+    const struct pl_type *type = channel->request->args.datatype;
     channel->known = true;
     if (outcome->error || outcome->cancelled || outcome->bytes != sizeof *terms || terms->pieces < 0 ||
         terms->first_tag < 0) {
@@ -110,7 +110,7 @@ static void partitioned_settle(struct pl_channel *channel, const struct pl_terms
 /* Engine lock held. */
 static void partitioned_announced(struct pl_request *message)
 {
-    struct pl_expected *expected = message->owner;
+    struct pl_expected *expected = message->on.owner;
     struct pl_channel *channel = expected->channel;
     if (channel) {
         channel->expected = NULL;
@@ -121,7 +121,7 @@ static void partitioned_announced(struct pl_request *message)
             pl_channel_receive(channel);
         }
     }
-    pl_list_append(&message->engine->deferred_frees, &message->link); /* released without the lock */
+    pl_list_append(&message->engine->deferred.frees, &message->link); /* released without the lock */
 }
 
 static int partitioned_expect(struct pl_channel *channel)
@@ -129,12 +129,12 @@ static int partitioned_expect(struct pl_channel *channel)
     const struct pl_request *request = channel->request;
     struct pl_expected *expected = pl_calloc(1, sizeof *expected);
     struct pl_request *message =
-        partitioned_describe(request->comm, PL_REQ_RECV, expected, request->peer_rank, request->tag);
+        partitioned_describe(request->comm, PL_REQ_RECV, expected, request->args.peer_rank, request->args.tag);
     if (!message)
         return pl_fail_memory("the announcement of a partitioned send");
     expected->channel = channel;
     channel->expected = expected;
-    message->completed = partitioned_announced;
+    message->on.completed = partitioned_announced;
     pl_cursor_init(&message->in.data, &expected->terms, sizeof expected->terms, PL_TYPE_BYTE);
     pl_engine_enter(request->engine);
     pl_match_post(message);
@@ -162,7 +162,7 @@ static void destroy_channel(struct pl_request *request)
 static int partitioned_start(struct pl_request *request)
 {
     struct pl_channel *channel = pl_channel_of(request);
-    if (request->comm->orphan)
+    if (request->comm->health.orphan)
         return pl_comm_fail_orphan();
     atomic_store_explicit(&request->done, 0, memory_order_relaxed);
     pl_engine_enter(request->engine);
@@ -176,9 +176,9 @@ static int partitioned_start(struct pl_request *request)
         if (channel->pending == 0)
             pl_channel_complete(channel);
     } else {
-        if (request->peer_rank != MPI_PROC_NULL) {
-            request->outcome.source = request->peer_rank;
-            request->outcome.tag = request->tag;
+        if (request->args.peer_rank != MPI_PROC_NULL) {
+            request->outcome.source = request->args.peer_rank;
+            request->outcome.tag = request->args.tag;
         }
         pl_channel_expect(channel);
         if (channel->known)
@@ -199,11 +199,11 @@ static int partitioned_create(struct pl_comm *comm, bool send, const void *buf, 
         pl_object_release(made);
         return pl_fail_memory("a partitioned operation");
     }
-    made->persistent = true;
+    made->is.persistent = true;
     pl_request_ask(made, buf, count, type, peer, tag);
     made->coll.restart = partitioned_start;
-    made->owner = channel;
-    made->destroyed = destroy_channel;
+    made->on.owner = channel;
+    made->on.destroyed = destroy_channel;
     channel->request = made;
     channel->send = send;
     channel->partitions = partitions;
@@ -235,8 +235,8 @@ int pl_psend_create(struct pl_comm *comm, const void *buf, int partitions, MPI_C
     channel->terms.pieces = partitions;
     channel->terms.piece_bytes = partition_bytes(channel);
     pl_engine_enter(&comm->instance->engine);
-    channel->terms.first_tag = (int32_t)(comm->partitioned % PL_CHANNEL_TAGS);
-    comm->partitioned += (uint32_t)partitions;
+    channel->terms.first_tag = (int32_t)(comm->partitioned.tags % PL_CHANNEL_TAGS);
+    comm->partitioned.tags += (uint32_t)partitions;
     pl_engine_leave(&comm->instance->engine);
     rc = pl_channel_make_pieces(channel);
     if (!rc && peer != MPI_PROC_NULL)
@@ -264,7 +264,7 @@ int pl_pready(struct pl_request *request, int low, int high)
 {
     struct pl_channel *channel = pl_channel_of(request);
     int rc = MPI_SUCCESS;
-    if (request->comm->orphan)
+    if (request->comm->health.orphan)
         return pl_comm_fail_orphan();
     pl_engine_enter(request->engine);
     for (int i = low; i <= high; i++) {
@@ -297,6 +297,6 @@ int pl_partitioned_report(const struct pl_request *request, int error)
         return error;
     return pl_fail(
         error, "rank %d sends %d partitions of %llu bytes with tag %d, which is not the same as %d of %llu bytes here",
-        request->peer_rank, channel->terms.pieces, (unsigned long long)channel->terms.piece_bytes, request->tag,
-        channel->partitions, (unsigned long long)partition_bytes(channel));
+        request->args.peer_rank, channel->terms.pieces, (unsigned long long)channel->terms.piece_bytes,
+        request->args.tag, channel->partitions, (unsigned long long)partition_bytes(channel));
 }

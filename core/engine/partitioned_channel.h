@@ -45,7 +45,7 @@ static const struct pl_outcome pl_channel_nobody = { .source = MPI_PROC_NULL, .t
 
 static inline struct pl_channel *pl_channel_of(const struct pl_request *request)
 {
-    return request->owner;
+    return request->on.owner;
 }
 
 /* Requests for all pieces, when the terms are known. */

@@ -55,7 +55,7 @@ void pl_channel_complete(struct pl_channel *channel)
 
 static void piece_completed(struct pl_request *piece)
 {
-    struct pl_channel *channel = piece->owner;
+    struct pl_channel *channel = piece->on.owner;
     struct pl_request *request = channel->request;
     int number = (int)(piece - channel->pieces);
     if (piece->outcome.error && !channel->error)
@@ -65,7 +65,8 @@ static void piece_completed(struct pl_request *piece)
         request->outcome.bytes += piece->outcome.cancelled ? 0 : piece->outcome.bytes;
         if (channel->staging && !channel->refused) {
             struct pl_cursor cursor;
-            pl_cursor_init(&cursor, request->buf, (MPI_Count)channel->partitions * request->count, request->datatype);
+            pl_cursor_init(&cursor, request->args.buf, (MPI_Count)channel->partitions * request->args.count,
+                           request->args.datatype);
             pl_cursor_seek(&cursor, (size_t)number * channel->terms.piece_bytes);
             pl_cursor_unpack(&cursor, channel->staging + (size_t)number * channel->terms.piece_bytes,
                              (size_t)piece->outcome.bytes);
@@ -88,16 +89,16 @@ int pl_channel_make_pieces(struct pl_channel *channel)
         struct pl_request *piece = &channel->pieces[i];
         piece->kind = channel->send ? PL_REQ_SEND : PL_REQ_RECV;
         piece->mode = PL_SEND_STANDARD;
-        piece->caller_owned = true;
+        piece->is.caller_owned = true;
         piece->context = PL_MSG_PARTITIONED;
         piece->engine = request->engine;
         piece->comm = request->comm;
-        piece->datatype = request->datatype;
-        piece->peer_rank = request->peer_rank;
-        piece->tag =
+        piece->args.datatype = request->args.datatype;
+        piece->args.peer_rank = request->args.peer_rank;
+        piece->args.tag =
             INT32_MIN + (int)(((uint64_t)channel->terms.first_tag + i) % PL_CHANNEL_TAGS); /* far from MPI_ANY_TAG */
-        piece->completed = piece_completed;
-        piece->owner = channel;
+        piece->on.completed = piece_completed;
+        piece->on.owner = channel;
         pl_list_init(&piece->link);
     }
     return MPI_SUCCESS;
@@ -107,12 +108,12 @@ void pl_channel_send(struct pl_channel *channel, int number)
 {
     struct pl_request *request = channel->request, *piece = &channel->pieces[number];
     piece->outcome = pl_channel_nobody;
-    if (request->peer_rank == MPI_PROC_NULL) {
+    if (request->args.peer_rank == MPI_PROC_NULL) {
         piece_completed(piece);
         return;
     }
-    piece->buf = pl_address(request->buf, number * request->count * request->datatype->extent);
-    piece->count = request->count;
+    piece->args.buf = pl_address(request->args.buf, number * request->args.count * request->args.datatype->extent);
+    piece->args.count = request->args.count;
     pl_send_locked(piece);
 }
 
@@ -120,14 +121,14 @@ void pl_channel_send(struct pl_channel *channel, int number)
 static void pieces_aim(const struct pl_channel *channel, struct pl_request *piece, int number)
 {
     const struct pl_request *request = channel->request;
-    const struct pl_type *type = request->datatype;
+    const struct pl_type *type = request->args.datatype;
     uint64_t bytes = channel->terms.piece_bytes, offset = (uint64_t)number * bytes;
     if (channel->refused || bytes == 0)
-        pl_cursor_init(&piece->in.data, request->buf, 0, PL_TYPE_BYTE);
+        pl_cursor_init(&piece->in.data, request->args.buf, 0, PL_TYPE_BYTE);
     else if (channel->staging)
         pl_cursor_init(&piece->in.data, channel->staging + offset, (MPI_Count)bytes, PL_TYPE_BYTE);
     else
-        pl_cursor_init(&piece->in.data, pl_address(request->buf, (MPI_Count)offset / type->size * type->extent),
+        pl_cursor_init(&piece->in.data, pl_address(request->args.buf, (MPI_Count)offset / type->size * type->extent),
                        (MPI_Count)bytes / type->size, type);
 }
 
@@ -135,53 +136,53 @@ static void pieces_aim(const struct pl_channel *channel, struct pl_request *piec
 static int pieces_piece_of(const struct pl_channel *channel, const struct pl_header *header)
 {
     uint32_t number = ((uint32_t)header->tag - (uint32_t)channel->terms.first_tag) % PL_CHANNEL_TAGS;
-    bool own = header->source == channel->request->peer_rank && number < (uint32_t)channel->terms.pieces;
-    return own && channel->pieces[number].tag == header->tag ? (int)number : -1;
+    bool own = header->source == channel->request->args.peer_rank && number < (uint32_t)channel->terms.pieces;
+    return own && channel->pieces[number].args.tag == header->tag ? (int)number : -1;
 }
 
 /* A piece that has not come. In a broken communicator it never will. */
 static void pieces_await(struct pl_request *piece)
 {
     struct pl_comm *comm = piece->comm;
-    if (atomic_load(&comm->failed)) {
+    if (atomic_load(&comm->health.failed)) {
         pl_request_complete(piece, pl_failure_class(comm));
         return;
     }
     piece->state = PL_STATE_POSTED;
-    pl_list_append(&comm->queues[PL_MSG_PARTITIONED].posted, &piece->link);
+    pl_list_append(&comm->match.queues[PL_MSG_PARTITIONED].posted, &piece->link);
 }
 
 /* `active`: it has not come yet. */
 void pl_channel_receive(struct pl_channel *channel)
 {
-    struct pl_queues *queues = &channel->request->comm->queues[PL_MSG_PARTITIONED];
+    struct pl_queues *queues = &channel->request->comm->match.queues[PL_MSG_PARTITIONED];
     channel->pending = channel->terms.pieces;
     if (channel->pending == 0) {
         pl_channel_complete(channel);
         return;
     }
-    pl_list_append(&channel->request->comm->channels, &channel->link);
+    pl_list_append(&channel->request->comm->partitioned.channels, &channel->link);
     for (int i = 0; i < channel->terms.pieces; i++) {
         channel->pieces[i].outcome = pl_channel_nobody;
-        channel->pieces[i].active = true;
+        channel->pieces[i].is.active = true;
         pieces_aim(channel, &channel->pieces[i], i);
     }
     PL_LIST_EACH(unexpected, &queues->unexpected, struct pl_unexpected, link) {
         int number = unexpected->header.tag < 0 ? pieces_piece_of(channel, &unexpected->header) : -1;
-        if (number < 0 || !channel->pieces[number].active)
+        if (number < 0 || !channel->pieces[number].is.active)
             continue;
-        channel->pieces[number].active = false;
+        channel->pieces[number].is.active = false;
         pl_list_remove(&unexpected->link);
         pl_match_deliver(&channel->pieces[number], unexpected);
     }
     for (int i = 0; i < channel->terms.pieces; i++)
-        if (channel->pieces[i].active)
+        if (channel->pieces[i].is.active)
             pieces_await(&channel->pieces[i]);
 }
 
 struct pl_request *pl_partitioned_take(struct pl_comm *comm, const struct pl_header *header)
 {
-    PL_LIST_EACH(channel, &comm->channels, struct pl_channel, link) {
+    PL_LIST_EACH(channel, &comm->partitioned.channels, struct pl_channel, link) {
         int number = pieces_piece_of(channel, header);
         if (number >= 0 && channel->pieces[number].state == PL_STATE_POSTED) {
             pl_list_remove(&channel->pieces[number].link);

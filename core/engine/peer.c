@@ -52,19 +52,19 @@ bool pl_engine_card_has(const void *card, size_t length, const char *transport)
 
 static void grow_peers(struct pl_engine *engine)
 {
-    size_t buckets = engine->peer_buckets * 2;
+    size_t buckets = engine->peers.buckets * 2;
     struct pl_peer **table = pl_calloc(buckets, sizeof *table);
     if (!table)
         return; /* longer chains */
-    for (size_t i = 0; i < engine->peer_buckets; i++)
-        for (struct pl_peer *peer = engine->peers[i], *next; peer; peer = next) {
+    for (size_t i = 0; i < engine->peers.buckets; i++)
+        for (struct pl_peer *peer = engine->peers.table[i], *next; peer; peer = next) {
             next = peer->next;
             peer->next = table[peer->engine & (buckets - 1)];
             table[peer->engine & (buckets - 1)] = peer;
         }
-    free(engine->peers);
-    engine->peers = table;
-    engine->peer_buckets = buckets;
+    free(engine->peers.table);
+    engine->peers.table = table;
+    engine->peers.buckets = buckets;
 }
 
 /* "self, shm": those of a card. */
@@ -119,7 +119,7 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
     if (length < sizeof id)
         return pl_fail(MPI_ERR_OTHER, "an address card of %zu bytes is damaged", length);
     memcpy(&id, card, sizeof id);
-    for (struct pl_peer *known = engine->peers[id & (engine->peer_buckets - 1)]; known; known = known->next)
+    for (struct pl_peer *known = engine->peers.table[id & (engine->peers.buckets - 1)]; known; known = known->next)
         if (known->engine == id) {
             if (known->proc == UINT64_MAX)
                 known->proc = proc;
@@ -141,21 +141,21 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
         free(made);
         return rc;
     }
-    if (++engine->peer_count > engine->peer_buckets)
+    if (++engine->peers.count > engine->peers.buckets)
         grow_peers(engine);
-    made->next = engine->peers[id & (engine->peer_buckets - 1)];
-    engine->peers[id & (engine->peer_buckets - 1)] = made;
+    made->next = engine->peers.table[id & (engine->peers.buckets - 1)];
+    engine->peers.table[id & (engine->peers.buckets - 1)] = made;
     *peer = made;
     return MPI_SUCCESS;
 }
 
 void pl_engine_forget(struct pl_engine *engine, struct pl_peer *peer)
 {
-    struct pl_peer **at = &engine->peers[peer->engine & (engine->peer_buckets - 1)];
+    struct pl_peer **at = &engine->peers.table[peer->engine & (engine->peers.buckets - 1)];
     while (*at != peer)
         at = &(*at)->next;
     *at = peer->next;
-    engine->peer_count--;
+    engine->peers.count--;
     struct pl_list *node;
     while ((node = pl_list_pop(&peer->pending)) != NULL)
         pl_request_complete(PL_CONTAINER(node, struct pl_request, link), MPI_ERR_PROC_ABORTED);
@@ -174,11 +174,11 @@ static int rank_card(struct pl_comm *comm, uint64_t proc, void *card, size_t *le
         *length = engine->card_length;
         return MPI_SUCCESS;
     }
-    int member = comm->av ? pl_group_find(comm->av->group, proc) : MPI_UNDEFINED;
+    int member = comm->peers.av ? pl_group_find(comm->peers.av->group, proc) : MPI_UNDEFINED;
     const void *from = NULL;
     *length = 0;
     if (member != MPI_UNDEFINED)
-        from = pl_av_card(comm->av, member, length);
+        from = pl_av_card(comm->peers.av, member, length);
     if (*length > 0) {
         memcpy(card, from, *length);
         return MPI_SUCCESS;
@@ -194,7 +194,7 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
         return MPI_SUCCESS;
     unsigned char card[PL_CARD_MAX];
     size_t length;
-    uint64_t proc = pl_group_proc(comm->remote ? comm->remote : comm->group, rank);
+    uint64_t proc = pl_group_proc(comm->inter.remote ? comm->inter.remote : comm->group, rank);
     int rc = rank_card(comm, proc, card, &length);
     if (rc == MPI_SUCCESS)
         rc = pl_engine_peer(&comm->instance->engine, card, length, proc, peer);
@@ -203,7 +203,7 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
     if (rc == MPI_SUCCESS)
         pl_comm_peer_keep(comm, rank, *peer);
     if (rc == MPI_SUCCESS && (*peer)->settings != pl_coll_settings())
-        comm->unlike = rank + 1;
+        comm->coll.unlike = rank + 1;
     return rc;
 }
 
@@ -228,16 +228,16 @@ int pl_engine_find(struct pl_comm *comm, int rank, struct pl_peer **peer)
 
 static size_t comm_bucket(const struct pl_engine *engine, const struct pl_comm *comm)
 {
-    return (comm->id.home ^ comm->id.serial) & (engine->comm_buckets - 1);
+    return (comm->id.home ^ comm->id.serial) & (engine->comms.buckets - 1);
 }
 
 static void grow_comms(struct pl_engine *engine)
 {
-    size_t old = engine->comm_buckets;
-    struct pl_comm **from = engine->comms, **table = pl_calloc(old * 2, sizeof *table);
+    size_t old = engine->comms.buckets;
+    struct pl_comm **from = engine->comms.table, **table = pl_calloc(old * 2, sizeof *table);
     if (!table)
         return;
-    engine->comm_buckets = old * 2;
+    engine->comms.buckets = old * 2;
     for (size_t i = 0; i < old; i++)
         for (struct pl_comm *comm = from[i], *next; comm; comm = next) {
             next = comm->next;
@@ -245,7 +245,7 @@ static void grow_comms(struct pl_engine *engine)
             table[comm_bucket(engine, comm)] = comm;
         }
     free(from);
-    engine->comms = table;
+    engine->comms.table = table;
 }
 
 void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
@@ -254,30 +254,30 @@ void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
         comm->envelopes[kind] = (struct pl_header){
             .home = comm->id.home, .serial = comm->id.serial, .source = comm->rank, .kind = (uint8_t)kind
         };
-    if (++engine->comm_count > engine->comm_buckets)
+    if (++engine->comms.count > engine->comms.buckets)
         grow_comms(engine);
     size_t bucket = comm_bucket(engine, comm);
-    comm->next = engine->comms[bucket];
-    engine->comms[bucket] = comm;
-    if (__builtin_expect(engine->failed != NULL, 0))
+    comm->next = engine->comms.table[bucket];
+    engine->comms.table[bucket] = comm;
+    if (__builtin_expect(engine->failure != NULL, 0))
         pl_failure_admit(engine, comm);
     pl_match_adopt(engine, comm);
 }
 
 void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
 {
-    struct pl_comm **at = &engine->comms[comm_bucket(engine, comm)];
+    struct pl_comm **at = &engine->comms.table[comm_bucket(engine, comm)];
     while (*at && *at != comm)
         at = &(*at)->next;
     if (*at) {
         *at = comm->next;
-        engine->comm_count--;
+        engine->comms.count--;
     }
-    if (engine->last_comm == comm)
-        engine->last_comm = NULL;
+    if (engine->comms.last == comm)
+        engine->comms.last = NULL;
     pl_match_index_drop(comm);
     for (int i = 0; i < PL_QUEUES; i++)
-        PL_LIST_EACH(unexpected, &comm->queues[i].unexpected, struct pl_unexpected, link) {
+        PL_LIST_EACH(unexpected, &comm->match.queues[i].unexpected, struct pl_unexpected, link) {
             pl_list_remove(&unexpected->link);
             pl_match_drop(engine, unexpected, false);
         }

@@ -52,14 +52,14 @@ static void end_receives(struct pl_comm *comm)
     struct pl_list *node;
     pl_match_index_drop(comm);
     for (int i = 0; i < PL_QUEUES; i++)
-        while ((node = pl_list_pop(&comm->queues[i].posted)) != NULL)
+        while ((node = pl_list_pop(&comm->match.queues[i].posted)) != NULL)
             pl_request_complete(PL_CONTAINER(node, struct pl_request, link), pl_failure_class(comm));
 }
 
 /* To those who live: they may have given up the communicator, and then never look for it. */
 static void end_sends(struct pl_engine *engine, const struct pl_comm *comm)
 {
-    struct pl_list *lists[] = { &engine->moving, &engine->awaiting };
+    struct pl_list *lists[] = { &engine->sends.moving, &engine->sends.awaiting };
     for (int i = 0; i < 2; i++)
         PL_LIST_EACH(request, lists[i], struct pl_request, link)
             if (request->comm == comm)
@@ -68,24 +68,24 @@ static void end_sends(struct pl_engine *engine, const struct pl_comm *comm)
 
 static void break_one(struct pl_engine *engine, struct pl_comm *comm, int rank)
 {
-    atomic_store(&comm->failed, rank + 1);
+    atomic_store(&comm->health.failed, rank + 1);
     end_receives(comm);
     end_sends(engine, comm);
     if (comm->win)
         pl_rma_drop_gets(comm->win);
-    if (atomic_load(&engine->sleepers) > 0)
+    if (atomic_load(&engine->wait.sleepers) > 0)
         pl_engine_wake(engine);
 }
 
 void pl_failure_break(struct pl_engine *engine, uint64_t proc)
 {
-    for (size_t i = 0; i < engine->comm_buckets; i++)
-        for (struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next) {
-            const struct pl_comm *whole = comm->whole ? comm->whole : comm;
+    for (size_t i = 0; i < engine->comms.buckets; i++)
+        for (struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next) {
+            const struct pl_comm *whole = comm->coll.whole ? comm->coll.whole : comm;
             int rank = pl_group_find(whole->group, proc);
-            if (rank < 0 && comm->remote)
-                rank = pl_group_find(comm->remote, proc);
-            if (rank < 0 || atomic_load(&comm->failed))
+            if (rank < 0 && comm->inter.remote)
+                rank = pl_group_find(comm->inter.remote, proc);
+            if (rank < 0 || atomic_load(&comm->health.failed))
                 continue;
             break_one(engine, comm, rank);
         }
@@ -93,26 +93,26 @@ void pl_failure_break(struct pl_engine *engine, uint64_t proc)
 
 int pl_failure_class(const struct pl_comm *comm)
 {
-    return comm->starved ? MPI_ERR_NO_MEM : MPI_ERR_PROC_ABORTED;
+    return comm->health.starved ? MPI_ERR_NO_MEM : MPI_ERR_PROC_ABORTED;
 }
 
 void pl_failure_starve(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header)
 {
-    struct pl_header *first = &engine->starved;
+    struct pl_header *first = &engine->early.starved;
     engine->dropped_messages++;
     if (!comm) {
-        engine->all_starved |= first->serial && (first->serial != header->serial || first->home != header->home);
+        engine->early.all_starved |= first->serial && (first->serial != header->serial || first->home != header->home);
         *first = *header;
-    } else if (!atomic_load(&comm->failed)) {
-        comm->starved = true;
+    } else if (!atomic_load(&comm->health.failed)) {
+        comm->health.starved = true;
         break_one(engine, comm, header->source >= 0 && header->source < pl_comm_targets(comm) ? header->source : 0);
     }
 }
 
 void pl_failure_adopt(struct pl_engine *engine, struct pl_comm *comm)
 {
-    const struct pl_header *first = &engine->starved;
-    if (engine->all_starved || (first->serial == comm->id.serial && first->home == comm->id.home))
+    const struct pl_header *first = &engine->early.starved;
+    if (engine->early.all_starved || (first->serial == comm->id.serial && first->home == comm->id.home))
         pl_failure_starve(engine, comm, first);
 }
 
@@ -132,8 +132,8 @@ static uint64_t failure_successor(const struct pl_engine *engine, int dead)
 static void lose_peers(struct pl_engine *engine, int dead)
 {
     uint64_t spared = failure_successor(engine, dead);
-    for (size_t i = 0; i < engine->peer_buckets; i++)
-        for (struct pl_peer *peer = engine->peers[i]; peer; peer = peer->next)
+    for (size_t i = 0; i < engine->peers.buckets; i++)
+        for (struct pl_peer *peer = engine->peers.table[i]; peer; peer = peer->next)
             if (peer->proc == PL_PROC(0, dead) && peer->engine != spared && !peer->error) {
                 pl_engine_peer_failed(engine, peer);
                 if (peer->endpoint && peer->endpoint->ops->lose)
@@ -143,7 +143,7 @@ static void lose_peers(struct pl_engine *engine, int dead)
 
 static void failure_look(struct pl_engine *engine)
 {
-    struct pl_failure *failed = engine->failed;
+    struct pl_failure *failed = engine->failure;
     for (int r = 0; failed && r < pl_process.place.size; r++) {
         uint32_t now = r == pl_process.place.rank ? failed->counted[r] : failure_deaths(r);
         if ((int32_t)(now - failed->counted[r]) <= 0) /* less when it is replaced between the two questions */
@@ -158,7 +158,7 @@ static void failure_look(struct pl_engine *engine)
 /* Is the member not the one with that rank that lives? Without a card it is one of the World, who were there first. */
 static bool is_outdated(const struct pl_failure *failed, const struct pl_comm *comm, uint64_t proc)
 {
-    const struct pl_av *books[] = { comm->av, comm->local ? comm->local->av : NULL };
+    const struct pl_av *books[] = { comm->peers.av, comm->inter.local ? comm->inter.local->peers.av : NULL };
     int member = PL_PROC_RANK(proc);
     for (int b = 0; b < 2; b++) {
         int at = books[b] ? pl_group_find(books[b]->group, proc) : -1;
@@ -175,16 +175,16 @@ static bool is_outdated(const struct pl_failure *failed, const struct pl_comm *c
 
 void pl_failure_admit(struct pl_engine *engine, struct pl_comm *comm)
 {
-    const struct pl_group *groups[] = { comm->group, comm->remote };
+    const struct pl_group *groups[] = { comm->group, comm->inter.remote };
     int found = 0;
     failure_look(engine);
     for (int g = 0; g < 2 && groups[g]; g++)
         for (int i = 0; i < groups[g]->size && !found; i++) {
             uint64_t proc = pl_group_proc(groups[g], i);
-            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && is_outdated(engine->failed, comm, proc))
+            if (PL_PROC_JOB(proc) == 0 && proc != pl_process_self() && is_outdated(engine->failure, comm, proc))
                 found = i + 1;
         }
-    atomic_store(&comm->failed, found);
+    atomic_store(&comm->health.failed, found);
 }
 
 static int look_sometimes(struct pl_hook *hook)
@@ -212,7 +212,7 @@ int pl_failure_open(struct pl_engine *engine)
     for (int r = 0; r < pl_process.place.size; r++)
         failed->first[r] = failed->counted[r] = failure_deaths(r);
     pl_engine_enter(engine);
-    engine->failed = failed;
+    engine->failure = failed;
     pl_list_append(&engine->hooks, &failed->hook.link);
     pl_engine_leave(engine);
     return MPI_SUCCESS;
@@ -220,11 +220,11 @@ int pl_failure_open(struct pl_engine *engine)
 
 void pl_failure_close(struct pl_engine *engine)
 {
-    struct pl_failure *failed = engine->failed;
+    struct pl_failure *failed = engine->failure;
     if (!failed)
         return;
     pl_engine_enter(engine);
-    engine->failed = NULL;
+    engine->failure = NULL;
     pl_list_remove(&failed->hook.link);
     pl_engine_leave(engine);
     free(failed);
@@ -239,30 +239,31 @@ int pl_failure_explain(const struct pl_comm *comm, int rc)
 {
     struct pl_engine *engine = &comm->instance->engine;
     failure_look(engine);
-    for (int waited = 0; engine->failed && !atomic_load(&comm->failed) && waited < DYING_MS; waited++) {
+    for (int waited = 0; engine->failure && !atomic_load(&comm->health.failed) && waited < DYING_MS; waited++) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
         failure_look(engine);
     }
-    return atomic_load(&comm->failed) ? pl_failure_record(comm) : rc;
+    return atomic_load(&comm->health.failed) ? pl_failure_record(comm) : rc;
 }
 
 int pl_failure_record_about(const struct pl_comm *comm, int rank, const char *what)
 {
-    const struct pl_group *group = comm->remote && rank < comm->remote->size ? comm->remote : comm->group;
+    const struct pl_group *group =
+        comm->inter.remote && rank < comm->inter.remote->size ? comm->inter.remote : comm->group;
     uint64_t proc = rank < group->size ? pl_group_proc(group, rank) : pl_process_self();
     char who[PL_JOB_NAME_MAX + 32];
     if (PL_PROC_JOB(proc) == 0)
         return pl_fail(MPI_ERR_PROC_ABORTED, "rank %d of %s %s", rank, pl_comm_label(comm), what);
     pl_jobs_describe(proc, who, sizeof who);
-    return pl_fail(MPI_ERR_PROC_ABORTED, "%s, %srank %d of %s, %s", who, comm->remote ? "remote " : "", rank,
+    return pl_fail(MPI_ERR_PROC_ABORTED, "%s, %srank %d of %s, %s", who, comm->inter.remote ? "remote " : "", rank,
                    pl_comm_label(comm), what);
 }
 
 int pl_failure_record(const struct pl_comm *comm)
 {
-    int rank = atomic_load(&comm->failed) - 1;
-    if (comm->starved)
+    int rank = atomic_load(&comm->health.failed) - 1;
+    if (comm->health.starved)
         return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank,
                        pl_comm_label(comm));
-    return pl_failure_record_about(comm->whole ? comm->whole : comm, rank, "has died");
+    return pl_failure_record_about(comm->coll.whole ? comm->coll.whole : comm, rank, "has died");
 }

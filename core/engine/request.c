@@ -22,16 +22,16 @@ enum { SPARES_MAX = 256 };
 
 static inline struct pl_request *take_spare_locked(struct pl_comm *comm)
 {
-    struct pl_list *link = pl_list_pop(&comm->spares);
-    comm->spare_count -= link != NULL;
+    struct pl_list *link = pl_list_pop(&comm->spares.requests);
+    comm->spares.count -= link != NULL;
     return link ? PL_CONTAINER(link, struct pl_request, link) : NULL;
 }
 
 static inline struct pl_request *take_spare_coll_locked(struct pl_comm *comm)
 {
-    struct pl_request *request = comm->spare_coll;
-    comm->spare_coll = NULL;
-    comm->spare_count -= request != NULL;
+    struct pl_request *request = comm->spares.coll;
+    comm->spares.coll = NULL;
+    comm->spares.count -= request != NULL;
     return request;
 }
 
@@ -49,15 +49,15 @@ static inline bool keep_spare(struct pl_request *request)
     struct pl_comm *comm = request->comm;
     pl_lock_take(&request->engine->lock);
     bool coll = request->kind == PL_REQ_COLL;
-    bool kept = !comm->orphan && (coll ? !comm->spare_coll : comm->spare_count < SPARES_MAX) &&
+    bool kept = !comm->health.orphan && (coll ? !comm->spares.coll : comm->spares.count < SPARES_MAX) &&
                 atomic_load_explicit(&comm->obj.handles, memory_order_relaxed) > 0;
     if (kept) {
         atomic_store_explicit(&request->obj.handles, 0, memory_order_release);
         if (coll)
-            comm->spare_coll = request;
+            comm->spares.coll = request;
         else
-            pl_list_push(&comm->spares, &request->link);
-        comm->spare_count++;
+            pl_list_push(&comm->spares.requests, &request->link);
+        comm->spares.count++;
     }
     pl_lock_drop(&request->engine->lock);
     return kept;
@@ -77,7 +77,7 @@ struct pl_request *pl_request_sent_make(void)
     struct pl_request *known = NULL, *made = pl_request_create(PL_REQ_COMPLETE, NULL, NULL, false);
     if (!made)
         return NULL;
-    made->shared = true;
+    made->is.shared = true;
     made->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
     atomic_init(&made->done, 1);
     if (atomic_compare_exchange_strong(&pl_request_the_sent, &known, made))
@@ -94,7 +94,7 @@ void pl_request_sent_forget(void)
 /* Keeps it, if it is one that can be kept. */
 static inline bool request_reuse(struct pl_request *request)
 {
-    bool plain = request->kind <= PL_REQ_RECV && request->comm && !request->destroyed &&
+    bool plain = request->kind <= PL_REQ_RECV && request->comm && !request->on.destroyed &&
                  atomic_load_explicit(&request->obj.refs, memory_order_relaxed) == 1;
     if (plain && request->type) {
         pl_object_release(request->type);
@@ -106,7 +106,7 @@ static inline bool request_reuse(struct pl_request *request)
 /* The same for one with a schedule, which it keeps. */
 static inline bool reuse_coll(struct pl_request *request)
 {
-    if (request->kind != PL_REQ_COLL || request->owner ||
+    if (request->kind != PL_REQ_COLL || request->on.owner ||
         atomic_load_explicit(&request->obj.refs, memory_order_relaxed) != 1)
         return false;
     pl_schedule_fini(request->coll.schedule);
@@ -115,7 +115,7 @@ static inline bool reuse_coll(struct pl_request *request)
 
 void pl_request_retire(struct pl_request *request)
 {
-    if (!request->shared && !request_reuse(request) && !reuse_coll(request))
+    if (!request->is.shared && !request_reuse(request) && !reuse_coll(request))
         pl_handle_drop(request);
 }
 
@@ -130,7 +130,7 @@ static inline struct pl_request *request_renewed(struct pl_request *request, enu
     atomic_store_explicit(&request->obj.handles, !hidden, memory_order_relaxed);
     request->obj.abi = 0;
     pl_request_begin(request, kind);
-    request->owner = NULL;
+    request->on.owner = NULL;
     return request;
 }
 
@@ -178,13 +178,13 @@ int pl_p2p_prepare(enum pl_request_kind kind, bool hidden, struct pl_comm *comm,
 void pl_request_destroy(void *object)
 {
     struct pl_request *request = object;
-    if (request->destroyed)
-        request->destroyed(request);
+    if (request->on.destroyed)
+        request->on.destroyed(request);
     if (request->type)
         pl_object_release(request->type);
     if (!request->comm)
         return;
-    if (request->detached)
+    if (request->is.detached)
         atomic_fetch_sub_explicit(&request->comm->detached, 1, memory_order_release);
     pl_object_release(request->comm);
 }
@@ -193,29 +193,29 @@ void pl_request_complete(struct pl_request *request, int error)
 {
     request->state = PL_STATE_IDLE;
     request->outcome.error = error;
-    if (__builtin_expect(request->completed != NULL, 0)) {
-        request->completed(request);
+    if (__builtin_expect(request->on.completed != NULL, 0)) {
+        request->on.completed(request);
         return;
     }
     struct pl_engine *engine = request->engine;
-    bool detached = request->detached;
+    bool detached = request->is.detached;
     if (detached)
-        pl_list_append(&engine->deferred_frees, &request->link);
+        pl_list_append(&engine->deferred.frees, &request->link);
     /* From here on the request belongs to the thread that waits for it. */
     atomic_store_explicit(&request->done, 1, memory_order_release);
-    if (engine && atomic_load_explicit(&engine->sleepers, memory_order_seq_cst) > 0)
+    if (engine && atomic_load_explicit(&engine->wait.sleepers, memory_order_seq_cst) > 0)
         pl_engine_wake(engine);
 }
 
 void pl_request_let_go(struct pl_request *request)
 {
     struct pl_engine *engine = request->engine;
-    if (request->shared)
+    if (request->is.shared)
         return;
     if (engine && request->kind != PL_REQ_COMPLETE) {
         pl_engine_enter(engine);
-        bool busy = !pl_request_done(request) && (!request->persistent || request->active);
-        request->detached = busy;
+        bool busy = !pl_request_done(request) && (!request->is.persistent || request->is.active);
+        request->is.detached = busy;
         if (busy) {
             pl_object_retain(request);
             atomic_fetch_add_explicit(&request->comm->detached, 1, memory_order_relaxed);
@@ -264,12 +264,13 @@ int pl_request_report(const struct pl_request *request)
             error, "the message of %llu bytes from rank %d with tag %d is longer than the receive buffer of %zu bytes",
             (unsigned long long)request->in.size, request->outcome.source, request->outcome.tag,
             request->in.data.total);
-    if (error == MPI_ERR_PROC_ABORTED && request->comm->failed)
+    if (error == MPI_ERR_PROC_ABORTED && request->comm->health.failed)
         return pl_failure_record(request->comm);
-    if (error == MPI_ERR_PROC_ABORTED && request->comm->left)
+    if (error == MPI_ERR_PROC_ABORTED && request->comm->health.departed)
         return pl_departure_record(request->comm);
     if (error == MPI_ERR_PROC_ABORTED)
-        return pl_fail(error, "the process of rank %d in %s is gone", request->peer_rank, pl_comm_label(request->comm));
+        return pl_fail(error, "the process of rank %d in %s is gone", request->args.peer_rank,
+                       pl_comm_label(request->comm));
     if (request->kind == PL_REQ_PARTITIONED)
         return pl_partitioned_report(request, error);
     if (request->kind == PL_REQ_RMA)

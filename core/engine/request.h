@@ -55,32 +55,51 @@ struct pl_outcome {
         .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG                                                                    \
     } /* of a send, or of a receive from there */
 
+struct pl_request;
+
+/* What a request is, and what has become of it. */
+struct pl_request_flags {
+    bool persistent;
+    bool active; /* a persistent one: started and not yet waited for */
+    bool cancelling;
+    bool caller_owned; /* embedded in a caller's memory: not an object of the arena, never freed */
+    bool detached;     /* the user freed it while it was active: completion frees it */
+    bool shared;       /* the one of pl_request_sent(): many handles, none of them the user's to free */
+    bool acked;        /* a synchronous send whose acknowledgement came before its completion */
+};
+
+/* The arguments, kept for persistent requests. */
+struct pl_request_args {
+    const void *buf;
+    MPI_Count count;
+    struct pl_type *datatype; /* borrowed: retained by `type` unless predefined */
+    int peer_rank, tag;
+};
+
+/* Of the library's own requests. */
+struct pl_request_callbacks {
+    /* Called with the engine's lock held in place of setting `done`, when the outcome is there; may free the request.
+     * NULL: `done` is set. */
+    void (*completed)(struct pl_request *request);
+    void (*destroyed)(struct pl_request *request); /* frees what `owner` names, with the request; NULL: nothing */
+    void *owner;                                   /* for these two */
+};
+
 struct pl_request {
     struct pl_object obj;
     _Atomic int done;
     uint8_t kind; /* enum pl_request_kind */
     uint8_t mode; /* enum pl_send_mode */
-    bool persistent;
-    bool active; /* a persistent one: started and not yet waited for */
-    bool cancelling;
-    bool caller_owned;        /* belongs to a blocking call: not an object, never freed */
-    bool detached;            /* the user freed it while it was active: completion frees it */
-    bool shared;              /* that of pl_request_sent(): many handles, none of them the user's to free */
-    bool acked;               /* a synchronous send whose acknowledgement came before its completion */
+    struct pl_request_flags is;
     uint8_t context;          /* enum pl_message_kind, below PL_QUEUES */
     uint8_t state;            /* enum pl_request_state */
-    struct pl_engine *engine; /* whose progress completes it; NULL: nobody's (generalized) */
+    struct pl_engine *engine; /* its progress completes the request; NULL: a generalized request */
     struct pl_comm *comm;     /* retained */
     struct pl_type *type;     /* retained, NULL for predefined */
     struct pl_outcome outcome;
     struct pl_list link;  /* in the list of its state */
-    struct pl_list index; /* of a posted receive: in the index of its communicator, if there is one (match_index.h) */
-
-    /* what was asked for, kept for persistent requests */
-    const void *buf;
-    MPI_Count count;
-    struct pl_type *datatype; /* borrowed: retained by `type` unless predefined */
-    int peer_rank, tag;
+    struct pl_list index; /* of a posted receive: in its communicator's index, if there is one (match_index.h) */
+    struct pl_request_args args;
 
     union {
         struct {
@@ -99,11 +118,7 @@ struct pl_request {
             void *state;
         } grequest;
     };
-    /* For the library's own requests: called with the engine's lock held in place of setting `done`, when the outcome
-     * is there; may free the request. NULL: `done` is set. */
-    void (*completed)(struct pl_request *request);
-    void (*destroyed)(struct pl_request *request); /* frees what `owner` names, with the request; NULL: nothing */
-    void *owner;                                   /* for these two */
+    struct pl_request_callbacks on;
 };
 
 /* Completes a request: sets the outcome's error, wakes sleepers. Engine lock held (if it has an engine). */
@@ -167,21 +182,21 @@ static inline void pl_request_begin(struct pl_request *request, enum pl_request_
     atomic_store_explicit(&request->done, 0, memory_order_relaxed);
     request->kind = (uint8_t)kind;
     request->mode = PL_SEND_STANDARD;
-    request->persistent = request->active = request->cancelling = request->detached = false;
+    request->is.persistent = request->is.active = request->is.cancelling = request->is.detached = false;
     request->context = PL_MSG_P2P;
     request->state = PL_STATE_IDLE;
-    request->completed = NULL;
+    request->on.completed = NULL;
 }
 
 /* What is to be done. The type is borrowed. */
 static inline void pl_request_ask(struct pl_request *request, const void *buf, MPI_Count count,
                                   const struct pl_type *type, int rank, int tag)
 {
-    request->buf = buf;
-    request->count = count;
-    request->datatype = (struct pl_type *)type;
-    request->peer_rank = rank;
-    request->tag = tag;
+    request->args.buf = buf;
+    request->args.count = count;
+    request->args.datatype = (struct pl_type *)type;
+    request->args.peer_rank = rank;
+    request->args.tag = tag;
 }
 
 static inline bool pl_request_done(const struct pl_request *request)

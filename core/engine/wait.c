@@ -68,13 +68,13 @@ static bool wait_is_there(const struct pl_awaited *awaited)
 static void sleep_beside(struct pl_engine *engine, unsigned activity, long microseconds)
 {
     struct timespec most = { .tv_sec = microseconds / 1000000, .tv_nsec = microseconds % 1000000 * 1000 };
-    syscall(SYS_futex, &engine->activity, FUTEX_WAIT_PRIVATE, activity, &most, NULL, 0);
+    syscall(SYS_futex, &engine->wait.activity, FUTEX_WAIT_PRIVATE, activity, &most, NULL, 0);
 }
 
 static void wake_beside(struct pl_engine *engine)
 {
-    atomic_fetch_add_explicit(&engine->activity, 1, memory_order_seq_cst);
-    syscall(SYS_futex, &engine->activity, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    atomic_fetch_add_explicit(&engine->wait.activity, 1, memory_order_seq_cst);
+    syscall(SYS_futex, &engine->wait.activity, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static bool can_sleep(const struct pl_engine *engine, int i)
@@ -121,24 +121,24 @@ static void take_nap(struct pl_engine *engine, const struct pl_awaited *awaited,
 {
     long microseconds = (long)NAP_FIRST << (nap < NAP_DOUBLINGS ? nap : NAP_DOUBLINGS);
     pl_engine_enter(engine);
-    unsigned activity = atomic_load_explicit(&engine->activity, memory_order_acquire);
-    atomic_fetch_add_explicit(&engine->sleepers, 1, memory_order_seq_cst);
-    bool first = !engine->asleep, quiet = !wait_is_there(awaited);
+    unsigned activity = atomic_load_explicit(&engine->wait.activity, memory_order_acquire);
+    atomic_fetch_add_explicit(&engine->wait.sleepers, 1, memory_order_seq_cst);
+    bool first = !engine->wait.asleep, quiet = !wait_is_there(awaited);
     if (quiet && first) {
-        engine->asleep = true;
+        engine->wait.asleep = true;
         quiet = wait_arm(engine) && !wait_is_there(awaited); /* what lies in shared memory is not seen by wait_arm() */
         pl_engine_leave(engine);
         if (quiet)
             sleep_in(engine, nap, activity, microseconds);
         pl_engine_enter(engine);
         wait_disarm(engine);
-        engine->asleep = false;
+        engine->wait.asleep = false;
     } else if (quiet) {
         pl_engine_leave(engine);
         sleep_beside(engine, activity, microseconds);
         pl_engine_enter(engine);
     }
-    bool others = atomic_fetch_sub_explicit(&engine->sleepers, 1, memory_order_seq_cst) > 1;
+    bool others = atomic_fetch_sub_explicit(&engine->wait.sleepers, 1, memory_order_seq_cst) > 1;
     pl_engine_leave(engine);
     if (first && others)
         wake_beside(engine);
@@ -168,11 +168,11 @@ static long wait_yield(struct pl_engine *engine)
     long before = wait_nanoseconds();
     sched_yield();
     long took = wait_nanoseconds() - before;
-    int contention = atomic_load_explicit(&engine->contention, memory_order_relaxed);
+    int contention = atomic_load_explicit(&engine->wait.contention, memory_order_relaxed);
     if (took > CONTENDED_NS)
-        atomic_store_explicit(&engine->contention, CONTENTION_MEMORY, memory_order_relaxed);
+        atomic_store_explicit(&engine->wait.contention, CONTENTION_MEMORY, memory_order_relaxed);
     else if (contention != 0)
-        atomic_store_explicit(&engine->contention, contention > 0 ? contention - 1 : contention + 1,
+        atomic_store_explicit(&engine->wait.contention, contention > 0 ? contention - 1 : contention + 1,
                               memory_order_relaxed);
     return took;
 }
@@ -200,12 +200,12 @@ static void be_asked(struct pl_engine *engine, const struct pl_request *request,
 /* Shares a processor with the peer, although there are enough. */
 static bool should_part(struct pl_engine *engine, int contention)
 {
-    if (engine->oversubscribed || contention <= 0)
+    if (engine->wait.oversubscribed || contention <= 0)
         return false;
     long now = wait_nanoseconds();
-    if (now - atomic_load_explicit(&engine->moved_apart, memory_order_relaxed) < PART_NS)
+    if (now - atomic_load_explicit(&engine->wait.moved_apart, memory_order_relaxed) < PART_NS)
         return false;
-    atomic_store_explicit(&engine->moved_apart, now, memory_order_relaxed);
+    atomic_store_explicit(&engine->wait.moved_apart, now, memory_order_relaxed);
     return true;
 }
 
@@ -225,14 +225,14 @@ static void wait_idle(struct pl_engine *engine, const struct pl_awaited *awaited
                       struct pl_wait *wait)
 {
     if (wait->yielded) /* for long, and it has brought nothing */
-        atomic_store_explicit(&engine->contention, -CONTENTION_MEMORY, memory_order_relaxed);
+        atomic_store_explicit(&engine->wait.contention, -CONTENTION_MEMORY, memory_order_relaxed);
     wait->yielded = false;
-    int contention = atomic_load_explicit(&engine->contention, memory_order_relaxed);
-    unsigned round = wait->rounds, spins = engine->oversubscribed ? 0
-                                           : contention > 0       ? SPINS_CONTENDED
-                                           : contention < 0       ? SPINS_UNRELATED
-                                                                  : SPINS;
-    unsigned yields = engine->oversubscribed || contention > 0 ? YIELDS_OVERSUBSCRIBED : YIELDS;
+    int contention = atomic_load_explicit(&engine->wait.contention, memory_order_relaxed);
+    unsigned round = wait->rounds, spins = engine->wait.oversubscribed ? 0
+                                           : contention > 0            ? SPINS_CONTENDED
+                                           : contention < 0            ? SPINS_UNRELATED
+                                                                       : SPINS;
+    unsigned yields = engine->wait.oversubscribed || contention > 0 ? YIELDS_OVERSUBSCRIBED : YIELDS;
     if (round < UINT_MAX)
         wait->rounds++;
     if (round < spins) {

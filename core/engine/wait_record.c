@@ -107,7 +107,7 @@ static void put_comm(struct pl_job_item *item, const struct pl_comm *comm)
 /* Of the own job: it is awaited. Of another: its name there, since its runtime may be another too. */
 static void put_process(struct pl_job_item *item, const struct pl_comm *comm, int rank)
 {
-    const struct pl_group *group = comm->remote ? comm->remote : comm->group;
+    const struct pl_group *group = comm->inter.remote ? comm->inter.remote : comm->group;
     uint64_t key, proc = rank < group->size ? pl_group_proc(group, rank) : UINT64_MAX;
     if (proc == UINT64_MAX)
         return;
@@ -167,11 +167,12 @@ static void put_request(struct pl_job_item *item, const struct pl_request *reque
         put_schedule(item, request->coll.schedule);
         return;
     }
-    put_peer(item, request->comm, request->peer_rank);
+    put_peer(item, request->comm, request->args.peer_rank);
     if (item->what == PL_WHAT_COLLECTIVE)
-        item->tag = request->tag >= 0 && request->tag < PL_NONBLOCKING_TAGS ? pl_area_count(request->comm) : PL_ANY;
+        item->tag =
+            request->args.tag >= 0 && request->args.tag < PL_NONBLOCKING_TAGS ? pl_area_count(request->comm) : PL_ANY;
     else
-        item->tag = request->tag == MPI_ANY_TAG ? PL_ANY : request->tag;
+        item->tag = request->args.tag == MPI_ANY_TAG ? PL_ANY : request->args.tag;
     if (item->what == PL_WHAT_SEND)
         item->bytes = (int64_t)request->out.data.total;
     else if (item->what == PL_WHAT_RECV)
@@ -182,7 +183,7 @@ static void put_request(struct pl_job_item *item, const struct pl_request *reque
 static void add_pending(struct pl_job_page *page, const struct pl_request *request, const struct pl_request *waited)
 {
     if (request == waited || request->kind == PL_REQ_COMPLETE || pl_request_done(request) ||
-        (request->persistent && !request->active))
+        (request->is.persistent && !request->is.active))
         return;
     struct pl_job_item *item = wait_record_add(page, PL_ITEM_PENDING, what_of(request));
     if (item)
@@ -193,7 +194,7 @@ static void add_pending(struct pl_job_page *page, const struct pl_request *reque
 
 static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 {
-    PL_LIST_EACH(message, &comm->queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link) {
+    PL_LIST_EACH(message, &comm->match.queues[PL_MSG_P2P].unexpected, struct pl_unexpected, link) {
         struct pl_job_item *item = wait_record_add(page, PL_ITEM_MESSAGE, PL_WHAT_OTHER);
         if (!item)
             continue;
@@ -207,7 +208,7 @@ static void add_messages(struct pl_job_page *page, const struct pl_comm *comm)
 static void add_list(struct pl_job_page *page, const struct pl_list *list, const struct pl_request *waited)
 {
     PL_LIST_EACH(request, list, struct pl_request, link)
-        if (request->comm && request->context == PL_MSG_P2P && !request->caller_owned) /* those are waited for */
+        if (request->comm && request->context == PL_MSG_P2P && !request->is.caller_owned) /* those are waited for */
             add_pending(page, request, waited);
 }
 
@@ -222,15 +223,15 @@ static void add_queues(struct pl_job_page *page, const struct pl_engine *engine,
             break;
         }
     }
-    for (size_t i = 0; i < engine->comm_buckets; i++)
-        for (const struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next)
+    for (size_t i = 0; i < engine->comms.buckets; i++)
+        for (const struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next)
             add_messages(page, comm);
-    for (size_t i = 0; i < engine->comm_buckets; i++)
-        for (const struct pl_comm *comm = engine->comms[i]; comm; comm = comm->next)
-            add_list(page, &comm->queues[PL_MSG_P2P].posted, waited);
-    add_list(page, &engine->unresolved, waited);
-    add_list(page, &engine->awaiting, waited);
-    PL_LIST_EACH(peer, &engine->busy, struct pl_peer, link)
+    for (size_t i = 0; i < engine->comms.buckets; i++)
+        for (const struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next)
+            add_list(page, &comm->match.queues[PL_MSG_P2P].posted, waited);
+    add_list(page, &engine->sends.unresolved, waited);
+    add_list(page, &engine->sends.awaiting, waited);
+    PL_LIST_EACH(peer, &engine->sends.busy, struct pl_peer, link)
         add_list(page, &peer->pending, waited);
 }
 
@@ -239,7 +240,7 @@ static void add_queues(struct pl_job_page *page, const struct pl_engine *engine,
 /* The receivers of what is left to send. */
 static void await_receivers(struct pl_job_item *item, const struct pl_engine *engine)
 {
-    PL_LIST_EACH(peer, &engine->busy, struct pl_peer, link)
+    PL_LIST_EACH(peer, &engine->sends.busy, struct pl_peer, link)
         if (peer->proc != UINT64_MAX && PL_PROC_JOB(peer->proc) == 0)
             pl_wait_record_add_rank(item, PL_PROC_RANK(peer->proc));
 }

@@ -12,7 +12,7 @@
 void pl_rma_wake(struct pl_win *win)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
-    if (atomic_load_explicit(&engine->sleepers, memory_order_relaxed) > 0)
+    if (atomic_load_explicit(&engine->wait.sleepers, memory_order_relaxed) > 0)
         pl_engine_wake(engine);
 }
 
@@ -96,9 +96,9 @@ struct pl_rma_send *pl_rma_send_make(struct pl_win *win, int rank, size_t bytes)
     request->kind = PL_REQ_SEND;
     request->engine = &win->comm->instance->engine;
     request->comm = win->comm;
-    request->peer_rank = rank;
-    request->caller_owned = true;
-    request->completed = rma_message_sent;
+    request->args.peer_rank = rank;
+    request->is.caller_owned = true;
+    request->on.completed = rma_message_sent;
     pl_list_init(&request->link);
     pl_cursor_init(&request->out.data, send->data, (MPI_Count)bytes, PL_TYPE_BYTE);
     return send;
@@ -116,7 +116,7 @@ void pl_rma_send(struct pl_rma_send *send, enum pl_rma_part part, int sync_id)
         .kind = PL_MSG_RMA,
         .part = (uint16_t)part,
         .size = request->out.data.total,
-        .token = ++request->engine->tokens,
+        .token = ++request->engine->sends.tokens,
     };
     win->moving++;
     if (send->holds_data)
@@ -185,8 +185,8 @@ void pl_rma_responded(struct pl_win *win, int rank, const struct pl_header *head
         pl_cursor_unpack(&get->request.in.data, data, header->size);
     } else if (get) {
         get->request.engine = engine;
-        get->request.caller_owned = true;
-        get->request.completed = rma_message_fetched;
+        get->request.is.caller_owned = true;
+        get->request.on.completed = rma_message_fetched;
         win->moving++;
         pl_match_fetch(&get->request, header, rndv);
         return;

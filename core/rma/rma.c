@@ -295,7 +295,7 @@ static int send_parts(struct pl_win *win, int rank, const struct parts *parts)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
     pl_engine_enter(engine);
-    int rc = atomic_load(&win->comm->failed) ? pl_failure_record(win->comm) : lock_first(win, rank);
+    int rc = atomic_load(&win->comm->health.failed) ? pl_failure_record(win->comm) : lock_first(win, rank);
     if (rc == MPI_SUCCESS) {
         win->targets[rank].dirty = true;
         if (parts->get)
@@ -343,7 +343,7 @@ static int make_parts(const struct pl_rma *rma, int64_t at, bool wants_request, 
     parts->user = pl_request_create(PL_REQ_RMA, rma->win->comm, NULL, false);
     if (!parts->user)
         return MPI_ERR_NO_MEM;
-    parts->user->peer_rank = rma->target;
+    parts->user->args.peer_rank = rma->target;
     parts->user->outcome = (struct pl_outcome)PL_OUTCOME_OF_NOBODY;
     if (parts->get)
         parts->get->user = parts->user;
@@ -399,7 +399,7 @@ int pl_rma_report(const struct pl_request *request, int error)
 {
     const struct pl_win *win = request->comm->win;
     if (error == MPI_ERR_RMA_RANGE)
-        return pl_fail(error, "the operation goes to memory that rank %d has not attached", request->peer_rank);
-    return pl_fail(error, "rank %d could not do the operation on %s", request->peer_rank,
+        return pl_fail(error, "the operation goes to memory that rank %d has not attached", request->args.peer_rank);
+    return pl_fail(error, "rank %d could not do the operation on %s", request->args.peer_rank,
                    win ? pl_win_label(win) : "the window");
 }

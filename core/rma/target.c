@@ -38,7 +38,7 @@ static struct pl_rma_entry *rma_target_keep(struct pl_win *win, const struct pl_
     };
     entry->message = entry->copy;
     entry->request.engine = &win->comm->instance->engine;
-    entry->request.caller_owned = true;
+    entry->request.is.caller_owned = true;
     pl_list_init(&entry->request.link);
     pl_list_init(&entry->link);
     pl_list_init(&entry->queue);
@@ -75,7 +75,7 @@ static void start_fetch(struct pl_rma_entry *entry, uint64_t size, struct pl_rnd
     const struct pl_header header = { .size = size };
     entry->fetching = true;
     entry->win->moving++;
-    entry->request.completed = completed;
+    entry->request.on.completed = completed;
     pl_match_fetch(&entry->request, &header, rndv);
 }
 

@@ -194,7 +194,7 @@ static void win_settle(struct pl_win *win)
 /* An epoch that a death has cut short cannot be ended. */
 static int check_free(const struct pl_win *win)
 {
-    if (atomic_load(&win->comm->failed))
+    if (atomic_load(&win->comm->health.failed))
         return MPI_SUCCESS;
     switch (atomic_load(&win->access)) {
     case PL_ACCESS_START:
@@ -244,7 +244,7 @@ void pl_win_orphan(struct pl_win *win)
 
 int pl_win_find_failed(struct pl_win *win, int rank)
 {
-    if (atomic_load(&win->comm->failed))
+    if (atomic_load(&win->comm->health.failed))
         return pl_failure_record(win->comm);
     const struct pl_peer *peer = rank == win->comm->rank ? NULL : pl_comm_peer(win->comm, rank);
     return peer && peer->error ? pl_fail(peer->error, "the process of rank %d in %s is gone", rank, pl_win_label(win))

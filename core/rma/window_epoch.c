@@ -209,7 +209,7 @@ int pl_win_test(struct pl_win *win, bool *done)
         pl_engine_progress(engine);
         *done = is_complete(win);
     }
-    rc = *done || !atomic_load(&win->comm->failed) ? MPI_SUCCESS : pl_failure_record(win->comm);
+    rc = *done || !atomic_load(&win->comm->health.failed) ? MPI_SUCCESS : pl_failure_record(win->comm);
     pl_engine_leave(engine);
     if (*done)
         end_exposure(win);

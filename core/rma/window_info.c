@@ -101,7 +101,7 @@ int pl_win_info_get(struct pl_win *win, struct pl_info *used)
 {
     struct pl_win_hints hints = hints_of(win);
     pl_lock_take(&win->comm->lock);
-    struct pl_info *asked = win->comm->info ? pl_object_retain(win->comm->info) : NULL;
+    struct pl_info *asked = win->comm->hints.info ? pl_object_retain(win->comm->hints.info) : NULL;
     pl_lock_drop(&win->comm->lock);
     int rc = pl_alloc_kinds_use(win->comm->instance->info, asked, used);
     pl_object_release(asked);

@@ -179,7 +179,7 @@ static bool read_error(const unsigned char *data, size_t size, int *error, char 
 
 static void exchange_wake(struct pl_engine *listener)
 {
-    if (atomic_load(&listener->sleepers) > 0)
+    if (atomic_load(&listener->wait.sleepers) > 0)
         pl_engine_wake(listener);
 }
 

@@ -58,7 +58,7 @@ static void cma_others(struct pl_comm *comm)
     struct pl_peer *peer;
     pl_engine_enter(engine);
     bool shared = engine->transports > 1 && engine->transport[1].ops->share;
-    for (int i = 0; shared && i < comm->remote->size && i < REACHED; i++)
+    for (int i = 0; shared && i < comm->inter.remote->size && i < REACHED; i++)
         pl_engine_resolve(comm, i, &peer); /* what fails here is an error of who sends there */
     pl_engine_leave(engine);
 }

@@ -306,7 +306,7 @@ void pl_port_end_call(struct pl_engine *listener, struct pl_outcall *call, bool 
 
 static void port_wake(struct pl_engine *listener)
 {
-    if (atomic_load(&listener->sleepers) > 0)
+    if (atomic_load(&listener->wait.sleepers) > 0)
         pl_engine_wake(listener);
 }
 

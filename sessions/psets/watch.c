@@ -157,7 +157,7 @@ static int psets_watch_look(struct pl_hook *hook)
     psets->noticed = now;
     atomic_fetch_add(&psets->refs, 1);
     psets->deferred.run = psets_watch_run_deferred;
-    pl_list_append(&psets->instance->engine.deferred, &psets->deferred.link);
+    pl_list_append(&psets->instance->engine.deferred.work, &psets->deferred.link);
     return 1;
 }
 

@@ -75,7 +75,7 @@ static int start_message(bool send, struct pl_comm *comm, struct pl_block data, 
     EXPECT(message_count < MESSAGES_MAX, "too many messages");
     EXPECT(peer >= 0 && peer < ranks_size && peer != rank, "rank %d of %d has rank %d as its peer", rank, ranks_size,
            peer);
-    made->peer_rank = peer;
+    made->args.peer_rank = peer;
     pl_engine_enter(&comm->instance->engine); /* as the real ones do: the caller must not hold it */
     pl_engine_leave(&comm->instance->engine);
     messages[message_count++] =
@@ -187,13 +187,13 @@ static void ranks_open(int size)
         struct pl_engine *engine = &ranks_instance[rank].engine;
         memset(engine, 0, sizeof *engine);
         pl_lock_init(&engine->lock, PL_RANK_ENGINE, true);
-        pl_list_init(&engine->deferred_frees);
-        pl_list_init(&engine->deferred);
+        pl_list_init(&engine->deferred.frees);
+        pl_list_init(&engine->deferred.work);
         pl_list_init(&engine->hooks);
         ranks_comm[rank] = (struct pl_comm){
             .obj.predefined = true, .instance = &ranks_instance[rank], .rank = rank, .size = size, .group = &ranks_group
         };
-        pl_list_init(&ranks_comm[rank].spares);
+        pl_list_init(&ranks_comm[rank].spares.requests);
     }
 }
 
@@ -252,7 +252,7 @@ static bool run_hooks(int rank)
     PL_LIST_EACH(hook, &engine->hooks, struct pl_hook, link)
         events += hook->run(hook);
     struct pl_list deferred;
-    pl_list_move(&deferred, &engine->deferred);
+    pl_list_move(&deferred, &engine->deferred.work);
     pl_lock_drop(&engine->lock);
     struct pl_list *node;
     while ((node = pl_list_pop(&deferred)) != NULL) {

@@ -40,14 +40,14 @@ START_TEST(communicators)
     EXPECT(pl_arg_intercomm(&call, handle), MPI_ERR_COMM,
            "comm is an intracommunicator; an intercommunicator is needed (MPI_ERR_COMM)");
     struct pl_group remote = { .size = 9 };
-    comm->remote = &remote;
+    comm->inter.remote = &remote;
     ACCEPT(ck_assert_ptr_eq(pl_arg_intercomm(&call, handle), comm));
     EXPECT(ck_assert_ptr_null(pl_arg_intracomm(&call, handle)), MPI_ERR_COMM,
            "comm is an intercommunicator; an intracommunicator is needed (MPI_ERR_COMM)");
     ACCEPT(pl_arg_dest(&call, comm, 8)); /* of the remote group */
     EXPECT(pl_arg_dest(&call, comm, 9), MPI_ERR_RANK,
            "rank 9 is not in communicator \"ocean\" of 9 processes (MPI_ERR_RANK)");
-    comm->remote = NULL;
+    comm->inter.remote = NULL;
     fake_comm_free(comm);
 }
 END_TEST

@@ -41,7 +41,7 @@ static int finish(int rc, struct pl_request *request)
     if (rc)
         return rc;
     rc = pl_request_wait(request);
-    request->active = false;
+    request->is.active = false;
     pl_request_retire(request);
     return rc;
 }
@@ -49,7 +49,7 @@ static int finish(int rc, struct pl_request *request)
 /* The hints of one that was made are all there. */
 static void check_hints(int rc, const struct pl_comm *made)
 {
-    ck_assert(rc || (made->asserted == PL_ASSERT_NO_ANY_TAG && made->info && made->info->count == 1));
+    ck_assert(rc || (made->hints.asserted == PL_ASSERT_NO_ANY_TAG && made->hints.info && made->hints.info->count == 1));
 }
 
 static int duplicate(void)

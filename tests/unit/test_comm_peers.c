@@ -35,8 +35,8 @@ static void check_table(int ranks, int used, int stride)
         int rank = (int)((int64_t)i * stride % ranks);
         UNIT_CHECK(pl_comm_peer(&comm, rank) == peer_of(rank));
     }
-    UNIT_CHECK(comm.peer_mask < 64 || comm.peer_mask < 4 * (unsigned)used);
-    free(comm.peers);
+    UNIT_CHECK(comm.peers.mask < 64 || comm.peers.mask < 4 * (unsigned)used);
+    free(comm.peers.slots);
 }
 
 START_TEST(every_rank_is_found_again)
@@ -71,7 +71,7 @@ START_TEST(without_memory)
         found += peer != NULL;
     }
     ck_assert_int_eq(found, PL_PEER_SLOTS);
-    free(comm.peers);
+    free(comm.peers.slots);
 }
 END_TEST
 

@@ -87,24 +87,24 @@ START_TEST(get)
 {
     fake_returning_errors();
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    ck_assert_int_eq(plenum_errhandler_get("mpi_errors_abort", &handler), MPI_SUCCESS);
+    ck_assert_int_eq(MPIX_Errhandler_from_name("mpi_errors_abort", &handler), MPI_SUCCESS);
     ck_assert_ptr_eq(handler, MPI_ERRORS_ABORT);
-    ck_assert_int_eq(plenum_errhandler_get("mpi_errors_are_fatal", &handler), MPI_SUCCESS);
+    ck_assert_int_eq(MPIX_Errhandler_from_name("mpi_errors_are_fatal", &handler), MPI_SUCCESS);
     ck_assert_ptr_eq(handler, MPI_ERRORS_ARE_FATAL);
-    ck_assert_int_eq(plenum_errhandler_get("mpi_errors_return", &handler), MPI_SUCCESS);
+    ck_assert_int_eq(MPIX_Errhandler_from_name("mpi_errors_return", &handler), MPI_SUCCESS);
     ck_assert_ptr_eq(handler, MPI_ERRORS_RETURN);
-    FAKE_EXPECT(plenum_errhandler_get("plenum://lgo", &handler), MPI_ERR_ARG,
-                "plenum_errhandler_get: \"plenum://lgo\" is no error handler; there are " PL_NAMED_ALLOWED
+    FAKE_EXPECT(MPIX_Errhandler_from_name("plenum://lgo", &handler), MPI_ERR_ARG,
+                "MPIX_Errhandler_from_name: \"plenum://lgo\" is no error handler; there are " PL_NAMED_ALLOWED
                 " (MPI_ERR_ARG)");
-    ck_assert_int_eq(plenum_errhandler_get(NULL, &handler), MPI_ERR_ARG);
-    ck_assert_int_eq(plenum_errhandler_get("plenum://log", NULL), MPI_ERR_ARG);
-    ck_assert_int_eq(plenum_errhandler_get("plugin://not_there", &handler), MPI_ERR_OTHER);
+    ck_assert_int_eq(MPIX_Errhandler_from_name(NULL, &handler), MPI_ERR_ARG);
+    ck_assert_int_eq(MPIX_Errhandler_from_name("plenum://log", NULL), MPI_ERR_ARG);
+    ck_assert_int_eq(MPIX_Errhandler_from_name("plugin://not_there", &handler), MPI_ERR_OTHER);
     ck_assert_ptr_nonnull(strstr(fake_string(MPI_ERR_OTHER), "plugin"));
-    ck_assert_int_eq(plenum_errhandler_get("plugin://hwloc", &handler),
+    ck_assert_int_eq(MPIX_Errhandler_from_name("plugin://hwloc", &handler),
                      MPI_ERR_OTHER); /* no error handler, if it is there */
     ck_assert_ptr_eq(handler, MPI_ERRORS_RETURN);
 
-    ck_assert_int_eq(plenum_errhandler_get("plenum://log", &handler), MPI_SUCCESS);
+    ck_assert_int_eq(MPIX_Errhandler_from_name("plenum://log", &handler), MPI_SUCCESS);
     ck_assert_int_eq(pl_object_count(PL_ERRHANDLER), 1);
     struct pl_comm *comm = fake_comm("ocean", 0, 4);
     struct pl_instance *session = fake_session();
@@ -128,7 +128,7 @@ START_TEST(out_of_memory)
     fake_returning_errors();
     MPI_Errhandler handler;
     pl_memory_fail_at(1);
-    int err = plenum_errhandler_get("plenum://log", &handler);
+    int err = MPIX_Errhandler_from_name("plenum://log", &handler);
     ck_assert(err == MPI_ERR_NO_MEM || err == MPI_SUCCESS);
     pl_memory_fail_at(0);
     if (err == MPI_SUCCESS)
@@ -161,7 +161,7 @@ START_TEST(log_lines)
     struct pl_instance *session = fake_session();
     MPI_Errhandler handler;
     int class;
-    ck_assert_int_eq(plenum_errhandler_get("plenum://log", &handler), MPI_SUCCESS);
+    ck_assert_int_eq(MPIX_Errhandler_from_name("plenum://log", &handler), MPI_SUCCESS);
     MPI_Comm_set_errhandler((MPI_Comm)comm, handler);
     MPI_Session_set_errhandler((MPI_Session)session, handler);
     MPI_File_set_errhandler(MPI_FILE_NULL, handler);
@@ -209,7 +209,7 @@ START_TEST(backtraces)
     fake_returning_errors();
     struct pl_comm *comm = fake_comm("ocean", 0, 4);
     MPI_Errhandler handler;
-    ck_assert_int_eq(plenum_errhandler_get("plenum://backtrace", &handler), MPI_SUCCESS);
+    ck_assert_int_eq(MPIX_Errhandler_from_name("plenum://backtrace", &handler), MPI_SUCCESS);
     MPI_Comm_set_errhandler((MPI_Comm)comm, handler);
     MPI_Errhandler_free(&handler);
     capture();
@@ -251,7 +251,7 @@ START_TEST(callbacks)
     static int which[] = { 0, 1, 2 };
     struct pl_comm *comm = fake_comm("ocean", 0, 4);
     MPI_Errhandler handler;
-    ck_assert_int_eq(plenum_errhandler_get("plenum://callback", &handler), MPI_SUCCESS);
+    ck_assert_int_eq(MPIX_Errhandler_from_name("plenum://callback", &handler), MPI_SUCCESS);
     MPI_Comm_set_errhandler((MPI_Comm)comm, handler);
     MPI_Errhandler_free(&handler);
 
@@ -320,7 +320,7 @@ START_TEST(callback_threads)
     pthread_t thread[2];
     MPI_Errhandler handler;
     busy = fake_comm("busy", 0, 1);
-    plenum_errhandler_get("plenum://callback", &handler);
+    MPIX_Errhandler_from_name("plenum://callback", &handler);
     MPI_Comm_set_errhandler((MPI_Comm)busy, handler);
     MPI_Errhandler_free(&handler);
     for (int i = 0; i <= TIMES; i++) {

@@ -150,7 +150,7 @@ static void drop_later(struct pl_comm *comm)
     pl_engine_enter(engine);
     pl_engine_remove_comm(engine, comm);
     pl_engine_leave(engine);
-    comm->orphan = true;
+    comm->health.orphan = true;
     pl_handle_drop(comm);
 }
 

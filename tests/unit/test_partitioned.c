@@ -51,7 +51,7 @@ static struct pl_request *receive(int partitions)
 static void start(struct pl_request *request)
 {
     ck_assert_int_eq(request->coll.restart(request), MPI_SUCCESS);
-    request->active = true;
+    request->is.active = true;
 }
 
 static void check_done(struct pl_request *request, int error, int bytes)
@@ -59,7 +59,7 @@ static void check_done(struct pl_request *request, int error, int bytes)
     ck_assert(pl_request_done(request));
     ck_assert_int_eq(request->outcome.error, error);
     ck_assert_int_eq((int)request->outcome.bytes, bytes);
-    request->active = false;
+    request->is.active = false;
 }
 
 static void check_data(void)
@@ -210,7 +210,7 @@ START_TEST(announcements_that_do_not_fit)
         ck_assert(pl_request_done(request) && request->outcome.error != MPI_SUCCESS);
         start(request);
         ck_assert(pl_request_done(request) && request->outcome.error != MPI_SUCCESS);
-        request->active = false;
+        request->is.active = false;
         pl_request_let_go(request);
     }
 
@@ -244,14 +244,14 @@ START_TEST(freed)
     third = receive(1); /* its announcement never comes: the communicator ends it */
     start(third);
     pl_engine_enter(engine);
-    PL_LIST_EACH(request, &comms[0]->queues[PL_MSG_PARTITIONED].posted, struct pl_request, link) {
+    PL_LIST_EACH(request, &comms[0]->match.queues[PL_MSG_PARTITIONED].posted, struct pl_request, link) {
         pl_list_remove(&request->link);
         request->outcome.cancelled = true;
         pl_request_complete(request, MPI_SUCCESS);
     }
     pl_engine_leave(engine);
     ck_assert(pl_request_done(third) && third->outcome.cancelled);
-    third->active = false;
+    third->is.active = false;
     pl_request_let_go(third);
     tear_down();
 }
@@ -305,7 +305,7 @@ static void check_ended(struct pl_request *request)
     ck_assert_int_eq(request->outcome.error, MPI_ERR_NO_MEM);
     for (int i = 0; i < pl_partitions(request); i++)
         ck_assert(pl_parrived(request, i));
-    request->active = false;
+    request->is.active = false;
 }
 
 /* Nothing comes in a broken communicator but what has come before. */

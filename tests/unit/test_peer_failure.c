@@ -78,7 +78,7 @@ static struct pl_comm *comm_of(struct pl_group *group, const uint32_t came[SIZE]
 
 static int failed(struct pl_comm *comm)
 {
-    int rank = atomic_load(&comm->failed) - 1;
+    int rank = atomic_load(&comm->health.failed) - 1;
     pl_handle_drop(comm);
     return rank;
 }
@@ -107,7 +107,7 @@ START_TEST(later)
     struct pl_comm *old = comm_of(all, came), *child, *fresh;
     dead[3] = true;
     ck_assert_int_eq(pl_comm_create(instance, old, all, NULL, pl_comm_new_id(), &child), MPI_SUCCESS);
-    ck_assert_int_eq(atomic_load(&old->failed) - 1, 3);
+    ck_assert_int_eq(atomic_load(&old->health.failed) - 1, 3);
     ck_assert_int_eq(failed(child), 3);
     ck_assert_int_eq(failed(old), 3);
     replaced[3] = came[3] = 1;
@@ -126,12 +126,12 @@ START_TEST(of_a_node)
     uint32_t came[SIZE] = { 0 };
     struct pl_comm *whole = comm_of(all, came), *part = comm_of(two, came);
     strcpy(whole->name, "ocean");
-    part->whole = whole;
+    part->coll.whole = whole;
     dead[3] = true;
     ck_assert_int_eq(failed(comm_of(all, came)), 3);
     ck_assert_int_eq(pl_coll_check(part), MPI_ERR_PROC_ABORTED);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 3 of ocean has died"));
-    part->whole = NULL;
+    part->coll.whole = NULL;
     pl_handle_drop(part);
     pl_handle_drop(whole);
     pl_handle_drop(two);
@@ -158,7 +158,7 @@ START_TEST(between_groups)
     ck_assert_int_eq(failed(inter_of(low, high, came)), -1);
     replaced[3] = 1;
     struct pl_comm *comm = inter_of(low, high, came);
-    ck_assert_int_eq(atomic_load(&comm->local->failed), 0); /* all of the local group live */
+    ck_assert_int_eq(atomic_load(&comm->inter.local->health.failed), 0); /* all of the local group live */
     ck_assert_int_eq(failed(comm), 1);
     came[3] = 1;
     replaced[0] = 1;
@@ -201,14 +201,14 @@ START_TEST(while_the_board_is_made)
     struct pl_comm *comm = comm_of(two, came);
     struct pl_hook hook = { .run = breaks };
     int value = -1;
-    comm->area_wanted = PL_AREA_AFTER;
-    arrives(comm, (int)comm->collective + 1, 5);
+    comm->coll.area_wanted = PL_AREA_AFTER;
+    arrives(comm, (int)comm->coll.blocking + 1, 5);
     pl_list_init(&hook.link);
     pl_list_append(&instance->engine.hooks, &hook.link);
     ck_assert_int_eq(pl_bcast(comm, &value, 1, pl_type_predefined((uintptr_t)MPI_INT), 0), MPI_ERR_PROC_ABORTED);
     ck_assert_int_eq(value, -1);
 
-    arrives(comm, (int)comm->collective, 6); /* nor is another collective begun */
+    arrives(comm, (int)comm->coll.blocking, 6); /* nor is another collective begun */
     ck_assert_int_eq(pl_bcast(comm, &value, 1, pl_type_predefined((uintptr_t)MPI_INT), 0), MPI_ERR_PROC_ABORTED);
     ck_assert_int_eq(value, -1);
     ck_assert_int_eq(failed(comm), 0);

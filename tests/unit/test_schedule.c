@@ -114,7 +114,7 @@ START_TEST(test_blocking_among_nonblocking)
         ck_assert_int_eq(pl_coll_start(&coll, &requests[rank]), MPI_SUCCESS);
     }
     allreduce_of(&coll, 0, in[0], out[0], COUNT);
-    ranks_comm[0].collective = PL_NONBLOCKING_TAGS; /* else it does not match the others */
+    ranks_comm[0].coll.blocking = PL_NONBLOCKING_TAGS; /* else it does not match the others */
     ck_assert_int_eq(pl_coll_run(&coll), MPI_SUCCESS);
     for (int rank = 1; rank < SIZE; rank++) {
         ck_assert_int_eq(ranks_wait(requests[rank]), MPI_SUCCESS);
@@ -268,7 +268,7 @@ START_TEST(test_truncation)
     coll.comm = &ranks_comm[1];
     coll.recvbuf = data[1];
     coll.recvcount = 2;
-    ranks_comm[1].collective = PL_NONBLOCKING_TAGS;
+    ranks_comm[1].coll.blocking = PL_NONBLOCKING_TAGS;
     ck_assert_int_eq(pl_coll_run(&coll), MPI_ERR_TRUNCATE);
     ck_assert_int_eq(ranks_wait(root), MPI_SUCCESS);
     pl_handle_drop(root);

@@ -93,7 +93,7 @@ static void open_engine(int beds, bool oversubscribed)
 {
     memset(bed, 0, sizeof bed);
     ck_assert_int_eq(pl_engine_open(&engine, NULL, MPI_THREAD_MULTIPLE), MPI_SUCCESS);
-    engine.oversubscribed = oversubscribed;
+    engine.wait.oversubscribed = oversubscribed;
     for (int i = 0; i < beds; i++) {
         engine.transport[engine.transports].ops = &bed_ops;
         engine.transport[engine.transports++].self = &bed[i];
@@ -105,7 +105,7 @@ static void complete(_Atomic int *done)
 {
     pl_engine_enter(&engine);
     atomic_store_explicit(done, 1, memory_order_release);
-    bool wake = atomic_load(&engine.sleepers) > 0;
+    bool wake = atomic_load(&engine.wait.sleepers) > 0;
     pl_engine_leave(&engine);
     if (wake)
         pl_engine_wake(&engine);
@@ -148,8 +148,8 @@ static void many_threads(int beds, bool oversubscribed)
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(waiter[i].thread, NULL);
-    ck_assert_int_eq(atomic_load(&engine.sleepers), 0);
-    ck_assert(!engine.asleep);
+    ck_assert_int_eq(atomic_load(&engine.wait.sleepers), 0);
+    ck_assert(!engine.wait.asleep);
     for (int i = 0; i < beds; i++)
         ck_assert_int_eq(bed[i].arms, bed[i].disarms);
     pl_engine_close(&engine);

@@ -124,24 +124,24 @@ static inline struct pl_comm *make_comm(uint32_t serial)
     struct pl_comm *comm = pl_object_create(PL_COMM);
     struct pl_peer *peer;
     comm->instance = &instance;
-    comm->orphan = true; /* it is in no list of the instance */
+    comm->health.orphan = true; /* it is in no list of the instance */
     comm->size = 2;
     comm->id = (struct pl_comm_id){ 1, serial };
-    comm->peers = calloc(2, sizeof *comm->peers);
+    comm->peers.slots = calloc(2, sizeof *comm->peers.slots);
     pl_lock_init(&comm->lock, PL_RANK_OBJECT, true);
-    pl_list_init(&comm->spares);
-    pl_list_init(&comm->channels);
+    pl_list_init(&comm->spares.requests);
+    pl_list_init(&comm->partitioned.channels);
     for (int i = 0; i < PL_QUEUES; i++) {
-        pl_list_init(&comm->queues[i].posted);
-        pl_list_init(&comm->queues[i].unexpected);
+        pl_list_init(&comm->match.queues[i].posted);
+        pl_list_init(&comm->match.queues[i].unexpected);
     }
     pl_engine_enter(engine);
     ck_assert_int_eq(pl_engine_peer(engine, card, 15, 1, &peer), MPI_SUCCESS);
-    comm->peers[1] = (struct pl_peer_slot){ peer, 1 };
-    comm->peer_mask = 1;
+    comm->peers.slots[1] = (struct pl_peer_slot){ peer, 1 };
+    comm->peers.mask = 1;
     pl_engine_add_comm(engine, comm);
     pl_engine_leave(engine);
-    comm->orphan = false; /* and is used like any other */
+    comm->health.orphan = false; /* and is used like any other */
     return comm;
 }
 
@@ -164,7 +164,7 @@ static inline void tear_down(void)
         pl_engine_enter(engine);
         pl_engine_remove_comm(engine, comms[i]);
         pl_engine_leave(engine);
-        comms[i]->orphan = true;
+        comms[i]->health.orphan = true;
         pl_handle_drop(comms[i]);
     }
     wire.result = MPI_SUCCESS;

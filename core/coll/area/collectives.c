@@ -173,7 +173,7 @@ static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
         return NULL;
     *rc = pl_area_get(comm, is_reduction(coll->kind), &area);
     if (area)
-        comm->area_kinds = area_kinds();
+        comm->coll.area_kinds = area_kinds();
     return area;
 }
 
@@ -195,7 +195,7 @@ static int __attribute__((noinline)) do_pieces(struct pl_area_call *call)
 int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes)
 {
     struct pl_comm *comm = coll->comm;
-    struct pl_area_call call = { comm->area, coll, comm->rank, comm->size, coll->root, bytes, 0, false, 0 };
+    struct pl_area_call call = { comm->coll.area, coll, comm->rank, comm->size, coll->root, bytes, 0, false, 0 };
     int rc;
     if (__builtin_expect(bytes <= PL_AREA_SHORT / PL_AREA_RANKS, 1)) {
         rc = ways[coll->kind](&call, 0, bytes);
@@ -203,16 +203,16 @@ int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes)
     } else {
         rc = do_pieces(&call);
     }
-    comm->area_count++;
+    comm->coll.area_count++;
     return __builtin_expect(call.elsewhere != 0, 0) && rc == MPI_SUCCESS ? pl_area_by_messages(&call) : rc;
 }
 
 bool pl_coll_try_area(const struct pl_coll *coll, int *rc)
 {
     struct pl_comm *comm = coll->comm;
-    if (__builtin_expect(!comm->area, 0) && !find_area(coll, rc))
+    if (__builtin_expect(!comm->coll.area, 0) && !find_area(coll, rc))
         return *rc != MPI_SUCCESS;
-    size_t bytes = comm->area_kinds >> coll->kind & 1 ? pl_area_bytes(coll) : SIZE_MAX;
+    size_t bytes = comm->coll.area_kinds >> coll->kind & 1 ? pl_area_bytes(coll) : SIZE_MAX;
     if (__builtin_expect(bytes > PL_AREA_SHORT, 0) && (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind)))
         return false;
     *rc = pl_coll_run_in_area(coll, bytes);

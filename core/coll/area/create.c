@@ -148,27 +148,27 @@ static int area_make(struct pl_comm *comm, struct pl_area **made)
 
 int pl_area_get(struct pl_comm *comm, bool reduction, struct pl_area **area)
 {
-    *area = comm->area;
+    *area = comm->coll.area;
     if (__builtin_expect(*area != NULL, 1))
         return MPI_SUCCESS;
-    if (comm->no_area || comm->size > PL_AREA_RANKS || (!reduction && comm->area_wanted < PL_AREA_AFTER)) {
-        comm->area_wanted++;
+    if (comm->coll.no_area || comm->size > PL_AREA_RANKS || (!reduction && comm->coll.area_wanted < PL_AREA_AFTER)) {
+        comm->coll.area_wanted++;
         return MPI_SUCCESS;
     }
-    comm->no_area = true; /* the collectives that make it go by messages */
+    comm->coll.no_area = true; /* the collectives that make it go by messages */
     if (!pl_config_bool("coll_shm"))
         return MPI_SUCCESS;
-    int rc = area_make(comm, &comm->area);
-    *area = comm->area;
+    int rc = area_make(comm, &comm->coll.area);
+    *area = comm->coll.area;
     return rc;
 }
 
 void pl_area_release(struct pl_comm *comm)
 {
-    struct pl_area *area = comm->area;
-    comm->area = NULL;
-    comm->area_kinds = 0;
-    comm->no_area = true;
+    struct pl_area *area = comm->coll.area;
+    comm->coll.area = NULL;
+    comm->coll.area_kinds = 0;
+    comm->coll.no_area = true;
     if (area)
         area_let_go(area);
 }

@@ -34,7 +34,7 @@ _Static_assert(2 * BEHIND < PL_AREA_RENEWAL, "renewed before it is as old as tha
 static int area_failed(const struct pl_area *area, int awaited, int *rank)
 {
     *rank = awaited;
-    if (atomic_load(&area->comm->failed))
+    if (atomic_load(&area->comm->health.failed))
         return MPI_ERR_PROC_ABORTED;
     for (int i = 0; i < area->size; i++)
         if (i != area->rank && pl_comm_peer(area->comm, *rank = i)->error)
@@ -45,7 +45,7 @@ static int area_failed(const struct pl_area *area, int awaited, int *rank)
 
 int pl_area_count(const struct pl_comm *comm)
 {
-    return (int)((comm->collective + comm->area_count) & INT32_MAX);
+    return (int)((comm->coll.blocking + comm->coll.area_count) & INT32_MAX);
 }
 
 static int wait_longer(struct pl_area *area, int rank, const struct pl_awaited *awaited)
@@ -70,7 +70,7 @@ static int wait_longer(struct pl_area *area, int rank, const struct pl_awaited *
         rc = area_failed(area, rank, &gone);
         pl_engine_leave(engine);
         if (rc && !pl_awaited_is_there(awaited)) {
-            rc = atomic_load(&area->comm->failed)
+            rc = atomic_load(&area->comm->health.failed)
                      ? pl_failure_record(area->comm)
                      : pl_fail(rc, "the process of rank %d in %s is gone", gone, pl_comm_label(area->comm));
             break;
@@ -126,7 +126,7 @@ static bool let_others_run(struct pl_area *area, const struct pl_awaited *awaite
 /* For a rank's word, while those up to `end` may be missing as well. */
 static int area_await(struct pl_area *area, int rank, int end, const struct pl_awaited *awaited)
 {
-    bool oversubscribed = area->engine->oversubscribed,
+    bool oversubscribed = area->engine->wait.oversubscribed,
          there = oversubscribed ? let_others_run(area, awaited, rank, end) : area_glance(awaited, GLANCES, false);
     int rc = there ? MPI_SUCCESS : wait_longer(area, rank, awaited);
     if (oversubscribed)

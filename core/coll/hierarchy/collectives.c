@@ -150,14 +150,14 @@ bool pl_coll_try_hierarchy(const struct pl_coll *coll, int *rc)
 {
     struct pl_hierarchy *hierarchy;
     const struct pl_comm *comm = coll->comm;
-    if ((comm->no_hierarchy && !comm->hierarchy) || pl_comm_is_inter(comm) || !is_worth_it(coll))
+    if ((comm->coll.no_hierarchy && !comm->coll.hierarchy) || pl_comm_is_inter(comm) || !is_worth_it(coll))
         return false;
     *rc = pl_hierarchy_get(coll->comm, coll->kind >= PL_COLL_REDUCE, &hierarchy);
     if (!hierarchy || (ways[coll->kind].in_rows && !hierarchy->in_rows))
         return *rc != MPI_SUCCESS;
     struct pl_hierarchy_call call = { coll, hierarchy, MPI_SUCCESS };
     ways[coll->kind].go(&call);
-    coll->comm->area_count++;
+    coll->comm->coll.area_count++;
     *rc = call.rc;
     return true;
 }

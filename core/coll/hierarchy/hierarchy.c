@@ -55,7 +55,7 @@ static void release_part(struct pl_comm *part)
         return;
     struct pl_engine *engine = &part->instance->engine;
     pl_engine_enter(engine);
-    part->whole = NULL;
+    part->coll.whole = NULL;
     pl_engine_leave(engine);
     pl_request_free_spares(part);
     pl_object_release(part);
@@ -82,12 +82,12 @@ static int make_part(struct pl_comm *whole, const int *ranks, int count, struct 
     made->serves = "";
     pl_handle_drop(pl_object_retain(made)); /* a reference without a handle */
     snprintf(made->name, sizeof made->name, "%.80s (%s)", pl_comm_label(whole), what);
-    made->no_hierarchy = true;
-    made->whole = whole;
+    made->coll.no_hierarchy = true;
+    made->coll.whole = whole;
     made->id = id;
     pl_engine_enter(engine);
     pl_engine_add_comm(engine, made);
-    atomic_store(&made->failed, atomic_load(&whole->failed));
+    atomic_store(&made->health.failed, atomic_load(&whole->health.failed));
     pl_engine_leave(engine);
     *part = made;
     return MPI_SUCCESS;
@@ -107,7 +107,7 @@ static int make_here(struct pl_comm *comm, const struct map *map, struct pl_hier
         rc = make_part(comm, ranks, count, (struct pl_comm_id){ first->home, first->here }, "the ranks of a node",
                        &hierarchy->here);
     if (hierarchy->here)
-        hierarchy->here->area_wanted = PL_AREA_AFTER; /* it is known to be worth it */
+        hierarchy->here->coll.area_wanted = PL_AREA_AFTER; /* it is known to be worth it */
     free(ranks);
     return rc;
 }
@@ -119,7 +119,7 @@ static int make_leaders(struct pl_comm *comm, const struct map *map, struct pl_h
         return MPI_SUCCESS;
     int rc = make_part(comm, map->first, map->count, id, "the first rank of each node", &hierarchy->leaders);
     if (hierarchy->leaders)
-        hierarchy->leaders->no_area = true;
+        hierarchy->leaders->coll.no_area = true;
     return rc;
 }
 
@@ -194,19 +194,20 @@ static int hierarchy_make(struct pl_comm *comm, struct pl_hierarchy **made)
 
 int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy **hierarchy)
 {
-    *hierarchy = comm->hierarchy;
-    if (__builtin_expect(*hierarchy != NULL, 1) || comm->no_hierarchy)
+    *hierarchy = comm->coll.hierarchy;
+    if (__builtin_expect(*hierarchy != NULL, 1) || comm->coll.no_hierarchy)
         return MPI_SUCCESS;
-    if (comm->area || comm->size < 3 || !pl_config_bool("coll_shm")) {
-        comm->no_hierarchy = true;
+    if (comm->coll.area || comm->size < 3 || !pl_config_bool("coll_shm")) {
+        comm->coll.no_hierarchy = true;
         return MPI_SUCCESS;
     }
-    bool early = comm->size <= PL_AREA_RANKS ? !comm->no_area : !reduction && comm->area_wanted < PL_AREA_AFTER;
+    bool early =
+        comm->size <= PL_AREA_RANKS ? !comm->coll.no_area : !reduction && comm->coll.area_wanted < PL_AREA_AFTER;
     if (early)
         return MPI_SUCCESS;
-    comm->no_hierarchy = true; /* the collectives that find them go by messages */
-    int rc = hierarchy_make(comm, &comm->hierarchy);
-    *hierarchy = comm->hierarchy;
+    comm->coll.no_hierarchy = true; /* the collectives that find them go by messages */
+    int rc = hierarchy_make(comm, &comm->coll.hierarchy);
+    *hierarchy = comm->coll.hierarchy;
     return rc;
 }
 
@@ -225,7 +226,7 @@ int pl_hierarchy_node_of(const struct pl_hierarchy *hierarchy, int rank)
 
 void pl_hierarchy_release(struct pl_comm *comm)
 {
-    hierarchy_let_go(comm->hierarchy);
-    comm->hierarchy = NULL;
-    comm->no_hierarchy = true;
+    hierarchy_let_go(comm->coll.hierarchy);
+    comm->coll.hierarchy = NULL;
+    comm->coll.no_hierarchy = true;
 }

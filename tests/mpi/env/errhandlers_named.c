@@ -170,8 +170,8 @@ int main(int argc, char **argv)
 {
     MPI_Errhandler named, context[3], of_files;
     MPI_Comm comm;
-    setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_return", 1);  /* before MPI_Init and after MPI_Finalize */
-    CHECK_OK(plenum_errhandler_get("plenum://callback", &named)); /* before initialization */
+    setenv("PLENUM_INITIAL_ERRHANDLER", "mpi_errors_return", 1);      /* before MPI_Init and after MPI_Finalize */
+    CHECK_OK(MPIX_Errhandler_from_name("plenum://callback", &named)); /* before initialization */
     CHECK_OK(MPIX_Errhandler_set_callback(on_error, NULL, &heard));
     MTEST_INIT(argc, argv);
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
               destroyed[3] == 1; /* the World's objects are gone, not the user's handle */
     all = all && MPI_Errhandler_free(&context[2]) == MPI_SUCCESS && destroyed[2] == 1;
     all = all && MPI_Errhandler_free(&named) == MPI_SUCCESS;
-    all = all && plenum_errhandler_get("plenum://log", &named) == MPI_SUCCESS &&
+    all = all && MPIX_Errhandler_from_name("plenum://log", &named) == MPI_SUCCESS &&
           MPI_Errhandler_free(&named) == MPI_SUCCESS;
     if (!all)
         fprintf(stderr, "after MPI_Finalize: destroyed %d %d %d %d\n", destroyed[0], destroyed[1], destroyed[2],

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the code asks of the compiler beyond C11; gcc and clang both have it. */
+#ifndef PLENUM_CORE_BASE_COMPILER_H
+#define PLENUM_CORE_BASE_COMPILER_H
+
+/* A branch that nearly always goes one way. The other side moves out of the fast path. */
+#define pl_likely(condition)   __builtin_expect(!!(condition), 1)
+#define pl_unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/* Function attributes. They stand first in a declaration, or behind `static`. */
+#define PL_COLD     __attribute__((cold)) /* of failures: laid out apart, and a branch to it is unlikely */
+#define PL_NOINLINE __attribute__((noinline))
+#define PL_NORETURN _Noreturn
+#define PL_EXPORT   __attribute__((visibility("default"))) /* also of objects: seen outside the shared object */
+
+/* Argument number `text` is printf's format, and its values begin at argument `first`; 0: they are a va_list. */
+#define PL_PRINTF(text, first) __attribute__((format(printf, text, first)))
+
+/* A struct without padding, for bytes whose layout is given from outside. */
+#define PL_PACKED __attribute__((packed))
+
+/*
+ * The unit in which caches move memory. What different threads or processes write stands in different lines:
+ *
+ *     struct counters {
+ *         PL_CACHE_ALIGNED _Atomic uint32_t mine;
+ *         PL_CACHE_ALIGNED _Atomic uint32_t theirs;
+ *     };
+ *
+ * Shared memory is laid out by this number, so it is the same for all processes of a node.
+ */
+enum { PL_CACHE_LINE = 64 };
+#define PL_CACHE_ALIGNED _Alignas(PL_CACHE_LINE)
+
+#endif
