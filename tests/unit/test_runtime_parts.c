@@ -13,9 +13,9 @@
 #include "world/runtime/event/lines.h"
 #include "world/runtime/job/blob.h"
 #include "world/runtime/job/locate.h"
-#include "world/runtime/job/vars.h"
 #include "world/runtime/keeper/sweep.h"
 #include "world/runtime/pmix/published.h"
+#include "world/runtime/vars.h"
 
 /* --- lines ------------------------------------------------------------------------------------------------- */
 

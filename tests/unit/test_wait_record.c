@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "unit.h"
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 #include "world/runtime/report/find.h"
 #include "world/runtime/report/json.h"
 #include "world/runtime/report/read.h"

@@ -14,9 +14,9 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/job/stale_files.h"
 #include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
@@ -25,13 +25,6 @@
 #include "world/runtime/pmix/pmix.h"
 
 enum { READY_MAX = 32 };
-
-int64_t pl_runtime_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* --- sources ----------------------------------------------------------------------------------------------- */
 
@@ -88,7 +81,7 @@ static void wake_ready(struct pl_source *source)
 static void timer_ready(struct pl_source *source)
 {
     struct plenum_runtime *rt = PL_CONTAINER(source, struct plenum_runtime, poll.timer_source);
-    int64_t now = pl_runtime_now();
+    int64_t now = pl_clock_ms();
     uint64_t expirations;
     if (read(rt->poll.timer, &expirations, sizeof expirations) < 0)
         return;
@@ -285,7 +278,7 @@ static void runtime_sleep(struct plenum_runtime *rt, int64_t deadline)
             pthread_cond_wait(&rt->changed, &rt->lock);
         return;
     }
-    int64_t left = deadline ? deadline - pl_runtime_now() : -1;
+    int64_t left = deadline ? deadline - pl_clock_ms() : -1;
     struct pollfd p = { .fd = rt->poll.inner, .events = POLLIN };
     rt->poll.driven = true;
     pthread_mutex_unlock(&rt->lock);
@@ -301,7 +294,7 @@ int plenum_job_wait(struct plenum_job *job, int timeout, int *code)
     if (!job)
         return pl_rt_fail_null("job");
     struct plenum_runtime *rt = job->runtime;
-    int64_t deadline = timeout >= 0 ? pl_runtime_now() + timeout : 0;
+    int64_t deadline = timeout >= 0 ? pl_clock_ms() + timeout : 0;
     int err = PLENUM_OK;
 
     pthread_mutex_lock(&rt->lock);
@@ -309,7 +302,7 @@ int plenum_job_wait(struct plenum_job *job, int timeout, int *code)
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job was not launched");
     while (!err && job->phase != PL_JOB_FINISHED) {
         runtime_sleep(rt, deadline);
-        if (job->phase != PL_JOB_FINISHED && deadline && pl_runtime_now() >= deadline)
+        if (job->phase != PL_JOB_FINISHED && deadline && pl_clock_ms() >= deadline)
             err = pl_rt_fail(PLENUM_ERR_TIMEOUT, "the job still runs after %d ms", timeout);
     }
     if (!err && code)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The runtime, as the files of this directory share it. Jobs are in job/job.h, events in event/event.h.
+ * The runtime, as the files of this directory share it. Jobs are in job.h, events in event/event.h.
  *
  * Locking: one mutex per runtime guards the runtime, its jobs, their outputs and the queue of events. Public functions
  * take it; internal functions expect the caller to hold it unless their header says otherwise. The PMIx server's
@@ -64,9 +64,6 @@ struct plenum_runtime {
     struct pl_list events; /* queued struct pl_event.node */
     char *scratch;         /* [PL_SCRATCH], for reading outputs */
 };
-
-/* Milliseconds of CLOCK_MONOTONIC. */
-int64_t pl_runtime_now(void);
 
 /* Starts a keeper if there is none, also after the last one has died. Returns an enum plenum_error. */
 int pl_runtime_need_keeper(struct plenum_runtime *rt);

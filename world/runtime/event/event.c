@@ -7,15 +7,12 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "world/runtime/job/spawn_tree.h"
-
 /* For a spawned job the embedder gets events about its processes, but none about its life, which is part of the spawn
  * tree's. */
 static bool event_is_silent(const struct plenum_job *job, enum plenum_event_kind kind)
 {
-    return job->tree.root &&
-           (kind == PLENUM_EVENT_STARTED || kind == PLENUM_EVENT_FINISHED || kind == PLENUM_EVENT_PSETS ||
-            kind == PLENUM_EVENT_QUEUED || pl_spawn_tree_is_starting(job));
+    return job->tree.root && (kind == PLENUM_EVENT_STARTED || kind == PLENUM_EVENT_FINISHED ||
+                              kind == PLENUM_EVENT_PSETS || kind == PLENUM_EVENT_QUEUED || pl_job_is_starting(job));
 }
 
 struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kind, int rank, size_t length)
@@ -23,7 +20,7 @@ struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kin
     if (event_is_silent(job, kind))
         return NULL;
     rank += rank >= 0 ? job->tree.first_rank : 0;
-    job = pl_spawn_tree_root(job);
+    job = pl_job_root(job);
     struct pl_event *event = malloc(sizeof *event + length + 1);
     if (!event)
         return NULL;

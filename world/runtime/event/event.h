@@ -3,7 +3,7 @@
 #ifndef PLENUM_WORLD_RUNTIME_EVENT_EVENT_H
 #define PLENUM_WORLD_RUNTIME_EVENT_EVENT_H
 
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 
 struct pl_event {
     struct plenum_event public; /* first: the two are converted into each other */

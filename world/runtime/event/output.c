@@ -10,7 +10,7 @@
 
 #include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 
 /* More reads than any pipe holds data for: after them, a process keeps writing. */
 enum { DRAIN_MAX = 64 };

@@ -4,7 +4,7 @@
 #ifndef PLENUM_WORLD_RUNTIME_JOB_COMPOSE_H
 #define PLENUM_WORLD_RUNTIME_JOB_COMPOSE_H
 
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 
 /* Writes the plan into an empty blob, which the caller frees, also after an error. A job with a PMIx server must be
  * registered there. Returns an enum plenum_error. */

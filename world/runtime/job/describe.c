@@ -8,7 +8,7 @@
 
 #include "core/base/pset_name.h"
 #include "world/runtime/error.h"
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 #include "world/runtime/job/psets.h"
 
 enum { RANKS_MAX = 65536 };

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/job/stale_files.h"
 #include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
@@ -43,9 +44,9 @@ static struct plenum_job *follow_find_job(struct plenum_runtime *rt, uint32_t ke
 /* The first failure decides. */
 static void follow_decide(struct plenum_job *job, int code)
 {
-    if (pl_spawn_tree_is_starting(job))
+    if (pl_job_is_starting(job))
         return;
-    job = pl_spawn_tree_root(job);
+    job = pl_job_root(job);
     if (!job->outcome.failed)
         job->outcome.code = code;
     job->outcome.failed = true;
@@ -70,13 +71,13 @@ static void follow_kill(struct plenum_job *job)
 /* Each job of a spawn tree, the root included. */
 #define EACH_IN_SPAWN_TREE(member, of)                                                                                 \
     PL_LIST_EACH(member, &(of)->runtime->alive, struct plenum_job, alive)                                              \
-        if (pl_spawn_tree_root(member) == pl_spawn_tree_root(of))
+        if (pl_job_root(member) == pl_job_root(of))
 
 static void follow_end_one(struct plenum_job *job);
 
 void pl_job_end(struct plenum_job *job)
 {
-    if (pl_spawn_tree_is_starting(job))
+    if (pl_job_is_starting(job))
         follow_end_one(job); /* the parents learn of it */
     else
         EACH_IN_SPAWN_TREE(member, job)
@@ -98,7 +99,7 @@ static void follow_end_one(struct plenum_job *job)
     }
     follow_send_signal(job, PLENUM_ALL, SIGTERM);
     follow_send_signal(job, PLENUM_ALL, SIGCONT); /* a stopped process does not act on SIGTERM */
-    job->deadline.kill = pl_runtime_now() + job->desc.option[PLENUM_JOB_GRACE];
+    job->deadline.kill = pl_clock_ms() + job->desc.option[PLENUM_JOB_GRACE];
     pl_runtime_set_timer(job->runtime);
 }
 
@@ -160,8 +161,8 @@ void pl_follow_deadlines(struct plenum_job *job, int64_t now)
         if (!pl_report_before_end(job))
             pl_job_end(job);
     }
-    if (job->reporting.check_at && now >= job->reporting.check_at)
-        pl_report_deadline(job, now);
+    if (job->reporting.check_at && now >= job->reporting.check_at && pl_report_deadline(job, now))
+        pl_job_end(job);
     if (job->deadline.kill && now >= job->deadline.kill)
         follow_kill(job);
 }
@@ -394,13 +395,13 @@ static pid_t follow_pid_of(const struct plenum_job *job, int rank)
 /* A killed rank holds its resources until the kernel has torn it down, which takes a while with much memory. */
 static void follow_await_ends(const struct plenum_job *job)
 {
-    int64_t until = pl_runtime_now() + 1000;
+    int64_t until = pl_clock_ms() + 1000;
     for (int r = 0; r < job->desc.size; r++) {
         pid_t pid = follow_pid_of(job, r);
         if (pid <= 0 || job->ranks[r].ended)
             continue;
         struct pollfd p = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
-        int64_t left = until - pl_runtime_now();
+        int64_t left = until - pl_clock_ms();
         if (p.fd < 0)
             continue;
         poll(&p, 1, left > 0 ? (int)left : 0);

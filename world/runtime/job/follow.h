@@ -3,7 +3,7 @@
 #ifndef PLENUM_WORLD_RUNTIME_JOB_FOLLOW_H
 #define PLENUM_WORLD_RUNTIME_JOB_FOLLOW_H
 
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 
 void pl_follow_notice(struct plenum_runtime *rt, const struct pl_keeper_notice *notice);
 void pl_follow_keeper_death(struct plenum_runtime *rt);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 #include "world/runtime/job/json_keys.h"
 
 static json_t *job_json_write_env(const struct pl_vars *vars)

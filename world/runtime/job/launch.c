@@ -14,9 +14,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "world/runtime/error.h"
-#include "world/runtime/event/notes.h"
 #include "world/runtime/job/compose.h"
+#include "world/runtime/job/notes.h"
 #include "world/runtime/job/queue.h"
 #include "world/runtime/job/segment.h"
 #include "world/runtime/pmix/pmix.h"
@@ -236,7 +237,7 @@ int pl_launch_start(struct plenum_job *job)
     pl_list_append(&rt->alive, &job->alive);
     job->phase = PL_JOB_RUNNING;
     if (job->desc.option[PLENUM_JOB_TIME_LIMIT]) {
-        job->deadline.limit = pl_runtime_now() + job->desc.option[PLENUM_JOB_TIME_LIMIT];
+        job->deadline.limit = pl_clock_ms() + job->desc.option[PLENUM_JOB_TIME_LIMIT];
         pl_runtime_set_timer(rt);
     }
     return PLENUM_OK;

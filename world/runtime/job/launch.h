@@ -3,7 +3,7 @@
 #ifndef PLENUM_WORLD_RUNTIME_JOB_LAUNCH_H
 #define PLENUM_WORLD_RUNTIME_JOB_LAUNCH_H
 
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 
 /* Returns an enum plenum_error, with errno set as well. After an error the job is as it was launched. */
 int pl_launch_start(struct plenum_job *job);

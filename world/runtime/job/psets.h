@@ -3,7 +3,7 @@
 #ifndef PLENUM_WORLD_RUNTIME_JOB_PSETS_H
 #define PLENUM_WORLD_RUNTIME_JOB_PSETS_H
 
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 
 /* Refuses a name that no set of a job may have, names of built-in sets included. Needs no lock. Returns an enum
  * plenum_error. */

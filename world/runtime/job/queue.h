@@ -3,7 +3,7 @@
 #ifndef PLENUM_WORLD_RUNTIME_JOB_QUEUE_H
 #define PLENUM_WORLD_RUNTIME_JOB_QUEUE_H
 
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 
 bool pl_queue_must_wait(const struct plenum_job *job);
 void pl_queue_append(struct plenum_job *job);

@@ -3,7 +3,7 @@
 #ifndef PLENUM_WORLD_RUNTIME_JOB_SEGMENT_H
 #define PLENUM_WORLD_RUNTIME_JOB_SEGMENT_H
 
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 
 /* Maps the segment as job->segment and returns its descriptor, close-on-exec, which the caller closes; -1: *error says
  * why. The caller has set job->nspace, job->cookie and job->launch.plan. `slots`: the cores that the job may use. */

@@ -35,11 +35,6 @@ static void spawn_tree_answer(struct pl_job_spawn *spawn, enum pl_spawn_state st
     atomic_store_explicit(&spawn->state, state, memory_order_release);
 }
 
-bool pl_spawn_tree_is_starting(const struct plenum_job *job)
-{
-    return job->tree.request && !job->tree.parents_told;
-}
-
 void pl_spawn_tree_started(struct plenum_job *job)
 {
     if (!job->tree.request)
@@ -50,7 +45,7 @@ void pl_spawn_tree_started(struct plenum_job *job)
 
 void pl_spawn_tree_failed(struct plenum_job *job, const char *reason)
 {
-    if (pl_spawn_tree_is_starting(job))
+    if (pl_job_is_starting(job))
         spawn_tree_answer(job->tree.request, PL_SPAWN_FAILED, reason);
 }
 
@@ -67,13 +62,13 @@ void pl_spawn_tree_ended(struct plenum_job *job)
 /* The request of a process, mapped; NULL: the descriptor does not name a valid one. */
 static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const struct pl_job_note *note, size_t *bytes)
 {
-    char path[48], link[sizeof(LINK) + 1];
+    char path[48], link[sizeof LINK + 1];
     struct stat st;
     void *at = MAP_FAILED;
     if (note->rank < 0 || note->rank >= job->desc.size || !job->segment)
         return NULL;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)atomic_load(&job->segment->ranks[note->rank].owner), note->code);
-    if (readlink(path, link, sizeof link) != (ssize_t)sizeof(LINK) - 1 || memcmp(link, LINK, sizeof(LINK) - 1) != 0)
+    if (readlink(path, link, sizeof link) != (ssize_t)sizeof LINK - 1 || memcmp(link, LINK, sizeof LINK - 1) != 0)
         return NULL;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
@@ -130,14 +125,14 @@ static int spawn_tree_join(struct plenum_runtime *rt, uint64_t parent_id, struct
 {
     pthread_mutex_lock(&rt->lock);
     struct plenum_job *parent = pl_job_find(rt, parent_id);
-    bool lives = parent && parent->phase == PL_JOB_RUNNING && pl_spawn_tree_root(parent)->phase == PL_JOB_RUNNING;
+    bool lives = parent && parent->phase == PL_JOB_RUNNING && pl_job_root(parent)->phase == PL_JOB_RUNNING;
     int err = PLENUM_OK;
     if (lives)
-        err = spawn_tree_adopt(pl_spawn_tree_root(parent), parent, child);
+        err = spawn_tree_adopt(pl_job_root(parent), parent, child);
     else
         err = pl_rt_fail(PLENUM_ERR_STATE, "the job is ending");
     if (!err) {
-        struct plenum_job *root = pl_spawn_tree_root(parent);
+        struct plenum_job *root = pl_job_root(parent);
         child->tree.root = root;
         child->tree.first_rank = root->desc.size + root->tree.spawned_ranks;
         root->tree.spawned_ranks += child->desc.size;

@@ -10,22 +10,13 @@
 #define PLENUM_WORLD_RUNTIME_JOB_SPAWN_TREE_H
 
 #include "core/job/note.h"
-#include "world/runtime/job/job.h"
-
-/* The job that the embedder knows. */
-static inline struct plenum_job *pl_spawn_tree_root(struct plenum_job *job)
-{
-    return job->tree.root ? job->tree.root : job;
-}
+#include "world/runtime/job.h"
 
 /* A process asks for more processes. Gives up the lock meanwhile: the job may have been freed afterwards. */
 void pl_spawn_tree_spawn(struct plenum_job *job, const struct pl_job_note *note);
 
 /* Does a spawned job of the tree live, or wait for its launch? */
 bool pl_spawn_tree_lives(const struct plenum_job *root);
-
-/* Is it a spawned job whose parents wait for its start? A failure is then reported to them alone. */
-bool pl_spawn_tree_is_starting(const struct plenum_job *job);
 
 /* Answer the parents of a spawned job; no effect on others. `reason` may be NULL. */
 void pl_spawn_tree_started(struct plenum_job *job);

@@ -27,7 +27,7 @@ static int sweep_open_environ(pid_t pid)
         digits[n++] = (char)('0' + p % 10);
     while (n > 0)
         path[at++] = digits[--n];
-    memcpy(path + at, "/environ", sizeof("/environ"));
+    memcpy(path + at, "/environ", sizeof "/environ");
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 

@@ -10,7 +10,7 @@
 #ifndef PLENUM_WORLD_RUNTIME_PMIX_PMIX_H
 #define PLENUM_WORLD_RUNTIME_PMIX_PMIX_H
 
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 
 /* Opens the server if it is not open. Takes about 20 ms; needs no lock. Returns an enum plenum_error. */
 int pl_pmix_open(void);

@@ -133,7 +133,7 @@ static bool report_find_same_place(const struct pl_report_wait *a, const struct 
            a->item->serial == b->item->serial && strcmp(a->item->object, b->item->object) == 0;
 }
 
-/* Marks the ranks that a collective or an exchange misses: all that do not wait, and the rank at the end of the chain. */
+/* Marks the ranks that a collective or an exchange misses: the ranks that do not wait, and the end of the chain. */
 static void report_find_mark_missing(struct search *s, const struct pl_report_wait *wait, int last)
 {
     const struct pl_job_item *item = wait->item;

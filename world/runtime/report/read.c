@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 
 /* --- pages ------------------------------------------------------------------------------------------------- */
 

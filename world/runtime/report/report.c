@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
-#include "world/runtime/job/follow.h"
 #include "world/runtime/report/find.h"
 #include "world/runtime/report/json.h"
 #include "world/runtime/report/read.h"
@@ -90,7 +90,7 @@ static void report_ask(struct plenum_job *job)
         return;
     if (atomic_fetch_add(&segment->report, 1) == UINT32_MAX)
         atomic_store(&segment->report, 1); /* 0: no question */
-    job->reporting.check_at = pl_runtime_now() + CHECK_MS;
+    job->reporting.check_at = pl_clock_ms() + CHECK_MS;
     job->reporting.until = job->reporting.check_at + ANSWER_MS;
     job->reporting.all_answered = false;
     pl_runtime_set_timer(job->runtime);
@@ -106,20 +106,19 @@ bool pl_report_before_end(struct plenum_job *job)
 }
 
 /* Checks once more when all have answered: a process may have several threads that wait. */
-void pl_report_deadline(struct plenum_job *job, int64_t now)
+bool pl_report_deadline(struct plenum_job *job, int64_t now)
 {
     bool all = report_all_answered(job);
     if (now < job->reporting.until && !(all && job->reporting.all_answered)) {
         job->reporting.all_answered = all;
         job->reporting.check_at = now + CHECK_MS;
-        return;
+        return false;
     }
     bool ends = job->reporting.ends_job;
     job->reporting.check_at = 0;
     job->reporting.ends_job = false;
     report_make(job);
-    if (ends)
-        pl_job_end(job);
+    return ends;
 }
 
 int plenum_job_report(struct plenum_job *job)

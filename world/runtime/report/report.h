@@ -58,8 +58,8 @@ struct pl_report {
 /* Asks the processes, and ends the job when the report is complete. False: no process has used MPI, none can answer. */
 bool pl_report_before_end(struct plenum_job *job);
 
-/* Called when `reporting.check_at` has come. */
-void pl_report_deadline(struct plenum_job *job, int64_t now);
+/* Called when `reporting.check_at` has come. True: the report is complete, and the caller ends the job. */
+bool pl_report_deadline(struct plenum_job *job, int64_t now);
 
 /* Queues a report from the crash record of a process that was killed by a signal, if it left one. */
 void pl_report_crash(struct plenum_job *job, int rank, int signo);

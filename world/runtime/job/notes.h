@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Receives the notes (core/job/note.h) of the processes of all jobs through one pipe per runtime. The caller holds the
  * runtime's lock. */
-#ifndef PLENUM_WORLD_RUNTIME_EVENT_NOTES_H
-#define PLENUM_WORLD_RUNTIME_EVENT_NOTES_H
+#ifndef PLENUM_WORLD_RUNTIME_JOB_NOTES_H
+#define PLENUM_WORLD_RUNTIME_JOB_NOTES_H
 
 struct plenum_job;
 

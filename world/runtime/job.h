@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A job, as the files of this directory share it; job.c creates, finds and frees jobs.
+ * A job, as the files of the runtime share it; job.c creates, finds and frees jobs.
  *
  * Life: DESCRIBED -> QUEUED (if the slots do not suffice) -> RUNNING -> ENDING (cancelled, failed, time limit) ->
  * FINISHED, or QUEUED or RUNNING -> FINISHED. A job is freed once the embedder has closed its handle and no process of
  * it runs. The runtime's lock guards all fields.
  */
-#ifndef PLENUM_WORLD_RUNTIME_JOB_JOB_H
-#define PLENUM_WORLD_RUNTIME_JOB_JOB_H
+#ifndef PLENUM_WORLD_RUNTIME_JOB_H
+#define PLENUM_WORLD_RUNTIME_JOB_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,8 +16,8 @@
 #include "core/job/segment.h"
 #include "world/runtime/event/output.h"
 #include "world/runtime/job/blob.h"
-#include "world/runtime/job/vars.h"
 #include "world/runtime/runtime.h"
+#include "world/runtime/vars.h"
 
 struct pl_program {
     char **argv; /* NULL-terminated */
@@ -128,6 +128,18 @@ struct plenum_job {
 static inline bool pl_job_alive(const struct plenum_job *job)
 {
     return job->phase == PL_JOB_RUNNING || job->phase == PL_JOB_ENDING;
+}
+
+/* The job of the spawn tree that the embedder knows. */
+static inline struct plenum_job *pl_job_root(struct plenum_job *job)
+{
+    return job->tree.root ? job->tree.root : job;
+}
+
+/* Is it a spawned job whose parents wait for its start? A failure is then reported to them alone. */
+static inline bool pl_job_is_starting(const struct plenum_job *job)
+{
+    return job->tree.request && !job->tree.parents_told;
 }
 
 void pl_program_fini(struct pl_program *program);

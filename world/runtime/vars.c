@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world/runtime/job/vars.h"
+#include "world/runtime/vars.h"
 
 static struct pl_var *vars_find(const struct pl_vars *vars, const char *name, size_t length)
 {

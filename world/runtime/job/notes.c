@@ -4,7 +4,7 @@
  * cannot open the pipe, the runtime finds changes of process sets when the next process ends, and errors go to the
  * process's own log.
  */
-#include "world/runtime/event/notes.h"
+#include "world/runtime/job/notes.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Environment variables: the changes in a job's description, and environments made by applying them. No locking. */
-#ifndef PLENUM_WORLD_RUNTIME_JOB_VARS_H
-#define PLENUM_WORLD_RUNTIME_JOB_VARS_H
+#ifndef PLENUM_WORLD_RUNTIME_VARS_H
+#define PLENUM_WORLD_RUNTIME_VARS_H
 
 #include <stdbool.h>
 #include <stddef.h>

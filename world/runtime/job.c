@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See job.h. */
-#include "world/runtime/job/job.h"
+#include "world/runtime/job.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
