@@ -105,8 +105,8 @@ static void different(void)
         MPI_Bcast(&mine, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
-/* Everybody sends to the right and receives from the right. */
-static void exchange(void)
+/* Every rank sends to the right and receives from the right. */
+static void wrong_shift(void)
 {
     int mine = rank, other, right = (rank + 1) % size;
     MPI_Sendrecv(&mine, 1, MPI_INT, right, 6, &other, 1, MPI_INT, right, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -227,15 +227,15 @@ static const struct {
     { "cycle", cycle, 0 },
     { "ring", ring, 0 },
     { "barrier", barrier, 0 },
-    { "board", area, 0 },
+    { "area", area, 0 },
     { "tag", tag, 0 },
     { "ended", ended, 0 },
     { "anybody", anybody, 0 },
     { "threads", threads, 0 },
     { "polling", polling, 0 },
     { "different", different, 0 },
-    { "exchange", exchange, 0 },
-    { "meeting", exchange, 1 },
+    { "wrong_shift", wrong_shift, 0 },
+    { "exchange", exchange, 1 },
     { "session", session, 1 },
     { "crash", crash, 0 },
     { "crash_inside", crash_inside, 0 },
