@@ -117,7 +117,7 @@ START_TEST(waits_for_itself)
 }
 END_TEST
 
-/* In a collective all who do not wait are named, each as it is. */
+/* In a collective all ranks that do not wait are named, each in its state. */
 START_TEST(missing)
 {
     char *json;
@@ -144,7 +144,7 @@ static void scribble(struct pl_job_page *to, unsigned *seed)
         if (how || rand_r(seed) % 64 == 0)
             bytes[i] = (unsigned char)(how == 2 ? 255 : rand_r(seed));
     to->answered = 1;
-    for (int i = 0; i < PL_PAGE_ITEMS; i++) /* else few would be of a kind that is looked at */
+    for (int i = 0; i < PL_PAGE_ITEMS; i++) /* else few would be of a kind that is checked */
         to->item[i].kind = (uint32_t)rand_r(seed) % PL_ITEM_KINDS;
 }
 

@@ -33,8 +33,10 @@ struct pl_pset {
 };
 
 struct pl_redirect {
-    int rank, stream, fd; /* rank may be PLENUM_ALL; the last redirect that matches counts */
-    char *file;           /* absolute, with %r; NULL: use fd */
+    int rank;   /* or PLENUM_ALL; the last redirect that matches counts */
+    int number; /* of the descriptor: 0, 1 or 2 */
+    int fd;
+    char *file; /* absolute, with %r; NULL: use fd */
 };
 
 struct pl_rank {

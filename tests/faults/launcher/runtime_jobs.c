@@ -3,7 +3,7 @@
  * A host of runtimes, for the launcher's tests: the queue, jobs from JSON, streams from and to files, bindings,
  * signals. Arguments as in runtime_user.c.
  */
-#include "host.h"
+#include "embedder.h"
 
 /* --- the queue --------------------------------------------------------------------------------------------- */
 
@@ -166,7 +166,7 @@ static void part_queue_keeper(void)
     plenum_runtime_close(rt);
 }
 
-/* A crowd of jobs, of which some run, until somebody kills us. For test_launcher_deaths. */
+/* A crowd of jobs, of which some run, until the test kills this process. For test_launcher_deaths. */
 static void part_crowd(void)
 {
     struct plenum_runtime *rt;

@@ -16,7 +16,7 @@ static void cycle(void)
     MPI_Recv(&number, 1, MPI_INT, 1 - rank, 5 + rank, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Everybody sends too much to the next one. */
+/* Every rank sends too much to the next one. */
 static void ring(void)
 {
     static char much[8 << 20];
@@ -36,7 +36,7 @@ static void barrier(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The same when short collectives go by a board in shared memory. */
+/* The same when short collectives go through the collective area. */
 static void area(void)
 {
     for (int i = 0; i < 10; i++)
@@ -179,7 +179,7 @@ static void crash_abort(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A pointer to a function that is none. */
+/* A pointer that is not a function. */
 static void crash_call(void)
 {
     void (*volatile nothing)(void) = NULL;

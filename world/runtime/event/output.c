@@ -26,7 +26,7 @@ static void output_emit(void *arg, const char *held, size_t held_length, const c
         memcpy(text, held, held_length);
     if (length > 0)
         memcpy(text + held_length, fresh, length);
-    event->public.stream = output->stream;
+    event->public.stream = output->number;
     event->public.flags = partial ? PLENUM_EVENT_PARTIAL : 0;
     pl_event_queue(output->job->runtime, event);
 }
@@ -67,7 +67,7 @@ void pl_output_close(struct pl_output *output)
     pl_lines_end(&output->lines, output_emit, output);
 }
 
-int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, int stream, int *write_end)
+int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, int number, int *write_end)
 {
     int pipe_fd[2];
     if (pipe2(pipe_fd, O_CLOEXEC) != 0)
@@ -79,7 +79,7 @@ int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, i
                    : pl_rt_fail_errno("cannot make a pipe for the output of rank %d", rank);
     fcntl(pipe_fd[0], F_SETFL, O_NONBLOCK);
     *output = (struct pl_output){
-        .source.ready = output_ready, .job = job, .rank = rank, .stream = stream, .fd = pipe_fd[0]
+        .source.ready = output_ready, .job = job, .rank = rank, .number = number, .fd = pipe_fd[0]
     };
     int err = pl_runtime_watch(job->runtime, pipe_fd[0], &output->source);
     if (err) {

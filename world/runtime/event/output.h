@@ -12,13 +12,13 @@ struct plenum_job;
 struct pl_output {
     struct pl_source source;
     struct plenum_job *job;
-    int rank, stream; /* stream: 1 or 2 */
+    int rank, number; /* number of the descriptor: 1 or 2 */
     int fd;           /* -1: closed, or redirected */
     struct pl_lines lines;
 };
 
 /* Makes the pipe and polls it. `*write_end` is the caller's to close. Returns an enum plenum_error. */
-int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, int stream, int *write_end);
+int pl_output_open(struct pl_output *output, struct plenum_job *job, int rank, int number, int *write_end);
 
 /* Reads what the pipe holds. Returns also when a process keeps writing. */
 void pl_output_drain(struct pl_output *output);

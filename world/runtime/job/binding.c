@@ -64,10 +64,11 @@ static void binding_place_of(const char *sys, int cpu, enum plenum_bind bind, cp
     CPU_SET((size_t)cpu, place);
 }
 
-static bool binding_collect(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, struct pl_places *places)
+static bool binding_collect(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind,
+                            struct pl_binding_places *places)
 {
     cpu_set_t left = *allowed;
-    *places = (struct pl_places){ calloc((size_t)CPU_COUNT(allowed) + 1, sizeof(cpu_set_t)), 0 };
+    *places = (struct pl_binding_places){ calloc((size_t)CPU_COUNT(allowed) + 1, sizeof(cpu_set_t)), 0 };
     if (!places->cpus)
         return false;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
@@ -89,7 +90,8 @@ static bool binding_overlap(const cpu_set_t *a, const cpu_set_t *b)
 }
 
 /* Reorders the places: one from each group in turn; a group without places left is skipped. */
-static void binding_interleave(const struct pl_places *groups, struct pl_places *places, cpu_set_t *from)
+static void binding_interleave(const struct pl_binding_places *groups, struct pl_binding_places *places,
+                               cpu_set_t *from)
 {
     int taken = 0, total = places->count;
     memcpy(from, places->cpus, (size_t)total * sizeof *from);
@@ -107,10 +109,10 @@ static void binding_interleave(const struct pl_places *groups, struct pl_places 
     }
 }
 
-bool pl_places_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map,
-                    struct pl_places *places)
+bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map,
+                     struct pl_binding_places *places)
 {
-    struct pl_places groups;
+    struct pl_binding_places groups;
     if (!binding_collect(sys, allowed, bind, places))
         return false;
     if (map == PLENUM_MAP_SLOT)
@@ -120,21 +122,21 @@ bool pl_places_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind 
         from && binding_collect(sys, allowed, map == PLENUM_MAP_NUMA ? PLENUM_BIND_NUMA : PLENUM_BIND_SOCKET, &groups);
     if (good) {
         binding_interleave(&groups, places, from);
-        pl_places_fini(&groups);
+        pl_binding_fini(&groups);
     } else {
-        pl_places_fini(places);
+        pl_binding_fini(places);
     }
     free(from);
     return good;
 }
 
-void pl_places_fini(struct pl_places *places)
+void pl_binding_fini(struct pl_binding_places *places)
 {
     free(places->cpus);
-    *places = (struct pl_places){ 0 };
+    *places = (struct pl_binding_places){ 0 };
 }
 
-int pl_places_text(const cpu_set_t *cpus, char *text, size_t size)
+int pl_binding_text(const cpu_set_t *cpus, char *text, size_t size)
 {
     int used = 0;
     if (size > 0)

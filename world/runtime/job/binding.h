@@ -9,7 +9,7 @@
 
 #include "api/plenum.h"
 
-struct pl_places {
+struct pl_binding_places {
     cpu_set_t *cpus; /* [count]; the rank with number r takes the place r % count */
     int count;
 };
@@ -18,11 +18,11 @@ struct pl_places {
  * as a core of its own, on the only socket, in the only NUMA node.
  * @param sys  where sysfs is mounted: "/sys"
  * False: out of memory. */
-bool pl_places_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map,
-                    struct pl_places *places);
-void pl_places_fini(struct pl_places *places);
+bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind bind, enum plenum_map map,
+                     struct pl_binding_places *places);
+void pl_binding_fini(struct pl_binding_places *places);
 
 /* Writes a list such as "0-3,8". Returns the length of the whole text, as snprintf does. */
-int pl_places_text(const cpu_set_t *cpus, char *text, size_t size);
+int pl_binding_text(const cpu_set_t *cpus, char *text, size_t size);
 
 #endif

@@ -114,26 +114,26 @@ static uint32_t plan_add_argv(struct pl_blob *b, char *const *argv, uint32_t *co
 }
 
 /* The places of the job's ranks; count 0 when they are not bound. */
-static int compose_find_places(const struct plenum_job *job, struct pl_places *places)
+static int compose_find_places(const struct plenum_job *job, struct pl_binding_places *places)
 {
     cpu_set_t allowed;
     enum plenum_bind bind = (enum plenum_bind)job->desc.option[PLENUM_JOB_BIND];
-    *places = (struct pl_places){ 0 };
+    *places = (struct pl_binding_places){ 0 };
     if (bind == PLENUM_BIND_NONE || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
         return PLENUM_OK;
-    if (!pl_places_find("/sys", &allowed, bind, (enum plenum_map)job->desc.option[PLENUM_JOB_MAP], places))
+    if (!pl_binding_find("/sys", &allowed, bind, (enum plenum_map)job->desc.option[PLENUM_JOB_MAP], places))
         return compose_no_memory();
     return PLENUM_OK;
 }
 
-static const cpu_set_t *compose_place_of(const struct plenum_job *job, const struct pl_places *places, int rank)
+static const cpu_set_t *compose_place_of(const struct plenum_job *job, const struct pl_binding_places *places, int rank)
 {
     int first = job->phase == PL_JOB_DESCRIBED ? job->runtime->slots.next_place : job->launch.first_place;
     return &places->cpus[(first % places->count + rank) % places->count];
 }
 
 /* Writes the places once; the ranks refer to them. */
-static uint32_t plan_add_places(struct pl_blob *b, const struct pl_places *places)
+static uint32_t plan_add_places(struct pl_blob *b, const struct pl_binding_places *places)
 {
     return places->count ? pl_blob_add(b, places->cpus, (size_t)places->count * sizeof *places->cpus) : 0;
 }
@@ -228,14 +228,14 @@ static uint32_t compose_choose_job_fd(void)
 
 static int plan_bind_ranks(struct pl_blob *b, const struct plenum_job *job, const struct pl_plan *head)
 {
-    struct pl_places places;
+    struct pl_binding_places places;
     int err = compose_find_places(job, &places);
     uint32_t all = err ? 0 : plan_add_places(b, &places);
     struct pl_plan_rank *rank = pl_blob_at(b, head->ranks);
     for (int r = 0; rank && all && r < job->desc.size; r++)
         rank[r].cpus =
             all + (uint32_t)((compose_place_of(job, &places, r) - places.cpus) * (ptrdiff_t)sizeof(cpu_set_t));
-    pl_places_fini(&places);
+    pl_binding_fini(&places);
     return err;
 }
 
@@ -261,14 +261,14 @@ int pl_compose_plan(struct plenum_job *job, struct pl_blob *b)
 
 int plenum_job_cpus(const struct plenum_job *job, int rank, char *text, size_t size)
 {
-    struct pl_places places;
+    struct pl_binding_places places;
     int length = 0;
     if (size > 0)
         text[0] = '\0';
     pthread_mutex_lock(&job->runtime->lock);
     if (rank >= 0 && rank < job->desc.size && compose_find_places(job, &places) == PLENUM_OK && places.count > 0) {
-        length = pl_places_text(compose_place_of(job, &places, rank), text, size);
-        pl_places_fini(&places);
+        length = pl_binding_text(compose_place_of(job, &places, rank), text, size);
+        pl_binding_fini(&places);
     }
     pthread_mutex_unlock(&job->runtime->lock);
     return length;

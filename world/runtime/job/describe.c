@@ -221,16 +221,16 @@ static int add_redirect(struct plenum_job *job, struct pl_redirect redirect)
     return PLENUM_OK;
 }
 
-static int check_stream(int rank, int stream)
+static int describe_check_number(int rank, int number)
 {
-    if (rank >= PLENUM_ALL && stream >= 0 && stream <= 2)
+    if (rank >= PLENUM_ALL && number >= 0 && number <= 2)
         return PLENUM_OK;
-    return pl_rt_fail(PLENUM_ERR_ARGUMENT, "rank %d has no stream %d", rank, stream);
+    return pl_rt_fail(PLENUM_ERR_ARGUMENT, "rank %d has no standard stream %d", rank, number);
 }
 
-int plenum_job_redirect(struct plenum_job *job, int rank, int stream, int fd)
+int plenum_job_redirect(struct plenum_job *job, int rank, int number, int fd)
 {
-    int err = check_stream(rank, stream);
+    int err = describe_check_number(rank, number);
     if (!err)
         err = describe_begin(job);
     if (err)
@@ -238,7 +238,7 @@ int plenum_job_redirect(struct plenum_job *job, int rank, int stream, int fd)
     int own = fd < 0 ? open("/dev/null", O_RDWR | O_CLOEXEC) : fcntl(fd, F_DUPFD_CLOEXEC, 3);
     if (own < 0)
         return describe_end(job, pl_rt_fail_errno("cannot duplicate descriptor %d", fd));
-    return describe_end(job, add_redirect(job, (struct pl_redirect){ rank, stream, own, NULL }));
+    return describe_end(job, add_redirect(job, (struct pl_redirect){ rank, number, own, NULL }));
 }
 
 /* The pattern with the current directory before it. The directory's percent signs are doubled. */
@@ -260,9 +260,9 @@ static char *absolute_pattern(const char *file)
     return whole;
 }
 
-int plenum_job_redirect_file(struct plenum_job *job, int rank, int stream, const char *file)
+int plenum_job_redirect_file(struct plenum_job *job, int rank, int number, const char *file)
 {
-    int err = check_stream(rank, stream);
+    int err = describe_check_number(rank, number);
     if (err)
         return err;
     if (!file || !file[0])
@@ -278,7 +278,7 @@ int plenum_job_redirect_file(struct plenum_job *job, int rank, int stream, const
         free(whole);
         return err;
     }
-    return describe_end(job, add_redirect(job, (struct pl_redirect){ rank, stream, -1, whole }));
+    return describe_end(job, add_redirect(job, (struct pl_redirect){ rank, number, -1, whole }));
 }
 
 /* The largest value of an option. */

@@ -131,12 +131,12 @@ static int job_key_psets(struct pl_job_cursor *at, json_t *value)
     return PLENUM_OK;
 }
 
-static int job_key_file(struct pl_job_cursor *at, json_t *value, int rank, int stream)
+static int job_key_file(struct pl_job_cursor *at, json_t *value, int rank, int number)
 {
     if (json_is_null(value))
-        return plenum_job_redirect(at->job, rank, stream, -1);
+        return plenum_job_redirect(at->job, rank, number, -1);
     const char *file = json_string_value(value);
-    return file && file[0] ? plenum_job_redirect_file(at->job, rank, stream, file) : PL_JOB_REFUSED;
+    return file && file[0] ? plenum_job_redirect_file(at->job, rank, number, file) : PL_JOB_REFUSED;
 }
 
 static int job_key_stdin(struct pl_job_cursor *at, json_t *value)

@@ -24,7 +24,7 @@ struct pl_job_key {
     /* PLENUM_OK; PL_JOB_REFUSED: not an allowed value; another error: plenum_error() says why.
      * NULL: json.c handles the key itself */
     int (*apply)(struct pl_job_cursor *at, json_t *value);
-    long option; /* of plenum_job_set(); 0: the key is no option */
+    long option; /* of plenum_job_set(); 0: the key is not an option */
 };
 
 extern const struct pl_job_key pl_job_keys[], pl_program_keys[];

@@ -61,8 +61,8 @@ static void job_json_write_redirects(json_t *object, const struct plenum_job *jo
     static const char *const name[] = { "stdin", "stdout", "stderr" };
     for (int i = 0; i < job->desc.redirect_count; i++) {
         const struct pl_redirect *r = &job->desc.redirects[i];
-        if (r->file && r->rank == (r->stream == 0 ? 0 : PLENUM_ALL))
-            json_object_set_new(object, name[r->stream], json_string(r->file));
+        if (r->file && r->rank == (r->number == 0 ? 0 : PLENUM_ALL))
+            json_object_set_new(object, name[r->number], json_string(r->file));
     }
 }
 

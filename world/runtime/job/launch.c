@@ -38,7 +38,7 @@ static int launch_check(const struct plenum_job *job)
     for (int i = 0; i < job->desc.redirect_count; i++)
         if (job->desc.redirects[i].rank >= job->desc.size)
             return pl_rt_fail(PLENUM_ERR_ARGUMENT, "%s is for rank %d, which is not in a job of size %d",
-                              job->desc.redirects[i].stream == 0 ? "standard input" : "a file for output",
+                              job->desc.redirects[i].number == 0 ? "standard input" : "a file for output",
                               job->desc.redirects[i].rank, job->desc.size);
     for (int i = 0; i < job->desc.pset_count; i++)
         for (uint32_t r = 0; r < job->desc.psets[i].count; r++)
@@ -60,11 +60,11 @@ static int launch_name_job(struct plenum_job *job)
 
 /* --- standard streams -------------------------------------------------------------------------------------- */
 
-static const struct pl_redirect *launch_find_redirect(const struct plenum_job *job, int rank, int stream)
+static const struct pl_redirect *launch_find_redirect(const struct plenum_job *job, int rank, int number)
 {
     for (int i = job->desc.redirect_count - 1; i >= 0; i--) {
         const struct pl_redirect *r = &job->desc.redirects[i];
-        if (r->stream == stream && (r->rank == rank || r->rank == PLENUM_ALL))
+        if (r->number == number && (r->rank == rank || r->rank == PLENUM_ALL))
             return r;
     }
     return NULL;
@@ -85,37 +85,37 @@ static int launch_open_file(const struct pl_redirect *redirect, int rank)
     name[used] = '\0';
     if (used + 12 >= sizeof name)
         errno = ENAMETOOLONG;
-    else if (redirect->stream == 0)
+    else if (redirect->number == 0)
         return open(name, O_RDONLY | O_CLOEXEC);
     else
         return open(name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     return -1;
 }
 
-static int launch_open_stream(struct plenum_job *job, struct launch *l, int rank, int stream)
+static int launch_open_one(struct plenum_job *job, struct launch *l, int rank, int number)
 {
-    const struct pl_redirect *redirect = launch_find_redirect(job, rank, stream);
-    int *fd = &l->fd[rank][stream], err = PLENUM_OK;
+    const struct pl_redirect *redirect = launch_find_redirect(job, rank, number);
+    int *fd = &l->fd[rank][number], err = PLENUM_OK;
     if (redirect && redirect->file) {
         *fd = launch_open_file(redirect, rank);
         if (*fd < 0) {
-            err = pl_rt_fail_errno("cannot %s \"%s\" for rank %d", stream ? "write" : "read", redirect->file, rank);
+            err = pl_rt_fail_errno("cannot %s \"%s\" for rank %d", number ? "write" : "read", redirect->file, rank);
             return err == PLENUM_ERR_LIMIT ? err : PLENUM_ERR_SYSTEM; /* PLENUM_ERR_NOT_FOUND is about the program */
         }
     } else if (redirect) {
         *fd = redirect->fd;
         return PLENUM_OK;
-    } else if (stream == 0) {
+    } else if (number == 0) {
         *fd = l->null;
         return PLENUM_OK;
     } else {
-        err = pl_output_open(&job->ranks[rank].out[stream - 1], job, rank, stream, fd);
+        err = pl_output_open(&job->ranks[rank].out[number - 1], job, rank, number, fd);
     }
-    l->own[rank][stream] = !err;
+    l->own[rank][number] = !err;
     return err;
 }
 
-static int launch_open_streams(struct plenum_job *job, struct launch *l)
+static int launch_open_all(struct plenum_job *job, struct launch *l)
 {
     l->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     l->fd = calloc((size_t)job->desc.size, sizeof *l->fd);
@@ -129,7 +129,7 @@ static int launch_open_streams(struct plenum_job *job, struct launch *l)
         return pl_rt_fail_errno("cannot open /dev/null");
     for (int r = 0; r < job->desc.size; r++)
         for (int s = 0; s < 3; s++) {
-            int err = launch_open_stream(job, l, r, s);
+            int err = launch_open_one(job, l, r, s);
             if (err)
                 return err;
         }
@@ -177,7 +177,7 @@ static int launch_make_ready(struct plenum_job *job, struct launch *l)
         return err;
     pl_notes_watch(job);
     l->plan = pl_blob_file(&job->launch.plan, "plenum-plan", &err);
-    return l->plan < 0 ? err : launch_open_streams(job, l);
+    return l->plan < 0 ? err : launch_open_all(job, l);
 }
 
 static int launch_hand_over(struct plenum_job *job, struct launch *l)

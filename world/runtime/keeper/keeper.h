@@ -2,7 +2,7 @@
 /*
  * The keeper: a launch daemon. Each runtime has one small process that is the parent of all its ranks.
  *
- * The keeper starts the ranks (so that an embedding program with many threads forks only once), learns of their ends at
+ * The keeper starts the ranks, so an embedding program with many threads forks only once. It learns of their ends at
  * once, adopts the processes that they leave behind, and kills everything when the embedding program is gone. The two
  * talk over a SOCK_SEQPACKET socket pair in the messages below, which carry descriptors.
  *

@@ -20,7 +20,7 @@ int pl_link_open(struct pl_link *link);
 void pl_link_close(struct pl_link *link);
 
 /* Sends a request with borrowed descriptors `fd` [count]. May block, but not for long: the keeper never waits for the
- * embedder. Returns an enum plenum_error; the keeper's death is no error here, since pl_link_receive() finds it. */
+ * embedder. Returns an enum plenum_error; the keeper's death counts as success, since pl_link_receive() finds it. */
 int pl_link_send(struct pl_link *link, const struct pl_keeper_request *request, const int *fd, int count);
 
 enum pl_link_state { PL_LINK_NOTHING, PL_LINK_NOTICE, PL_LINK_CLOSED };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The embedded PMIx server, for programs that are PMIx clients. All runtimes of a process share it: the first job that
- * wants it opens it, and it stays, since PMIx 4.2 cannot be a server a second time (its listener is set up once; after
- * a finalize it selects on descriptor -1).
+ * The embedded PMIx server, for programs that are PMIx clients. All runtimes of a process share it. The first job that
+ * wants it opens it, and it stays: PMIx 4.2 cannot be a server a second time, since its listener is set up once and
+ * selects on descriptor -1 after a finalize.
  *
  * The server has its own threads. Their upcalls use the registry of jobs in upcalls.h under the registry's lock, which
  * ranks after the runtimes' locks; they never take a runtime's lock.
