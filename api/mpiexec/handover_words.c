@@ -26,7 +26,9 @@ void handover_add(struct handover *h, const char *word)
     h->word[h->count++] = word;
 }
 
-void handover_addf(struct handover *h, const char *format, ...)
+/* Appends a formatted word, which the handover owns. */
+static void handover_addf(struct handover *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void handover_addf(struct handover *h, const char *format, ...)
 {
     char *word;
     va_list args;

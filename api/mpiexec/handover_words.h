@@ -5,9 +5,8 @@
 
 #include "api/mpiexec/handover.h"
 
-/* Appends a borrowed word, or one that is formatted and owned by the handover. */
+/* Appends a borrowed word. */
 void handover_add(struct handover *h, const char *word);
-void handover_addf(struct handover *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Append the words after the program's name; those of PRRTE also serve Open MPI's older mpirun. NULL, or an option that
  * the launcher does not have and without which the job would be a different one. */
