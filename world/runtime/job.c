@@ -25,6 +25,7 @@ int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
     if (!job)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a job");
     job->runtime = rt;
+    job->symbols.link = &rt->keeper.link;
     job->id = atomic_fetch_add(&last_id, 1) + 1;
     job->handle = true;
     job->desc.option[PLENUM_JOB_GRACE] = GRACE_DEFAULT;
@@ -83,6 +84,7 @@ void pl_job_free(struct plenum_job *job)
         munmap((void *)job->segment, job->segment_bytes);
     pl_vars_fini(&job->desc.env);
     free(job->ranks);
+    pl_symbols_fini(&job->symbols);
     if (job->tree.request)
         munmap(job->tree.request, job->tree.request_bytes);
     free(job->desc.programs);

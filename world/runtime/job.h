@@ -16,6 +16,7 @@
 #include "core/job/segment.h"
 #include "world/runtime/event/output.h"
 #include "world/runtime/job/blob.h"
+#include "world/runtime/report/symbols.h"
 #include "world/runtime/runtime.h"
 #include "world/runtime/vars.h"
 
@@ -124,6 +125,7 @@ struct plenum_job {
     struct pl_job_outcome outcome;
     struct pl_job_deadline deadline;
     struct pl_job_reporting reporting;
+    struct pl_symbols symbols; /* of the files of its processes */
     struct pl_job_tree tree;
 };
 

@@ -181,6 +181,10 @@ static void keeper_handle(struct keeper *k, const struct pl_keeper_request *requ
         if (job)
             keeper_signal_ranks(job, request->first, request->signal);
         break;
+    case PL_KEEPER_SYMBOLIZER:
+        if (fds == 2)
+            pl_keeper_spawn_symbolizer(fd[0], fd[1]);
+        break;
     }
 }
 

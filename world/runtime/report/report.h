@@ -37,11 +37,23 @@ struct pl_report_rank {
     int waits;                /* its threads that wait */
 };
 
+/* One frame of a trace. Its texts are borrowed from the page and the symbols. */
+struct pl_report_frame {
+    const char *module; /* the file that is loaded there; NULL: not known */
+    uint64_t offset;    /* the address in the module's file; without a module, in the process */
+    struct pl_symbol symbol;
+};
+
+/* Bytes for a frame as text: "main+0x1c in /tmp/a.out(+0x11c) at a.c:12". */
+enum { PL_FRAME_TEXT = 512 };
+
 struct pl_report_wait {
     int rank;
     const struct pl_job_item *item;
     char function[64]; /* "MPI_Recv"; "MPI": not known */
-    char caller[320];  /* "main+0x1c in /tmp/a.out(+0x11c)"; "": not known */
+    bool called;       /* `caller` is the frame of the program that called it; false: not known */
+    struct pl_report_frame caller;
+    char caller_text[PL_FRAME_TEXT]; /* "": not known */
 };
 
 struct pl_report {
@@ -52,7 +64,7 @@ struct pl_report {
     const struct pl_report_wait **first; /* [size] the first wait of each rank; NULL: it does not wait */
     char **likely;                       /* [likelies] sentences */
     int likelies;
-    struct pl_symbols symbols;
+    struct pl_symbols *symbols; /* borrowed from the job */
 };
 
 /* Asks the processes, and ends the job when the report is complete. False: no process has used MPI, none can answer. */

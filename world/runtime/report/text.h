@@ -15,6 +15,9 @@ enum { PL_EACH = -3 }; /* a peer: "another rank each" */
 /* "a message from rank 1 with tag 7 on ocean" */
 void pl_report_write_item(const struct pl_job_item *item, FILE *out);
 
+/* "main+0x1c in /tmp/a.out(+0x11c) at a.c:12" */
+void pl_report_frame_text(const struct pl_report_frame *frame, char text[PL_FRAME_TEXT]);
+
 /* "MPI_Recv, waiting for a message ..." */
 void pl_report_write_wait(const struct pl_report_wait *wait, FILE *out);
 
