@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/instance.h"
+#include "core/engine/wait.h"
 #include "core/rma/rma.h"
 
 void pl_rma_wake(struct pl_win *win)

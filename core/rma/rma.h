@@ -16,6 +16,8 @@
 #include "core/engine/match.h"
 #include "core/rma/window.h"
 
+struct pl_awaited;
+
 enum pl_rma_kind { PL_RMA_PUT, PL_RMA_GET, PL_RMA_ACCUMULATE, PL_RMA_GET_ACCUMULATE, PL_RMA_COMPARE_AND_SWAP };
 
 /* What is asked for. All borrowed until the call returns, buffers until the operation is done. */

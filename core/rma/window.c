@@ -11,6 +11,7 @@
 #include "core/engine/departure.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"

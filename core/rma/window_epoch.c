@@ -9,6 +9,7 @@
 #include "core/coll/collective.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/wait.h"
 #include "core/rma/rma.h"
 #include "core/rma/window.h"
 

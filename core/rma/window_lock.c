@@ -5,6 +5,7 @@
  */
 #include "core/base/error.h"
 #include "core/engine/instance.h"
+#include "core/engine/wait.h"
 #include "core/rma/rma.h"
 #include "core/rma/window.h"
 

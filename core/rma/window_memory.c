@@ -16,6 +16,7 @@
 #include "core/coll/collective.h"
 #include "core/comm/hw.h"
 #include "core/engine/instance.h"
+#include "core/engine/peer.h"
 #include "core/rma/delegate.h"
 #include "core/rma/window.h"
 
