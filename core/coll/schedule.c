@@ -9,6 +9,7 @@
 #include "core/base/memory.h"
 #include "core/engine/instance.h"
 #include "core/engine/p2p.h"
+#include "core/engine/p2p_blocking.h"
 #include "core/engine/request.h"
 #include "core/engine/wait_record.h"
 

@@ -14,6 +14,7 @@
 #include "core/comm/intercomm.h"
 #include "core/comm/topology.h"
 #include "core/engine/comm_info.h"
+#include "core/engine/comm_table.h"
 #include "core/engine/instance.h"
 #include "core/engine/request.h"
 #include "core/job/process.h"

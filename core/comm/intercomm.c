@@ -19,6 +19,8 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
+#include "core/engine/p2p.h"
 #include "core/engine/request.h"
 #include "core/job/process.h"
 

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/engine/comm_table.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"

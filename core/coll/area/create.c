@@ -9,6 +9,7 @@
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
+#include "core/engine/peer.h"
 
 enum { PAGE = 4096 };
 

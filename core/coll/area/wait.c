@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/engine/comm.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 
 enum {

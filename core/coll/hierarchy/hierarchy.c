@@ -11,6 +11,7 @@
 #include "core/coll/area/area.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
+#include "core/engine/comm_table.h"
 #include "core/engine/instance.h"
 #include "core/engine/request.h"
 #include "core/job/locator.h"
