@@ -90,6 +90,12 @@ void pl_rma_drop_gets(struct pl_win *win)
                      &(struct pl_win_fault){ .class = MPI_ERR_PROC_ABORTED });
 }
 
+void pl_rma_comm_failed(struct pl_comm *comm)
+{
+    if (comm->win)
+        pl_rma_drop_gets(comm->win);
+}
+
 /* --- responses ------------------------------------------------------------------------------------------------ */
 
 void pl_rma_synced(struct pl_win *win, int rank, const struct pl_header *header, const void *data)

@@ -7,6 +7,7 @@
 #include "core/engine/request.h"
 #include "core/rma/message_wire.h"
 
+struct pl_comm;
 struct pl_win;
 
 /* An operation that waits for a response with data. */
@@ -27,6 +28,9 @@ bool pl_rma_get_end(struct pl_win *win, int rank, int sync_id, const struct pl_w
 
 /* Ends all of them, with MPI_ERR_PROC_ABORTED. */
 void pl_rma_drop_gets(struct pl_win *win);
+
+/* A member of the communicator has failed: the same for its window, if it has one. Engine lock held. */
+void pl_rma_comm_failed(struct pl_comm *comm);
 
 /* A response to a sync request (PL_PART_SYNCED), and to an operation (PL_PART_RESPONSE, PL_PART_REFUSED), has come from
  * the rank. */
