@@ -28,7 +28,7 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(Q),@printf '  %-6s %s\n' '$(1)' '$(2)')
 
 # --- what is built ---------------------------------------------------------------------------------------------
-MPI_SRC     := $(wildcard api/*.c core/*/*.c core/*/*/*.c sessions/*.c sessions/*/*.c world/*.c plugins/self/*.c plugins/shm/*.c \
+MPI_SRC     := $(wildcard api/*.c core/*.c core/*/*.c core/*/*/*.c sessions/*.c sessions/*/*.c world/*.c plugins/self/*.c plugins/shm/*.c \
                           plugins/inherited/*.c plugins/attached/*.c plugins/singleton/*.c plugins/psets/*.c plugins/errhandlers/*.c)
 RUNTIME_SRC := $(wildcard world/runtime/*.c world/runtime/*/*.c)
 PLUGINS     := ucx pmix hwloc
@@ -39,6 +39,7 @@ ALL_SRC     := $(MPI_SRC) $(RUNTIME_SRC) $(PLUGIN_SRC) $(MPIEXEC_SRC) $(INFO_SRC
 objs = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 BUILT_PLUGINS := $(foreach p,$(PLUGINS),$(if $(wildcard plugins/$(p)/*.c),$(B)/lib/plenum/$(p).so))
+SYMBOLIZER := $(B)/lib/plenum/symbolizer
 TOOLS   := $(if $(MPIEXEC_SRC),$(B)/bin/mpiexec) $(if $(INFO_SRC),$(B)/bin/plenum-info)
 WRAPPERS := $(patsubst api/wrappers/%.in,$(B)/bin/%,$(wildcard api/wrappers/*.in))
 HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/plenum.h api/plenum-errhandler.h api/plenum-pset.h))
@@ -49,7 +50,7 @@ LIBRT   := $(if $(RUNTIME_SRC),$(B)/lib/libplenum.so.1)
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 .PHONY: all
-all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(TOOLS) $(WRAPPERS) $(HEADERS) $(B)/lib/pkgconfig/plenum.pc
+all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(B)/lib/pkgconfig/plenum.pc
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -63,7 +64,7 @@ FORCE:
 
 $(B)/obj/world/runtime/%.o $(B)/obj/plugins/pmix/%.o: EXTRA = $(call PKG,--cflags,pmix jansson)
 $(B)/obj/api/plenum-info/main.o: EXTRA = -DPL_BUILD='"$(MODE), $(shell $(CC) --version | head -1), \
-  $(shell $(CC) -dumpmachine), $(strip $(subst ",,$(OPT.$(MODE)) $(CFLAGS))); $(foreach p,$(PLUGINS) jansson,$(p) $(call PKG,--modversion,$(p)))"'
+  $(shell $(CC) -dumpmachine), $(strip $(subst ",,$(OPT.$(MODE)) $(CFLAGS))); $(foreach p,$(PLUGINS) jansson,$(p) $(call PKG,--modversion,$(p))) libdw $(or $(call PKG,--modversion,libdw),none)"'
 $(B)/obj/plugins/ucx/%.o:   EXTRA = $(call PKG,--cflags,ucx)
 $(B)/obj/plugins/hwloc/%.o: EXTRA = $(call PKG,--cflags,hwloc)
 
@@ -101,6 +102,14 @@ $(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c)) $(PLUGIN_TOO.
 	$$(Q)$$(CC) -shared -Wl,-z,defs -o $$@ $$^ $$(ALL_LDFLAGS) $$(call PKG,--libs,$(1)) -ldl
 endef
 $(foreach p,$(PLUGINS),$(eval $(call plugin_rule,$(p))))
+
+# libdw is optional: without it reports name neither functions nor source lines, and say so.
+$(SYMBOLIZER): plugins/symbolizer/symbolizer.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)if pkg-config --exists libdw; then \
+	  $(CC) $(CPPFLAGS) $(call PKG,--cflags,libdw) $(ALL_CFLAGS) $< -o $@ $(ALL_LDFLAGS) $(call PKG,--libs,libdw); \
+	else echo 'Without libdw-dev: reports will not name functions and source lines.'; fi
 
 $(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(LIBRT) | $(B)/lib/libplenum.so
 	@mkdir -p $(@D)
@@ -144,6 +153,7 @@ install: all
 	$(Q)cp $(TOOLS) $(WRAPPERS) $(DESTDIR)$(PREFIX)/bin/
 	$(Q)cp -P $(B)/lib/lib* $(DESTDIR)$(PREFIX)/lib/
 	$(Q)cp $(BUILT_PLUGINS) $(DESTDIR)$(PREFIX)/lib/plenum/
+	$(Q)[ ! -e $(SYMBOLIZER) ] || cp $(SYMBOLIZER) $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)cp $(B)/lib/pkgconfig/plenum.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	$(Q)cp $(HEADERS) $(DESTDIR)$(PREFIX)/include/
 

@@ -31,6 +31,7 @@ need libpmix-dev     pkg-config --exists pmix
 need libucx-dev      pkg-config --exists ucx
 need libjansson-dev  pkg-config --exists jansson
 need libhwloc-dev    pkg-config --exists hwloc
+need libdw-dev       pkg-config --exists libdw
 need check           pkg-config --exists check
 
 case $wanted in

@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "api/mpiexec/lines.h"
 #include "api/mpiexec/run.h"
 
 enum { CODE_SIGNAL = 128 };
@@ -108,16 +107,11 @@ static void handle_output(struct run *run, const struct plenum_event *e)
 
 static void say_report(struct run *run, const struct plenum_event *e)
 {
-    struct lines lines;
-    if (!e->text || run->options->quiet)
+    if (!e->text)
         return;
-    lines_find(&lines, e->text);
     for (const char *at = e->text, *end = e->text + e->length; at < end; at++) {
         size_t length = strcspn(at, "\n");
-        const struct lines_place *place = lines_in(&lines, at, length);
-        size_t head = place ? (size_t)(place->behind - at) : length;
-        run_say(run, "%.*s%s%s%.*s", (int)head, at, place ? " at " : "", place ? place->source : "",
-                (int)(length - head), at + head);
+        run_say(run, "%.*s", (int)length, at);
         at += length;
     }
 }

@@ -185,7 +185,7 @@ static int group_wire_read_group(struct pl_instance *instance, struct pl_reader 
     *members = *from;
     if (rc == MPI_SUCCESS)
         rc = group_wire_read_procs(from, &jobs, &count, &procs);
-    if (rc == MPI_SUCCESS && !(*group = pl_group_create(instance, (int)count, procs)))
+    if (rc == MPI_SUCCESS && !(*group = pl_instance_group(instance, (int)count, procs)))
         rc = MPI_ERR_NO_MEM;
     free(procs);
     free(jobs.number);

@@ -26,6 +26,7 @@
 #include "core/base/list.h"
 #include "core/base/lock.h"
 #include "core/engine/comm.h"
+#include "core/engine/instance.h"
 #include "core/file/hints.h"
 #include "core/file/shared_pointer.h"
 #include "core/file/view.h"
@@ -47,8 +48,8 @@ struct pl_file_split {
 
 struct pl_file {
     struct pl_object obj;
-    struct pl_comm *comm;    /* its own; one handle */
-    struct pl_list siblings; /* in the instance's list of files */
+    struct pl_comm *comm;  /* its own; one handle */
+    struct pl_child child; /* of the instance */
     struct pl_lock lock, turn;
     struct pl_errhandler *errhandler; /* retained */
     struct pl_info *info;             /* what the user asserted about kinds of memory; NULL: nothing */
@@ -76,8 +77,9 @@ int pl_file_close(struct pl_file *file);
 
 /* The instance closes while the user still holds the file: returns its resources. Not collective. The caller holds a
  * reference. */
-void pl_file_orphan(struct pl_file *file);
+void pl_file_orphan(void *file);
 void pl_file_destroy(void *file);
+extern const struct pl_kind_errors pl_file_errors;
 
 int pl_file_delete(const char *name); /* not collective */
 int pl_file_set_size(struct pl_file *file, MPI_Offset size);

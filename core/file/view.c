@@ -64,7 +64,7 @@ static struct course course_of(const struct pl_type_layout *layout, MPI_Aint siz
         }
         return course;
     }
-    struct course inner = course_of(layout->piece, (MPI_Aint)layout->piece_size);
+    struct course inner = course_of(layout->part, (MPI_Aint)layout->part_size);
     if (layout->kind == PL_LAYOUT_LOOP)
         return course_of_loop(layout, &inner);
     for (size_t i = 0; i < layout->count; i++)

@@ -25,6 +25,7 @@
 #include "world/runtime/job/blob.h"
 #include "world/runtime/job/vars.h"
 #include "world/runtime/keeper/link.h"
+#include "world/runtime/report/symbols.h"
 
 /* Something that the runtime polls. */
 struct pl_source {
@@ -132,9 +133,10 @@ struct plenum_job {
     int64_t report_at, report_until; /* the same: the next look at who has answered, and the last one */
     bool report_all;                 /* at the last look all had */
     bool report_ends;                /* the job is ended when the report is there */
+    struct pl_symbols symbols;       /* of the files of its processes */
     uint64_t psets_told;             /* version of the published sets in the last event */
 
-    /* families (world/runtime/job/spawn_tree.h) */
+    /* families (family.h) */
     struct plenum_job *tree_head; /* of a spawned job: the one that the host has launched; NULL: it was */
     int offset;                   /* of a spawned job: its rank 0 in events */
     int spawned_size;             /* processes that were spawned in its family so far */

@@ -172,6 +172,19 @@ static void crash_inside(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The program's file is gone by then. */
+static void crash_removed(void)
+{
+    char file[4096];
+    ssize_t length = readlink("/proc/self/exe", file, sizeof file - 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1 && length > 0) {
+        file[length] = '\0';
+        unlink(file);
+    }
+    crash_inside();
+}
+
 static void crash_abort(void)
 {
     if (rank == 1)
@@ -239,6 +252,7 @@ static const struct {
     { "session", session, 1 },
     { "crash", crash, 0 },
     { "crash_inside", crash_inside, 0 },
+    { "crash_removed", crash_removed, 0 },
     { "crash_abort", crash_abort, 0 },
     { "crash_call", crash_call, 0 },
     { "crash_stack", crash_stack, 0 },

@@ -59,6 +59,7 @@ int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
     if (!job)
         return describe_no_memory();
     job->runtime = rt;
+    job->symbols.link = &rt->link;
     job->id = atomic_fetch_add(&last_id, 1) + 1;
     job->handle = true;
     job->option[PLENUM_JOB_GRACE] = GRACE_DEFAULT;
@@ -117,6 +118,7 @@ void pl_job_free(struct plenum_job *job)
         munmap((void *)job->segment, job->segment_bytes);
     pl_vars_fini(&job->env);
     free(job->ranks);
+    pl_symbols_fini(&job->symbols);
     if (job->spawn)
         munmap(job->spawn, job->spawn_bytes);
     free(job->programs);

@@ -177,6 +177,10 @@ static void handle_request(struct keeper *k, const struct pl_keeper_request *req
         if (job)
             signal_ranks(job, request->first, request->signal);
         break;
+    case PL_KEEPER_SYMBOLIZER:
+        if (fds == 2)
+            pl_keeper_spawn_symbolizer(fd[0], fd[1]);
+        break;
     }
 }
 

@@ -22,10 +22,11 @@ enum { PL_KEEPER_BATCH = 16 }; /* ranks in one PL_KEEPER_RANKS: three descriptor
 enum { PL_KEEPER_FDS = 3 * PL_KEEPER_BATCH };
 
 enum pl_keeper_op {
-    PL_KEEPER_JOB = 1, /* a new job; descriptors: plan, job segment */
-    PL_KEEPER_RANKS,   /* start ranks [first, first + count); descriptors: 0, 1 and 2 of each */
-    PL_KEEPER_FORGO,   /* start no further ranks; the job is over when those that run have ended */
-    PL_KEEPER_SIGNAL   /* `signal` to the process group of rank `first`, or of all that run when it is -1 */
+    PL_KEEPER_JOB = 1,   /* a new job; descriptors: plan, job segment */
+    PL_KEEPER_RANKS,     /* start ranks [first, first + count); descriptors: 0, 1 and 2 of each */
+    PL_KEEPER_FORGO,     /* start no further ranks; the job is over when those that run have ended */
+    PL_KEEPER_SIGNAL,    /* `signal` to the process group of rank `first`, or of all that run when it is -1 */
+    PL_KEEPER_SYMBOLIZER /* start it (symbols.h); descriptors: the program, its standard input and output */
 };
 
 struct pl_keeper_request {
@@ -85,6 +86,9 @@ struct pl_kept_job {
  * `shared` is a page in MAP_SHARED memory, where the child says what failed. */
 void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int fd[3], int *shared,
                      struct pl_kept_rank *rank);
+
+/* Starts the symbolizer, with an empty environment. If that fails its end of the socket is closed, no more. */
+void pl_keeper_spawn_symbolizer(int program, int socket);
 
 /* Kills the adopted children whose environment holds `cookie`, or all children when `all`. Returns how many signals
  * were sent: 0 means that nothing is left. */

@@ -15,6 +15,8 @@
 
 #include "world/runtime/keeper/keeper.h"
 
+enum { PROGRAM_FD = 3 };
+
 struct child {
     const char *path, *wdir;
     char **argv, **env;
@@ -122,4 +124,25 @@ void pl_keeper_spawn(const struct pl_kept_job *job, uint32_t number, const int f
         rank->status = 0;
     }
     munmap(pointers, bytes);
+}
+
+/* The program keeps its descriptor, so that it may be a script. */
+static _Noreturn void child_symbolizer(int program, int socket)
+{
+    static char *const argv[] = { "symbolizer", NULL }, *const env[] = { NULL };
+    sigset_t none;
+
+    if (dup2(socket, STDIN_FILENO) < 0 || dup2(socket, STDOUT_FILENO) < 0 || dup2(program, PROGRAM_FD) < 0)
+        _exit(127);
+    syscall(SYS_close_range, PROGRAM_FD + 1, ~0u, 0);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execveat(PROGRAM_FD, "", argv, env, AT_EMPTY_PATH);
+    _exit(127);
+}
+
+void pl_keeper_spawn_symbolizer(int program, int socket)
+{
+    if (vfork() == 0)
+        child_symbolizer(program, socket);
 }

@@ -49,13 +49,30 @@ static json_t *item_value(const struct pl_job_item *item)
     return object;
 }
 
+static json_t *frame_value(const struct pl_report_frame *frame)
+{
+    const struct pl_symbol *symbol = &frame->symbol;
+    json_t *object = json_object();
+    if (symbol->function) {
+        put_text(object, "function", symbol->function);
+        report_json_put_number(object, "into", (long long)symbol->into);
+    }
+    if (symbol->source) {
+        put_text(object, "file", symbol->source);
+        report_json_put_number(object, "line", symbol->line);
+    }
+    if (frame->module)
+        put_text(object, "module", frame->module);
+    report_json_put_number(object, "offset", (long long)frame->offset);
+    return object;
+}
+
 static json_t *trace_value(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace)
 {
     json_t *array = json_array();
-    char text[320];
     for (uint32_t i = 0; i < trace->count; i++) {
-        pl_report_frame(symbols, page, trace, i, text);
-        json_array_append_new(array, json_string(text));
+        struct pl_report_frame frame = pl_report_frame(symbols, page, trace, i);
+        json_array_append_new(array, frame_value(&frame));
     }
     return array;
 }
@@ -66,14 +83,15 @@ static json_t *wait_value(struct pl_report *report, const struct pl_report_wait 
     const struct pl_job_page *page = report->rank[wait->rank].page;
     json_t *object = item_value(item), *awaited = json_array();
     put_text(object, "function", wait->function);
-    put_text(object, "caller", wait->caller);
+    if (wait->called)
+        json_object_set_new(object, "caller", frame_value(&wait->caller));
     report_json_put_number(object, "thread", item->thread);
     json_object_set_new(object, "seconds", json_real((double)item->waited * 1e-9));
     for (uint32_t i = 0; i < item->awaited_count; i++)
         json_array_append_new(awaited, json_integer(item->awaited[i]));
     json_object_set_new(object, "awaited", awaited);
     if (item->trace)
-        json_object_set_new(object, "trace", trace_value(&report->symbols, page, &page->trace[item->trace - 1]));
+        json_object_set_new(object, "trace", trace_value(report->symbols, page, &page->trace[item->trace - 1]));
     return object;
 }
 
@@ -132,14 +150,16 @@ char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_page 
 {
     const struct pl_job_trace *trace = &page->trace[PL_PAGE_TRACES - 1];
     json_t *object = json_object();
-    char function[64], caller[320];
-    pl_report_place(symbols, page, trace, function, caller);
+    char function[64];
+    struct pl_report_frame caller;
+    bool called = pl_report_place(symbols, page, trace, function, &caller);
     report_json_put_number(object, "rank", rank);
     report_json_put_number(object, "signal", page->crashed);
     report_json_put_number(object, "thread", page->crash_thread);
     if (strcmp(function, "MPI") != 0)
         put_text(object, "function", function);
-    put_text(object, "caller", caller);
+    if (called)
+        json_object_set_new(object, "caller", frame_value(&caller));
     if (page->crash_sender > 0)
         report_json_put_number(object, "sender", page->crash_sender);
     else if (page->crash_code > 0)

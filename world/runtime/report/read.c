@@ -71,15 +71,25 @@ static const char *report_read_module_of(const struct pl_job_page *page, const s
 }
 
 /* A return address may be behind the end of its function; the byte before it is not. */
-static const char *function_of(struct pl_symbols *symbols, const struct pl_job_page *page,
-                               const struct pl_job_trace *trace, uint32_t i, uint64_t *into)
+static struct pl_symbol symbol_at(struct pl_symbols *symbols, const struct pl_job_page *page,
+                                  const struct pl_job_trace *trace, uint32_t i, bool line)
 {
     const struct pl_job_frame *frame = &trace->frame[i];
     uint64_t back = i > 0 || !trace->exact;
     const char *module = report_read_module_of(page, frame);
-    const char *name = module ? pl_symbols_find(symbols, module, frame->offset - back, into) : NULL;
-    *into += back;
-    return name;
+    struct pl_symbol symbol = { 0 };
+    if (module)
+        symbol = pl_symbols_find(symbols, module, frame->offset - back, line);
+    symbol.into += back;
+    return symbol;
+}
+
+struct pl_report_frame pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page,
+                                       const struct pl_job_trace *trace, uint32_t i)
+{
+    const struct pl_job_frame *frame = &trace->frame[i];
+    return (struct pl_report_frame){ report_read_module_of(page, frame), frame->offset,
+                                     symbol_at(symbols, page, trace, i, true) };
 }
 
 static bool is_mpi(const char *name)
@@ -87,39 +97,21 @@ static bool is_mpi(const char *name)
     return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0 || strncmp(name, "MPIX_", 5) == 0;
 }
 
-void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
-                     uint32_t i, char text[320])
-{
-    uint64_t into = 0;
-    const char *name = function_of(symbols, page, trace, i, &into),
-               *module = report_read_module_of(page, &trace->frame[i]);
-    unsigned long long offset = trace->frame[i].offset;
-    if (!module)
-        snprintf(text, 320, "0x%llx", offset);
-    else if (!name)
-        snprintf(text, 320, "%s(+0x%llx)", module, offset);
-    else
-        snprintf(text, 320, "%.90s+0x%llx in %s(+0x%llx)", name, (unsigned long long)into, module, offset);
-    report_read_tidy(text, 320);
-}
-
-void pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
-                     char function[64], char caller[320])
+bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
+                     char function[64], struct pl_report_frame *caller)
 {
     snprintf(function, 64, "MPI");
-    caller[0] = '\0';
     for (uint32_t i = trace->count; i-- > 0;) {
-        uint64_t into;
-        const char *name = function_of(symbols, page, trace, i, &into);
+        const char *name = symbol_at(symbols, page, trace, i, false).function;
         if (!name || !is_mpi(name))
             continue;
         size_t length = strcspn(name, ".@"); /* "MPI_Recv.cold" */
         snprintf(function, 64, "%.*s", (int)length, name);
-        report_read_tidy(function, 64);
         if (i + 1 < trace->count)
-            pl_report_frame(symbols, page, trace, i + 1, caller);
-        return;
+            *caller = pl_report_frame(symbols, page, trace, i + 1);
+        return i + 1 < trace->count;
     }
+    return false;
 }
 
 /* --- processes --------------------------------------------------------------------------------------------- */
@@ -196,17 +188,23 @@ static void add_waits(struct pl_report *report, int rank, int *at)
         uint32_t trace = page->item[i].trace;
         wait->rank = rank;
         wait->item = &page->item[i];
-        pl_report_place(&report->symbols, page, trace ? &page->trace[trace - 1] : &nowhere, wait->function,
-                        wait->caller);
+        wait->called = pl_report_place(report->symbols, page, trace ? &page->trace[trace - 1] : &nowhere,
+                                       wait->function, &wait->caller);
+        if (wait->called)
+            pl_report_frame_text(&wait->caller, wait->caller_text);
         if (!report->first[rank])
             report->first[rank] = wait;
     }
 }
 
-bool pl_report_read(const struct plenum_job *job, struct pl_report *report)
+bool pl_report_read(struct plenum_job *job, struct pl_report *report)
 {
     int at = 0;
-    *report = (struct pl_report){ .size = job->size, .rank = calloc((size_t)job->size, sizeof *report->rank) };
+    *report = (struct pl_report){
+        .size = job->size,
+        .rank = calloc((size_t)job->size, sizeof *report->rank),
+        .symbols = &job->symbols,
+    };
     if (!report->rank)
         return false;
     for (int r = 0; r < job->size; r++)
@@ -231,5 +229,6 @@ void pl_report_fini(struct pl_report *report)
     free(report->rank);
     free(report->wait);
     free(report->first);
-    pl_symbols_fini(&report->symbols);
+    if (report->symbols)
+        pl_symbols_rest(report->symbols);
 }

@@ -136,17 +136,16 @@ void pl_report_crash(struct plenum_job *job, int rank, int signo)
     const struct pl_job_page *page = pl_job_page(job->segment, rank);
     if (!page || atomic_load_explicit(&page->crashed, memory_order_acquire) != (uint32_t)signo)
         return;
-    struct pl_symbols symbols = { 0 };
     struct pl_job_page *copy = pl_report_copy_page(page, job->size);
     char *text = NULL, *json = NULL;
     size_t size;
     FILE *out = copy ? open_memstream(&text, &size) : NULL;
     if (out) {
-        pl_report_write_crash(&symbols, copy, rank, out);
+        pl_report_write_crash(&job->symbols, copy, rank, out);
         fclose(out);
-        json = pl_report_json_crash(&symbols, copy, rank);
+        json = pl_report_json_crash(&job->symbols, copy, rank);
     }
     free(copy);
-    pl_symbols_fini(&symbols);
+    pl_symbols_rest(&job->symbols);
     queue_report(job, rank, signo, text, json);
 }

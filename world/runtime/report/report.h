@@ -3,8 +3,8 @@
  * Reports: what every process of a job is in, and what a process that crashed left behind.
  *
  * The processes that wait in MPI answer through their pages (core/job/report.h); about the others /proc tells. report.c
- * asks and collects, read.c copies and judges what is there, find.c looks for what it may mean,
- * text.c and json.c write it down.
+ * asks and collects, report_read.c copies and judges what is there, report_find.c looks for what it may mean,
+ * report_text.c and report_json.c write it down.
  */
 #ifndef PLENUM_WORLD_RUNTIME_REPORT_REPORT_H
 #define PLENUM_WORLD_RUNTIME_REPORT_REPORT_H
@@ -37,11 +37,23 @@ struct pl_report_rank {
     int waits;                /* its threads that wait */
 };
 
+/* Borrowed from the page and the symbols. */
+struct pl_report_frame {
+    const char *module; /* the file that is loaded there; NULL: not known */
+    uint64_t offset;    /* the address as the module has it; without a module, in the process */
+    struct pl_symbol symbol;
+};
+
+/* Room for a frame as text: "main+0x1c in /tmp/a.out(+0x11c) at a.c:12". */
+enum { PL_FRAME_TEXT = 512 };
+
 struct pl_report_wait {
     int rank;
     const struct pl_job_item *item;
     char function[64]; /* "MPI_Recv"; "MPI": not known */
-    char caller[320];  /* "main+0x1c in /tmp/a.out(+0x11c)"; "": not known */
+    bool called;       /* by the program; false: not known where */
+    struct pl_report_frame caller;
+    char caller_text[PL_FRAME_TEXT]; /* "": not known */
 };
 
 struct pl_report {
@@ -52,29 +64,29 @@ struct pl_report {
     const struct pl_report_wait **first; /* [size] of a rank; NULL: it does not wait */
     char **likely;                       /* [likelies] sentences */
     int likelies;
-    struct pl_symbols symbols;
+    struct pl_symbols *symbols; /* the job's */
 };
 
-/* read.c. False: no memory. To be freed either way. */
-bool pl_report_read(const struct plenum_job *job, struct pl_report *report);
+/* report_read.c. False: no memory. To be freed either way. */
+bool pl_report_read(struct plenum_job *job, struct pl_report *report);
 void pl_report_fini(struct pl_report *report);
 /* A copy of a page in which all counts and texts are good; NULL: no memory. */
 struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size);
-/* The MPI function of a trace (the outermost), and who called it. */
-void pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
-                     char function[64], char caller[320]);
-/* One frame: "main+0x1c in /tmp/a.out(+0x11c)". */
-void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
-                     uint32_t i, char text[320]);
+/* The MPI function of a trace (the outermost), and where it was called. False: that is not known. */
+bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
+                     char function[64], struct pl_report_frame *caller);
+struct pl_report_frame pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page,
+                                       const struct pl_job_trace *trace, uint32_t i);
 
-/* find.c: fills in `likely`. */
+/* report_find.c: fills in `likely`. */
 void pl_report_find(struct pl_report *report);
 
-/* text.c */
+/* report_text.c */
 void pl_report_write(const struct pl_report *report, FILE *out);
 /* "a message from rank 1 with tag 7 on ocean" */
 void pl_report_write_item(const struct pl_job_item *item, FILE *out);
 enum { PL_EACH = -3 }; /* a peer: "another rank each" */
+void pl_report_frame_text(const struct pl_report_frame *frame, char text[PL_FRAME_TEXT]);
 /* "MPI_Recv: waits for a message ..." */
 void pl_report_write_wait(const struct pl_report_wait *wait, FILE *out);
 /* "rank 3", "ranks 0-2, 7" of those that are marked. */
@@ -83,7 +95,7 @@ void pl_report_write_ranks(const bool *marked, int size, FILE *out);
 const char *pl_report_outside(const struct pl_report_rank *rank, bool several);
 void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank, FILE *out);
 
-/* json.c: to be freed with free(); NULL: no memory. */
+/* report_json.c: to be freed with free(); NULL: no memory. */
 char *pl_report_json(struct pl_report *report);
 char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank);
 

@@ -124,6 +124,32 @@ void pl_report_write_item(const struct pl_job_item *item, FILE *out)
     write_on(item, out);
 }
 
+void pl_report_frame_text(const struct pl_report_frame *frame, char text[PL_FRAME_TEXT])
+{
+    char place[256], source[112] = "";
+    const struct pl_symbol *symbol = &frame->symbol;
+    unsigned long long offset = frame->offset, into = symbol->into;
+    if (!frame->module)
+        snprintf(place, sizeof place, "0x%llx", offset);
+    else
+        snprintf(place, sizeof place, "%s(+0x%llx)", frame->module, offset);
+    if (symbol->source) {
+        const char *slash = strrchr(symbol->source, '/');
+        snprintf(source, sizeof source, " at %.80s:%d", slash ? slash + 1 : symbol->source, symbol->line);
+    }
+    if (symbol->function)
+        snprintf(text, PL_FRAME_TEXT, "%.90s+0x%llx in %s%s", symbol->function, into, place, source);
+    else
+        snprintf(text, PL_FRAME_TEXT, "%s%s", place, source);
+}
+
+/* What a reader has to know of a report without names. */
+static void report_text_write_missing(const struct pl_symbols *symbols, FILE *out)
+{
+    if (symbols->missing)
+        fputs("functions and source lines are not known: plenum/symbolizer, which needs libdw, cannot be run\n", out);
+}
+
 void pl_report_write_wait(const struct pl_report_wait *wait, FILE *out)
 {
     fputs(wait->function, out);
@@ -184,9 +210,10 @@ static void report_text_join(const struct pl_report *report, int first, char **t
     bool *same = each ? calloc((size_t)report->waits, sizeof *same) : NULL;
     int others = 0;
     for (int i = first; same && i < report->waits; i++) {
-        char *own = has_peer(&report->wait[i]) && strcmp(report->wait[i].caller, report->wait[first].caller) == 0
-                        ? text_of_each(&report->wait[i])
-                        : NULL;
+        char *own =
+            has_peer(&report->wait[i]) && strcmp(report->wait[i].caller_text, report->wait[first].caller_text) == 0
+                ? text_of_each(&report->wait[i])
+                : NULL;
         same[i] = own && strcmp(own, each) == 0;
         others += same[i] && strcmp(text[i], text[first]) != 0;
         free(own);
@@ -242,7 +269,8 @@ static void write_waits(const struct pl_report *report, int first, char *const *
     memset(marked, 0, (size_t)report->size * sizeof *marked);
     for (int i = first; i < report->waits; i++) {
         const struct pl_report_wait *wait = &report->wait[i];
-        if (told[i] || strcmp(text[i], text[first]) != 0 || strcmp(wait->caller, report->wait[first].caller) != 0)
+        if (told[i] || strcmp(text[i], text[first]) != 0 ||
+            strcmp(wait->caller_text, report->wait[first].caller_text) != 0)
             continue;
         double seconds = (double)wait->item->waited * 1e-9;
         least = seconds < least ? seconds : least;
@@ -255,8 +283,8 @@ static void write_waits(const struct pl_report *report, int first, char *const *
     if (most > 0)
         fprintf(out, most - least < 0.1 ? ", for %.1f s" : ", for %.1f to %.1f s", least, most);
     fputc('\n', out);
-    if (report->wait[first].caller[0])
-        fprintf(out, "    called from %s\n", report->wait[first].caller);
+    if (report->wait[first].called)
+        fprintf(out, "    called from %s\n", report->wait[first].caller_text);
     if (strstr(text[first], "another rank each"))
         write_each(report, marked, out);
     for (int r = 0; r < report->size && details < DETAILS; r++)
@@ -324,6 +352,7 @@ void pl_report_write(const struct pl_report *report, FILE *out)
                 write_outside(report, r, told, marked, out);
         for (int i = 0; i < report->likelies; i++)
             fprintf(out, "likely: %s\n", report->likely[i]);
+        report_text_write_missing(report->symbols, out);
     }
     for (int i = 0; text && i < report->waits; i++)
         free(text[i]);
@@ -339,10 +368,15 @@ void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page 
     const struct pl_job_trace *trace = &page->trace[PL_PAGE_TRACES - 1];
     int signo = (int)page->crashed;
     const char *name = sigdescr_np(signo);
-    char function[64], text[320];
-    pl_report_place(symbols, page, trace, function, text);
-    fprintf(out, "rank %d crashed %s%s: signal %d (%s)", rank, strcmp(function, "MPI") ? "in " : "outside of MPI",
-            strcmp(function, "MPI") ? function : "", signo, name ? name : "unknown");
+    char function[64], text[PL_FRAME_TEXT];
+    struct pl_report_frame frame;
+    pl_report_place(symbols, page, trace, function, &frame);
+    fprintf(out, "rank %d crashed", rank);
+    if (strcmp(function, "MPI") != 0)
+        fprintf(out, " in %s", function);
+    else if (!symbols->missing)
+        fputs(" outside of MPI", out);
+    fprintf(out, ": signal %d (%s)", signo, name ? name : "unknown");
     if (page->crash_sender > 0)
         fprintf(out, ", sent by process %d", (int)page->crash_sender);
     else if (page->crash_code > 0 && (signo == SIGSEGV || signo == SIGBUS))
@@ -350,7 +384,8 @@ void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page 
     fputc('\n', out);
     for (uint32_t i = 0; i < trace->count; i++) {
         uint32_t last = i;
-        pl_report_frame(symbols, page, trace, i, text);
+        frame = pl_report_frame(symbols, page, trace, i);
+        pl_report_frame_text(&frame, text);
         fprintf(out, "  #%u %s", i, text);
         while (last + 1 < trace->count && trace->frame[last + 1].offset == trace->frame[i].offset &&
                trace->frame[last + 1].module == trace->frame[i].module)
@@ -360,4 +395,5 @@ void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page 
     }
     if (trace->count == PL_PAGE_FRAMES)
         fputs("  and so on\n", out);
+    report_text_write_missing(symbols, out);
 }
