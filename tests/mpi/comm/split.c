@@ -5,7 +5,7 @@
  */
 #include "mtest.h"
 
-/* Everybody's old rank, gathered over the new communicator, must be the expected order. */
+/* The old ranks of all members, gathered over the new communicator, must be in the expected order. */
 static void expect_order(MPI_Comm comm, const int *expected, int count)
 {
     int size, me, *ranks;

@@ -31,7 +31,7 @@ static int split(int type, const char *key, const char *value)
     return size;
 }
 
-/* Who is confined to one resource of a type is in a communicator of it, who is not is in none. */
+/* A process confined to one resource of a type is in a communicator of it; any other process is not. */
 static void hardware(void)
 {
     static const int guided[] = { MPI_COMM_TYPE_HW_GUIDED, MPI_COMM_TYPE_RESOURCE_GUIDED };

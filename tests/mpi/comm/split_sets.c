@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Comm_split_type by process sets that the job has published (MPI-5.0 section 7.4.2, mpi_pset_name): each process
- * names one, sets overlap, some processes are in none, and the communicator that is split is a part of the World in
- * another order.
+ * MPI_Comm_split_type by process sets that the job has published (MPI-5.0 section 7.4.2, mpi_pset_name). Each process
+ * names one set; sets overlap; some processes are in none. The communicator to split is a part of the World in another
+ * order.
  */
 /* ranks: 1 2 4 7 */
 #include <mpi-ext.h>

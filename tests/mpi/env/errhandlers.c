@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error handlers on real objects (MPI-5.0 section 9.3): new communicators inherit them, a change later does not spread,
- * errors without an object come to MPI_COMM_SELF, each session has its own, a freed handler works where it is attached.
+ * Error handlers on real objects (MPI-5.0 section 9.3). New communicators inherit them; a later change does not spread.
+ * Errors without an object go to MPI_COMM_SELF. Each session has its own handler. A freed handler works where it is
+ * attached.
  */
 #include "mtest.h"
 
@@ -63,7 +64,7 @@ static void inheritance(MPI_Errhandler mine)
     CHECK_OK(MPI_Comm_free(&parent));
 }
 
-/* Errors of an argument that is no object, or no valid one. */
+/* Errors of an argument that is not an object, or not a valid one. */
 static void without_object(MPI_Errhandler mine)
 {
     MPI_Info info = MPI_INFO_NULL;

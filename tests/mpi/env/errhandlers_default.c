@@ -94,7 +94,7 @@ static void told_what_is_returned(void)
     freed = copy;
     CHECK_OK(MPI_Comm_free(&copy));
     CHECK_OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
-    CHECK_CLASS(MPI_Barrier(freed), MPI_ERR_COMM); /* nobody's any more: that of MPI_COMM_SELF */
+    CHECK_CLASS(MPI_Barrier(freed), MPI_ERR_COMM); /* no object left: the handler of MPI_COMM_SELF */
     CHECK(calls == 2);
 }
 

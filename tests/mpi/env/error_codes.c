@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 
     CHECK_OK(MPI_Add_error_class(&class));
     CHECK_OK(MPI_Add_error_code(class, &code));
-    CHECK_OK(MPI_Error_string(class, text, &length)); /* nobody has said anything yet */
+    CHECK_OK(MPI_Error_string(class, text, &length)); /* no text has been set yet */
     CHECK(strcmp(text, "") == 0 && length == 0);
     CHECK_OK(MPI_Error_string(code, text, &length));
     CHECK(strcmp(text, "") == 0 && length == 0);

@@ -208,7 +208,7 @@ static void ahead(void)
             out[(i + time) % PARTS] = mtest_rank * 100 + time * PARTS + (i + time) % PARTS;
             CHECK_OK(MPI_Pready((i + time) % PARTS, send));
         }
-        CHECK_OK(MPI_Wait(&send, MPI_STATUS_IGNORE)); /* these few bytes wait for nobody */
+        CHECK_OK(MPI_Wait(&send, MPI_STATUS_IGNORE)); /* these few bytes are sent without waiting */
     }
     for (int time = 0; time < TIMES; time++) {
         CHECK_OK(MPI_Start(&receive));

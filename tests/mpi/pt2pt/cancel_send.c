@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cancelling sends (MPI-5.0 section 3.8.4): each send either succeeds or is cancelled, and the receiver gets the
- * message exactly in the first case: short, long, synchronous; while the receiver has posted nothing, and when it
- * already has. The messages before and behind are not disturbed.
+ * Cancelling sends (MPI-5.0 section 3.8.4). Each send either succeeds or is cancelled, and the receiver gets the
+ * message exactly in the first case. Sends are short, long, and synchronous; the receive is posted before or after. The
+ * messages before and behind are not disturbed.
  */
 #include "mtest.h"
 #include "pattern.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Init waits for nobody: ranks that initialize late get all that was sent to them before they existed for MPI, in
- * order, short, long and synchronous; receives posted for them are satisfied.
+ * MPI_Init does not wait for other ranks. Ranks that initialize late get all messages that were sent to them before, in
+ * order: short, long and synchronous ones. Receives posted for their messages are satisfied.
  */
 #include <unistd.h>
 

@@ -39,11 +39,11 @@ static MPI_Datatype describe(int layout, int length)
 static void exchange(int sender, int receiver, int length, int *out, int *in)
 {
     int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, wrong = 0, elements;
-    size_t room = (size_t)length * STRIDE + 8;
+    size_t bytes = (size_t)length * STRIDE + 8;
     MPI_Datatype sent = describe(sender, length), received = describe(receiver, length);
     MPI_Request request;
     MPI_Status status;
-    for (size_t i = 0; i < room; i++)
+    for (size_t i = 0; i < bytes; i++)
         out[i] = in[i] = -7;
     for (int i = 0; i < length; i++)
         out[place(sender, i, length)] = mtest_rank * 1000003 + i;
@@ -56,7 +56,7 @@ static void exchange(int sender, int receiver, int length, int *out, int *in)
         wrong += in[place(receiver, i, length)] != from * 1000003 + i;
         in[place(receiver, i, length)] = -7;
     }
-    for (size_t i = 0; i < room; i++)
+    for (size_t i = 0; i < bytes; i++)
         wrong += in[i] != -7; /* the gaps */
     CHECK(wrong == 0);
     MPI_Type_free(&sent);

@@ -108,18 +108,18 @@ int main(int argc, char **argv)
 {
     MTEST_INIT(argc, argv);
     unsigned char *out = malloc(LONGEST), *in = malloc(LONGEST + 1);
-    int room = LONGEST + MPI_BSEND_OVERHEAD, detached;
-    void *buffer = malloc((size_t)room);
-    MPI_Buffer_attach(buffer, room);
+    int capacity = LONGEST + MPI_BSEND_OVERHEAD, detached;
+    void *buffer = malloc((size_t)capacity);
+    MPI_Buffer_attach(buffer, capacity);
     for (int round = 0; round < ROUNDS; round++)
         for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
             for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
                 exchange((int)way, sizes[i], out, in);
                 MPI_Buffer_detach(&buffer, &detached); /* the whole buffer is free for the next one */
-                MPI_Buffer_attach(buffer, room);
+                MPI_Buffer_attach(buffer, capacity);
             }
     MPI_Buffer_detach(&buffer, &detached);
-    CHECK(detached == room);
+    CHECK(detached == capacity);
     free(buffer);
     free(out);
     free(in);

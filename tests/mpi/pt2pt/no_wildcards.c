@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Long queues of a communicator without wildcards (MPI-5.0 section 7.4.4, mpi_assert_no_any_tag and
- * mpi_assert_no_any_source): messages of one tag stay in order whatever the order of tags, for unexpected messages and
- * for posted receives, with probes, matched receives and cancelled ones; and all goes on rightly when a wildcard is
- * used in spite of the promise.
+ * mpi_assert_no_any_source). Messages of one tag stay in order whatever the order of tags, both unexpected messages and
+ * posted receives, with probes, matched receives and cancelled ones. Matching stays correct when a wildcard is used in
+ * spite of the promise.
  */
 /* ranks: 2 3 */
 #include "mtest.h"
@@ -20,7 +20,7 @@ static int word(int rank, int tag, int n)
     return rank * 1000000 + tag * 100 + n;
 }
 
-/* Everybody but rank 0 sends; tags go around. */
+/* Every rank except 0 sends, with all tags in turn. */
 static void send_all(void)
 {
     for (int i = 0; i < ALL; i++) {

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         CHECK_OK(MPI_Recv(in, LONGEST, MPI_BYTE, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         CHECK(pattern_holds(in, (size_t)bytes_of(n), (uint64_t)(from + n)));
     }
-    MPI_Barrier(MPI_COMM_WORLD); /* everybody has received everything */
+    MPI_Barrier(MPI_COMM_WORLD); /* every rank has received everything */
     CHECK_OK(MPI_Sendrecv(in, 0, MPI_BYTE, to, 3, in, 0, MPI_BYTE, from, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
     CHECK(early[0] == from && early[1] == mtest_rank);
     MPI_Barrier(MPI_COMM_WORLD);

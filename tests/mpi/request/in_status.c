@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     CHECK(statuses[0].MPI_ERROR == KEPT);
     CHECK_CLASS(MPI_Waitall(COUNT, requests, MPI_STATUSES_IGNORE), MPI_SUCCESS);
 
-    /* Statuses that nobody wants do not hide the error. */
+    /* Ignored statuses do not hide the error. */
     start(BAD);
     CHECK_CLASS(MPI_Waitall(COUNT, requests, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
     MTEST_END;

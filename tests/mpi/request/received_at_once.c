@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A message that is there when MPI_Irecv is called may be taken at once, past queues and matching. Nobody can tell, by
- * data, status, order, or errors: whatever else was posted or has come before it, and however its request is let go of.
+ * MPI_Irecv may take a message that is there at once, past queues and matching. The program cannot tell by data,
+ * status, order, or errors, whatever else was posted or has come before it, and however its request is released.
  */
 #include "mtest.h"
 
@@ -106,7 +106,7 @@ static void let_go(int to, int from)
     all_sent();
 }
 
-/* Too long for its receive, and one that nobody sends. */
+/* A message too long for its receive, and one that is never sent. */
 static void not_to_be_had(int to, int from)
 {
     MPI_Request request;

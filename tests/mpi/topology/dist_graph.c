@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Distributed graphs (MPI-5.0 sections 8.5.4 and 8.5.5): the same random edges, some of them several times and some
- * from a process to itself, named by their ends and named by anybody; with weights and without; the room for neighbors
- * too small; nobody has edges.
+ * from a process to itself, specified by their end points or by any process. Edges have weights or none; arrays for
+ * neighbors are too small; a graph has no edges.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -90,7 +90,7 @@ static MPI_Comm create_adjacent(const struct edge *edges, int n, int weighted)
     return comm;
 }
 
-/* Named by anybody; some processes name none. */
+/* Any process specifies an edge; some processes specify none. */
 static MPI_Comm create(const struct edge *edges, int n, int weighted)
 {
     int count = 0, *numbers = malloc((size_t)(4 * n + 1) * sizeof *numbers);
@@ -140,7 +140,7 @@ static void check(const struct edge *edges, int n)
     for (int weighted = 0; weighted < 2; weighted++) {
         MPI_Comm comms[2] = { create_adjacent(edges, n, weighted), create(edges, n, weighted) }, copy;
         for (int i = 0; i < 2; i++) {
-            /* Where nobody names an edge, MPI_Dist_graph_create has nothing but the argument to go by. */
+            /* If no process specifies an edge, MPI_Dist_graph_create has only the argument to go by. */
             check_neighbors(comms[i], edges, n, weighted);
             CHECK_OK(MPI_Comm_dup(comms[i], &copy));
             CHECK_OK(MPI_Comm_free(&comms[i]));

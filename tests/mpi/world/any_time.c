@@ -120,7 +120,7 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     CHECK(sum == mtest_size);
     CHECK_OK(MPI_Finalize());
-    let_them_call(); /* whoever was in the handler has left it */
+    let_them_call(); /* any thread that was in the handler has left it */
     int last = atomic_load(&handled);
     let_them_call();
     CHECK(atomic_load(&handled) == last);
