@@ -51,7 +51,7 @@ START_TEST(set_and_call)
     ck_assert_int_eq(MPI_Comm_get_errhandler(handle, &got), MPI_SUCCESS);
     ck_assert_ptr_eq(got, mine);
 
-    /* Freed by its maker and by whoever got it: it goes on working where it is attached. */
+    /* Freed through both handles: it goes on working where it is attached. */
     ck_assert_int_eq(MPI_Errhandler_free(&got), MPI_SUCCESS);
     ck_assert_ptr_eq(got, MPI_ERRHANDLER_NULL);
     MPI_Errhandler stale = mine;
@@ -220,7 +220,7 @@ END_TEST
 enum { ON_COMM, ON_SESSION, ON_NOTHING };
 
 /* Exit code and stderr of a process that makes an error under a handler. */
-static int die(MPI_Errhandler handler, int where, char *output, size_t room)
+static int die(MPI_Errhandler handler, int where, char *output, size_t capacity)
 {
     int both[2], status;
     ck_assert_int_eq(pipe(both), 0);
@@ -248,7 +248,7 @@ static int die(MPI_Errhandler handler, int where, char *output, size_t room)
     }
     close(both[1]);
     size_t used = 0;
-    for (ssize_t n; (n = read(both[0], output + used, room - 1 - used)) > 0;)
+    for (ssize_t n; (n = read(both[0], output + used, capacity - 1 - used)) > 0;)
         used += (size_t)n;
     output[used] = '\0';
     close(both[0]);

@@ -57,7 +57,7 @@ static struct pl_comm *make_comm(const char *name)
     return comm;
 }
 
-/* Makes an error of a class on the communicator: who heard of it? */
+/* Raises an error of a class on the communicator and checks which handlers were called. */
 static void expect(struct pl_comm *comm, int code, int to_own, int to_callback)
 {
     own_calls = heard = 0;

@@ -255,7 +255,7 @@ START_TEST(callbacks)
     MPI_Comm_set_errhandler((MPI_Comm)comm, handler);
     MPI_Errhandler_free(&handler);
 
-    capture(); /* nobody listens */
+    capture(); /* no callback is set */
     make_error(comm);
     ck_assert_int_eq(lines(release()), 1);
 
@@ -312,7 +312,7 @@ static void *make_errors(void *unused)
     return NULL;
 }
 
-/* One thread replaces the callback while others are inside: a context lives as long as somebody uses it. */
+/* One thread replaces the callback while others are inside: a context lives as long as a thread uses it. */
 START_TEST(callback_threads)
 {
     enum { TIMES = 1000 };

@@ -302,7 +302,7 @@ START_TEST(seconds)
 {
     static const struct {
         const char *text;
-        long milliseconds; /* -1: it is no number */
+        long milliseconds; /* -1: not a number */
     } texts[] = {
         { "0", 0 },           { "0.5", 500 },
         { "7", 7000 },        { "3.", 3000 },

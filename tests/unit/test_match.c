@@ -54,7 +54,7 @@ static void progress(void)
     pl_engine_leave(engine);
 }
 
-/* --- who gets what ------------------------------------------------------------------------------------------------ */
+/* --- matching ----------------------------------------------------------------------------------------------------- */
 
 /* Random receives and arrivals, beside a model that keeps both as plain arrays in order. */
 START_TEST(order_is_that_of_a_plain_model)
@@ -255,8 +255,10 @@ START_TEST(a_long_message_is_cut_and_reported)
 }
 END_TEST
 
-/* Bulk is fetched once it is matched; the receive is complete when the transport says so; what nobody wants is
- * dropped. */
+/*
+ * A rendezvous message is fetched once it is matched, and the receive is complete when the transport says so. A message
+ * that no receive matches is dropped.
+ */
 START_TEST(rndv_is_fetched_or_dropped)
 {
     char in[10];
@@ -281,7 +283,7 @@ END_TEST
 
 /* --- sending ------------------------------------------------------------------------------------------------------ */
 
-/* A transport without room keeps nobody's place: order holds, also when one in the middle is cancelled. */
+/* A send that the transport refuses does not lose its place: order holds, also when one in the middle is cancelled. */
 START_TEST(queued_sends_keep_their_order)
 {
     struct pl_request *requests[6];
@@ -336,7 +338,7 @@ START_TEST(synchronous_sends_wait_for_the_receiver)
     pl_engine_host.sent(engine, wire.message[1], MPI_SUCCESS);
     pl_engine_leave(engine);
     finish(second, MPI_SUCCESS);
-    arrive(&ack, NULL, NULL); /* once more: nobody is meant */
+    arrive(&ack, NULL, NULL); /* once more: it matches no request */
     ack.token = wire.header[0].token;
     arrive(&ack, NULL, NULL);
     finish(first, MPI_SUCCESS);
@@ -428,7 +430,7 @@ START_TEST(a_peers_word_is_not_followed)
             arrive(&header, "", NULL);
     }
     ck_assert_int_eq(wire.sent, 0);
-    ck_assert_int_eq((int)engine->dropped_messages, 256 - PL_MSG_KINDS + 1); /* and one for a window that is none */
+    ck_assert_int_eq((int)engine->dropped_messages, 256 - PL_MSG_KINDS + 1); /* one for an unknown window */
     tear_down();
 }
 END_TEST

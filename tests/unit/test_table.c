@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hash tables beside an array that is searched from its start: keys of all kinds, several items of one key, in their
- * order; insertions and removals by the million; walks that remove what they meet; no memory to grow.
+ * Hash tables beside an array that is searched from its start. Keys of all kinds, several items of one key in their
+ * order, insertions and removals by the million, walks that remove what they meet, and no memory to grow.
  */
 #include "unit.h"
 

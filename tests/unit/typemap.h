@@ -15,12 +15,12 @@
 #include "unit.h"
 
 struct entry {
-    MPI_Datatype type; /* a predefined one that is no pair */
+    MPI_Datatype type; /* a predefined one other than a pair */
     long at;
     int size, align;
 };
 
-enum { ENTRIES_MAX = 3000, CHILDREN_MAX = 4, REACH = 1 << 17 };
+enum { ENTRIES_MAX = 3000, CHILDREN_MAX = 4, BOUND_MAX = 1 << 17 };
 
 struct typemap {
     int count;
@@ -460,7 +460,7 @@ static inline bool sample_usable(struct sample *sample)
 {
     long lb, ub, extent = typemap_extent(&sample->map);
     typemap_true_bounds(&sample->map, &lb, &ub);
-    if (sample->map.count <= ENTRIES_MAX && lb > -REACH && ub < REACH && labs(extent) < REACH)
+    if (sample->map.count <= ENTRIES_MAX && lb > -BOUND_MAX && ub < BOUND_MAX && labs(extent) < BOUND_MAX)
         return true;
     sample_free(sample);
     return false;
