@@ -5,8 +5,8 @@
 # tests/mpi/<chapter>/*.c      MPI programs, compiled by the build's mpicc and run by its mpiexec
 # tests/abi/check_*            scripts that compare headers and libraries with the standard
 # tests/house/check_*          programs that compare the source with its own rules: rooms, names, English, format
-# tests/instructions/          what the short ways cost, counted by valgrind
-# tests/faults/test_*          scripts, run with the build directory as argument: bad input, deaths, leftovers
+# tests/instructions/          what the fast paths cost, counted by valgrind
+# tests/faults/test_*          scripts, run with the build directory as argument: bad input, deaths, stale files
 # tests/hosts/test_*           the same, with several hosts or other launchers
 #
 # A part runs alone with `make check-PART`; ONLY=text restricts it to the tests whose path contains the text.
@@ -107,7 +107,7 @@ check-asan check-ubsan check-tsan: check-%: deps-tests
 	$(Q)$(MAKE) MODE=$* B=$(B)-$* RUN_NAME=$* RANKS=3 SLOW=4 check-sanitized
 export TSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/tsan.supp
 export LSAN_OPTIONS  ?= suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
-# With the slow unwinder leaks are put down to those who lost them, through libraries without frame pointers.
+# The slow unwinder attributes leaks to the code that lost them, also through libraries without frame pointers.
 export ASAN_OPTIONS  ?= detect_stack_use_after_return=1:fast_unwind_on_malloc=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
 check-sanitized: all $(call programs,$(UNIT_SRC) $(MPI_TESTS))

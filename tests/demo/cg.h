@@ -45,11 +45,11 @@ struct cg_result {
     double curvature; /* p'Ap, when it is not positive */
 };
 
-/* How the library was set up, for those who are curious. */
+/* How long setting up the library took, and what it exchanges. */
 struct cg_setup {
     double session_seconds; /* MPI_Session_init */
     double comm_seconds;    /* group from process set, communicator from group */
-    double halo_seconds;    /* finding out who needs what from whom */
+    double halo_seconds;    /* finding out which values each process needs, and from which */
     int halo;               /* values that this process needs from others in an iteration */
     int neighbours;         /* processes that it gets them from */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Setting up: every process lists the foreign columns of its rows, sorted, so that those of one owner lie together;
- * the owners learn by an all-to-all how many are wanted from them, and then by messages which.
+ * Setting up: every process lists the foreign columns of its rows, sorted, so that those of one owner lie together. The
+ * owners learn by an all-to-all how many values the others need, and then by messages which.
  */
 #include "halo.h"
 

@@ -2,9 +2,9 @@
 /*
  * usage: mpiexec -n N solve [--tolerance T] [--iterations N] MATRIX.mtx
  *
- * Three parties share the processes and know nothing of each other's MPI: this application owns MPI_COMM_WORLD; a
- * solver library (cg.h) lives in a session of its own; a monitoring library (monitor.h) in a second one, which it ends
- * halfway while the others go on.
+ * Three parties share the processes and know nothing of each other's MPI. This application owns MPI_COMM_WORLD. A
+ * solver library (cg.h) lives in a session of its own, and a monitoring library (monitor.h) in a second one, which it
+ * ends halfway while the others go on.
  *
  * The right-hand side is made from a known solution, so that the answer can be checked. Exit code 0: solved and
  * checked; 1: not, and one line on stderr says why.

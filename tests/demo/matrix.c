@@ -22,7 +22,7 @@ struct reader {
     size_t capacity;
     long number; /* of the current line, from 1; 0: none yet */
     char *message;
-    size_t room;
+    size_t message_size;
     bool pattern;   /* entries without values: all are 1 */
     bool symmetric; /* one triangle stands for both */
 };
@@ -38,12 +38,12 @@ struct entries {
 /* Tells what is wrong, and where; returns -1. */
 static int __attribute__((format(printf, 2, 3))) fail(struct reader *r, const char *format, ...)
 {
-    int used = r->number > 0 ? snprintf(r->message, r->room, "%s:%ld: ", r->path, r->number)
-                             : snprintf(r->message, r->room, "%s: ", r->path);
-    if (used >= 0 && (size_t)used < r->room) {
+    int used = r->number > 0 ? snprintf(r->message, r->message_size, "%s:%ld: ", r->path, r->number)
+                             : snprintf(r->message, r->message_size, "%s: ", r->path);
+    if (used >= 0 && (size_t)used < r->message_size) {
         va_list arguments;
         va_start(arguments, format);
-        vsnprintf(r->message + used, r->room - (size_t)used, format, arguments);
+        vsnprintf(r->message + used, r->message_size - (size_t)used, format, arguments);
         va_end(arguments);
     }
     return -1;
@@ -145,7 +145,7 @@ static int read_banner(struct reader *r)
     return 0;
 }
 
-/* The line "rows columns entries", with a look at the size of the file: no number is believed that cannot be. */
+/* The line "rows columns entries". Sizes that the size of the file rules out are errors. */
 static int read_sizes(struct reader *r, struct entries *e)
 {
     long long rows, columns, count;
@@ -397,9 +397,9 @@ free_both:
     return result;
 }
 
-int matrix_read(const char *path, struct matrix *matrix, char *message, size_t room)
+int matrix_read(const char *path, struct matrix *matrix, char *message, size_t size)
 {
-    struct reader r = { .path = path, .message = message, .room = room };
+    struct reader r = { .path = path, .message = message, .message_size = size };
     struct entries e = { 0 };
     *matrix = (struct matrix){ 0 };
     r.file = fopen(path, "r");

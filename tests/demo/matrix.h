@@ -22,7 +22,7 @@ struct matrix {
 
 /* Reads a matrix that is square and symmetric with a positive diagonal. Returns 0; or -1 with one line in `message`,
  * and then nothing is to be freed. */
-int matrix_read(const char *path, struct matrix *matrix, char *message, size_t room);
+int matrix_read(const char *path, struct matrix *matrix, char *message, size_t size);
 void matrix_free(struct matrix *matrix);
 
 #endif

@@ -78,7 +78,7 @@ static void mixed(void)
     }
 }
 
-/* Every second int of an array to everybody, synchronously. */
+/* Every second int of an array to every rank, synchronously. */
 static void strided(void)
 {
     enum { COUNT = 30000 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The short ways through the library, one call in a function of its own, for callgrind to count (check_instructions).
+ * The fast paths through the library, one call in a function of its own, for callgrind to count (check_instructions).
  *
  *     mpiexec -n 2 valgrind --tool=callgrind ... steps
  *
- * So that the counts are the same every time nothing that is counted waits: a message is there before its receive, and
- * rank 1 comes to a collective when rank 0 sleeps in it. They tell each other through a file that both map.
+ * To make the counts reproducible, nothing that is counted waits: a message is there before its receive, and rank 1
+ * enters a collective when rank 0 sleeps in it. The ranks signal each other through a file that both map.
  */
 #include <fcntl.h>
 #include <mpi.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls MPI_Abort: abort.c WHO WHERE CODE. WHO: the rank that does it. WHERE: the communicator, one of world, self,
+ * Calls MPI_Abort: abort.c RANK WHERE CODE. RANK: the rank that calls it. WHERE: the communicator, one of world, self,
  * ocean (a named one), session (of a session, without a World). The other ranks wait for a message that never comes.
  */
 #include <mpi.h>

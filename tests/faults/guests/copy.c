@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usage: copy LIBRARY MODE     A second copy of the MPI library in one process, beside the one that this program is
- * linked with and whose World it uses. MODE: deepbind, namespace (dlmopen), before (deepbind, and the copy comes
- * first). Who comes first has the rank; the other one is an MPI of one process. Neither notices anything else.
+ * usage: copy LIBRARY MODE
+ *
+ * A second copy of the MPI library in one process, beside the one that this program is linked with and whose World it
+ * uses. MODE: deepbind, namespace (dlmopen), before (deepbind, and the copy comes first). The first to start MPI has
+ * the rank; the other one is an MPI of one process. Neither notices anything else.
  */
 #include <dlfcn.h>
 #include <mpi.h>

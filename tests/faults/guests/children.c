@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usage: family          as a rank: starts children in many ways, in the middle of a World and between two sessions,
- *                        and must be the rank that it was all the while
- *        family child    what a child does: uses MPI, in which it is alone
+ * usage: children          as a rank: starts children in many ways, in the middle of a World and between two sessions,
+ *                          and must remain the rank that it was
+ *        children child    as a child: uses MPI, in which it is alone
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
         forked_children(session);
         add_up(comm, size);
         CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS && MPI_Session_finalize(&session) == MPI_SUCCESS);
-        /* Nobody holds the rank now, and still it is nobody else's. */
+        /* No process uses the rank now, but it is still reserved for this one. */
         CHECK(system(command) == 0);
         CHECK(run("child") == 0);
         CHECK(run("fail") != 0);
