@@ -2,8 +2,8 @@
 """Running examples as a user would, and finding what they leave behind.
 
 All processes of a test inherit a mark in their environment and a TMPDIR of their own. At the end of every test method
-no process may carry the mark but this one, TMPDIR must be empty, and what is new in /dev/shm under Plenum's name must
-go, or belong to a job that still runs, which is then another test's.
+only this process may carry the mark, and TMPDIR must be empty. New files of Plenum in /dev/shm must go, or belong to a
+job that still runs, which is then another test's.
 """
 from __future__ import annotations
 

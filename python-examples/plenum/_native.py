@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where the libraries are, and what the functions of plenum.h look like.
 
-A library is looked for in the directory that PLENUM_LIB names, then in build/lib of the source tree that this file is a
-part of, then among the installed ones. One that PLENUM_LIB names and that is not there is an error.
+The search for a library begins in the directory that PLENUM_LIB names, then in build/lib of this file's source tree,
+then among the installed libraries. If PLENUM_LIB names a directory without the library, that is an error.
 """
 import ctypes
 import ctypes.util

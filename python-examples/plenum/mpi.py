@@ -12,7 +12,8 @@ Nothing of MPI exists before a session is opened and nothing remains after it is
 wants, one after the other or side by side. Data are objects with a contiguous buffer (array, bytearray, memoryview,
 ctypes arrays; bytes to send from); the type of their items is the MPI datatype. Errors are exceptions with the
 library's message. An exception that leaves the `with` of a session or a communicator leaves it open, since closing may
-wait for others, who in turn wait for this process; its end then ends the job. Who catches the exception may close().
+wait for processes that wait for this one; the end of this process then ends the job. A program that catches the
+exception may close().
 
 One thread at a time uses a session, unless it was opened with THREAD_MULTIPLE.
 """
@@ -105,7 +106,7 @@ def library_version() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What arrived: from whom, with which tag, and how many items."""
+    """What arrived: the source rank, the tag, and the number of items."""
     source: int
     tag: int
     count: int
@@ -131,10 +132,10 @@ class _Owned:
 
 
 def attach(place: str, rank: int, size: int) -> None:
-    """Makes this process a rank of a pool of processes that nobody launched together: "mpi://WORLD" is the pool then.
+    """Makes this process a rank of a pool of processes that were not launched together: "mpi://WORLD" is the pool then.
 
-    `place` is a directory that the members share, or a file such as /proc/PID/fd/N. Nobody is waited for. Before the
-    first session, or when all are closed.
+    `place` is a directory that the members share, or a file such as /proc/PID/fd/N. The call does not wait for other
+    members. Call it before the first session, or when all are closed.
     """
     _call("MPIX_Attach", place.encode(), rank, size)
 
@@ -145,7 +146,7 @@ def detach() -> None:
 
 
 class Session(_Owned):
-    """An instance of MPI that belongs to whoever opened it."""
+    """An instance of MPI that belongs to the code that opened it."""
     _give_back = "MPI_Session_finalize"
     _needs_others = True
 
@@ -213,7 +214,7 @@ class Group(_Owned):
 
     @property
     def rank(self) -> int:
-        """The number of this process, or UNDEFINED when it is no member."""
+        """The rank of this process, or UNDEFINED when it is not a member."""
         return _number("MPI_Group_rank", self.handle)
 
     def incl(self, ranks: Sequence[int]) -> Group:
@@ -287,14 +288,14 @@ class Comm(_Owned):
         _call("MPI_Bcast_c", *place.triple, root, self.handle)
 
     def gather(self, data: Buffer, into: Buffer | None = None, root: int = 0) -> None:
-        """Puts everybody's items one behind the other into a buffer of the root's."""
+        """Puts the items of all ranks one after the other into a buffer of the root."""
         out = _Data(data, writable=False)
         target = _Data(into, writable=True) if self.rank == root and into is not None else None
         address, count = (target.address, target.count // self.size) if target else (None, 0)
         _call("MPI_Gather_c", *out.triple, address, count, out.datatype, root, self.handle)
 
     def allgather(self, data: Buffer, into: Buffer) -> None:
-        """Puts everybody's items one behind the other into a buffer of everybody's."""
+        """Puts the items of all ranks one after the other into a buffer of every rank."""
         out, target = _Data(data, writable=False), _Data(into, writable=True)
         _call("MPI_Allgather_c", *out.triple, target.address, target.count // self.size, target.datatype, self.handle)
 
@@ -305,7 +306,7 @@ class Comm(_Owned):
         _call("MPI_Reduce_c", send, receive, place.count, place.datatype, op, root, self.handle)
 
     def allreduce(self, data: Buffer, op: Op = Op.SUM) -> None:
-        """Combines item by item; the result replaces everybody's data."""
+        """Combines item by item; the result replaces the data on every rank."""
         place = _Data(data, writable=True)
         _call("MPI_Allreduce_c", _abi.IN_PLACE, *place.triple, op, self.handle)
 

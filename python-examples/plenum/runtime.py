@@ -334,7 +334,7 @@ class Job:
         _check(_lib.plenum_job_pset_publish(self._open(), name.encode(), array, count))
 
     def pset_withdraw(self, name: str) -> None:
-        """Withdraws a set that was published, by whomever."""
+        """Withdraws a published set, whichever process published it."""
         _check(_lib.plenum_job_pset_withdraw(self._open(), name.encode()))
 
     def redirect(self, rank: int, stream: int, file: int) -> None:

@@ -54,7 +54,7 @@ class Team:
         return items[len(items) * rank // size:len(items) * (rank + 1) // size]
 
     def sum(self, values: Iterable[float]) -> float:
-        """The sum of everybody's values."""
+        """The sum of the values of all processes."""
         total = array("d", [sum(values)])
         self._comm.allreduce(total)
         return total[0]
@@ -66,7 +66,7 @@ class Team:
         return total[0]
 
     def largest(self, values: Iterable[float]) -> float:
-        """The largest of everybody's values; minus infinity when there is none."""
+        """The largest of the values of all processes; minus infinity when there are no values."""
         most = array("d", [max(values, default=float("-inf"))])
         self._comm.allreduce(most, mpi.Op.MAX)
         return most[0]

@@ -28,7 +28,7 @@ class TaskFailed(Exception):
 
 @dataclass(eq=False)
 class Task:
-    """A task under way: who has not answered yet, and what came."""
+    """A running task: the workers that have not answered yet, and the result."""
     missing: set[int]
     first: int
     done: asyncio.Future[Any]
@@ -37,7 +37,7 @@ class Task:
 
 
 class Crew:
-    """Worker processes, numbered from 0. `changed` is called whenever somebody becomes idle."""
+    """Worker processes, numbered from 0. `changed` is called whenever a worker becomes idle."""
 
     def __init__(self, runtime: AsyncRuntime, size: int, changed: Callable[[], None]) -> None:
         self.size = size
@@ -81,7 +81,7 @@ class Crew:
         listener.add_done_callback(self._listening.discard)
 
     def start(self, number: int, function: str, arguments: Sequence[Any], workers: int) -> asyncio.Future[Any]:
-        """Gives a task to so many idle workers. `number` is one that no other task has."""
+        """Gives a task to `workers` idle workers. `number` is one that no other task has."""
         chosen = sorted(self.idle)[:workers]
         request = {"task": number, "function": function, "arguments": arguments, "workers": chosen}
         line = json.dumps(request).encode() + b"\n"
@@ -163,7 +163,7 @@ class Crew:
             task.done.set_result(task.result)
 
     def _release(self, task: Task) -> None:
-        """Kills those who still wait for somebody that has failed."""
+        """Kills the workers that still wait for one that has failed."""
         for worker in task.missing:
             try:
                 self._jobs[worker].signal(signal.SIGKILL, 0)

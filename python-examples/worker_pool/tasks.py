@@ -24,15 +24,15 @@ def primes(comm: mpi.Comm, below: int) -> int:
 
 
 def ring(comm: mpi.Comm, text: str) -> str:
-    """Passes a text around; everybody adds the own rank."""
-    room = bytearray(len(text.encode()) + 8 * comm.size)
+    """Passes a text around; every process adds its rank."""
+    buffer = bytearray(len(text.encode()) + 8 * comm.size)
     left, right = (comm.rank - 1) % comm.size, (comm.rank + 1) % comm.size
     if comm.rank > 0:
-        text = room[:comm.recv(room, left).count].decode()
+        text = buffer[:comm.recv(buffer, left).count].decode()
     text += f" {comm.rank}"
     if comm.rank == 0:
-        got = comm.sendrecv(text.encode(), right, room, left)
-        return room[:got.count].decode()
+        got = comm.sendrecv(text.encode(), right, buffer, left)
+        return buffer[:got.count].decode()
     comm.send(text.encode(), right)
     return ""
 

@@ -24,7 +24,7 @@ def work(request: dict[str, Any], attach: Attach) -> dict[str, Any]:
         function = getattr(importlib.import_module(module), name)
         with attach(request["workers"], f"worker_pool.task.{request['task']}") as comm:
             answer["result"] = function(comm, *request["arguments"])
-    except Exception as error:  # whatever the task raises belongs to who asked for it
+    except Exception as error:  # whatever the task raises belongs to the caller that asked for it
         answer["error"] = f"{type(error).__name__}: {error}"
     return answer
 
