@@ -5,7 +5,7 @@
  */
 #include "mtest.h"
 
-/* Every process names a group of its own kind: those with its remainder modulo `kinds`, backwards. */
+/* Every process names one of `kinds` groups: the ranks with its remainder modulo `kinds`, backwards. */
 static MPI_Group kin(MPI_Group world, int kinds, int mine)
 {
     int *ranks = malloc((size_t)mtest_size * sizeof *ranks), n = 0;

@@ -10,7 +10,7 @@
 
 static int rank, size; /* in the World; even and odd ranks are the two sides */
 
-/* The World ranks of both groups are what they should be, every pair can talk, and collectives see the other side. */
+/* Both groups have the expected World ranks, every pair can communicate, and collectives reach the other side. */
 static void check(MPI_Comm inter, const int *local, int locals, const int *remote, int remotes)
 {
     MPI_Group world, group;
@@ -102,7 +102,7 @@ static void split(MPI_Comm inter)
     }
 }
 
-/* The last ones of each side, the later first. */
+/* The last ranks of each side, in reverse order. */
 static void create(MPI_Comm inter)
 {
     MPI_Group group, part;

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
         MPI_Comm_free(&comm);
     }
 
-    /* Halves of halves: every one works while those above it exist. */
+    /* Halves of halves: each works while its parents exist. */
     MPI_Comm levels[8] = { MPI_COMM_WORLD };
     int depth = 0, size = mtest_size;
     while (size > 1) {

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Even ranks on one side, odd ones on the other; then rank 0 stays away. */
+/* Even ranks on one side, odd ones on the other; then rank 0 does not take part. */
 static void split_intercomm(void)
 {
     MPI_Comm side, both, made;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Datatypes, packing and statuses with numbers beyond 2^31 (MPI-5.0 sections 5.1, 5.2, 3.2.5, the _c forms): sizes,
- * extents and contents come back whole, the int forms say MPI_UNDEFINED, and what is packed from far away lands far
- * away. Memory is only used where there are data.
+ * Datatypes, packing and statuses with numbers beyond 2^31 (MPI-5.0 sections 5.1, 5.2, 3.2.5, the _c forms). Sizes,
+ * extents and contents are exact, and the int forms give MPI_UNDEFINED. Data packed from far away is unpacked far away.
+ * Only memory that holds data is touched.
  */
 /* ranks: 1 */
 #include <stdint.h>

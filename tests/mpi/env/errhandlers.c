@@ -24,7 +24,7 @@ static void on_session(MPI_Session *session, int *code, ...)
     MPI_Error_class(*code, &last_class);
 }
 
-/* Makes an error on the communicator, and sees whether our handler got it. */
+/* Raises an error on the communicator and checks whether our handler was called. */
 static void expect_handled(MPI_Comm comm, int handled)
 {
     char text[MPI_MAX_ERROR_STRING], name[MPI_MAX_OBJECT_NAME];

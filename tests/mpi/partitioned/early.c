@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data moves as partitions become ready: the receiver uses those that have come while the sender still holds others
- * back, and a partition of which a part is held back has not arrived. Proved by messages back and forth, not by the
- * clock. Partitions of different sizes on the two sides, short and long.
+ * Data moves as partitions become ready. The receiver uses those that have come while the sender still withholds
+ * others; a partition with a withheld part has not arrived. Messages back and forth prove this, not the clock. The
+ * partitions of the two sides differ in size, and are short and long.
  */
 /* ranks: 2 4 */
 #include "mtest.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What partitioned communication refuses, each with its class; sizes that differ on the two sides; nothing hangs. */
+/* Errors of partitioned communication, each with its class; sizes that differ on the two sides. Nothing hangs. */
 #include "mtest.h"
 
 static MPI_Comm world;
@@ -70,7 +70,7 @@ static void bad_use(void)
     CHECK_OK(MPI_Request_free(&other));
 }
 
-/* The receiver hears of it each time, the sender completes, and nothing is written. */
+/* The receiver gets an error each time, the sender completes, and nothing is written. */
 static void bad_sizes(int sent, int bytes, int received, int capacity, int class)
 {
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Partitioned requests between the groups of an intercommunicator; and sessions that are finalized while requests are
- * left: never matched, never started, started and never received. Nothing hangs, and what is left can be freed later.
+ * Partitioned requests between the groups of an intercommunicator. Also sessions that are finalized with unfinished
+ * requests: never matched, never started, started and never received. Nothing hangs, and the requests can be freed
+ * later.
  */
 #include "mtest.h"
 

@@ -24,7 +24,7 @@ static int needed(void)
     return capacity;
 }
 
-/* More than fits is refused, and what was accepted before still arrives. */
+/* More than fits is an error, and the messages accepted before still arrive. */
 static void overflow(int to, int from)
 {
     enum { SIZE = 10000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Buffer_detach returns only when all messages in the buffer are delivered (MPI-5.0 section 3.6.1), so that its
- * memory may be wiped at once; space that delivered messages leave is used again without end.
+ * memory may be wiped at once. The space of delivered messages is reused without end.
  */
 #include "mtest.h"
 #include "pattern.h"

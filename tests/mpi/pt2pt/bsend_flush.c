@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     pattern_fill(data, BYTES, (uint64_t)mtest_rank);
     CHECK_OK(MPI_Bsend(data, BYTES, MPI_BYTE, to, 1, MPI_COMM_WORLD));
     CHECK_OK(MPI_Buffer_flush());
-    memset(buffer, 0, CAPACITY); /* it is empty, and may be touched until the next send */
+    memset(buffer, 0, CAPACITY); /* it is empty, and may be written until the next send */
     CHECK_OK(MPI_Wait(&recv, MPI_STATUS_IGNORE));
     CHECK(pattern_holds(in, BYTES, (uint64_t)from));
 

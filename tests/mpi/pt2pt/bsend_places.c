@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 
     CHECK_OK(MPI_Session_attach_buffer_c(session, of_session, LARGE));
     CHECK(fits(lone, 5000) && !fits(MPI_COMM_WORLD, 5000));
-    CHECK_OK(MPI_Comm_attach_buffer_c(lone, of_process + 0, 0)); /* its own now: with no room at all */
+    CHECK_OK(MPI_Comm_attach_buffer_c(lone, of_process + 0, 0)); /* its own buffer now, with no space at all */
     CHECK(!fits(lone, 50));
     CHECK_OK(MPI_Comm_detach_buffer_c(lone, &back, &wide));
     CHECK(wide == 0);

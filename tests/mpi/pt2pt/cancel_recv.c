@@ -63,7 +63,7 @@ static void persistent(int to, int from)
     CHECK_OK(MPI_Request_free(&request));
 }
 
-/* The handle may be given up right after the cancel. */
+/* The handle may be freed right after the cancel. */
 static void cancel_and_free(void)
 {
     int data = -1;

@@ -23,7 +23,7 @@ static int cancel(MPI_Request *request)
     return cancelled;
 }
 
-/* Sends three messages with one tag and cancels the middle one; tells the receiver how that ended. */
+/* Sends three messages with one tag and cancels the middle one; sends the outcome to the receiver. */
 static void sender(start_function *start, int bytes, int to, unsigned char *out)
 {
     int first = 1, last = 3, cancelled;
@@ -58,7 +58,7 @@ static void receiver(int bytes, int from, unsigned char *in)
     expect(from, 3);
 }
 
-/* The receive is there already, so that the send cannot be cancelled. */
+/* The receive is posted already, so that the send cannot be cancelled. */
 static void received_already(start_function *start, int bytes, int to, int from, unsigned char *out, unsigned char *in)
 {
     MPI_Request send, recv;

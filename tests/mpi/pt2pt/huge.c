@@ -13,7 +13,7 @@
 
 enum { CHUNK = 1 << 20, CHUNKS = 2049 }; /* a little more than 2 GiB */
 
-/* Each word knows where it is, and in which message. */
+/* Each word encodes its position and its message. */
 static uint64_t word(size_t i, uint64_t message)
 {
     return i * 0x9e3779b97f4a7c15ull + message;

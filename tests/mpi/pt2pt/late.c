@@ -16,7 +16,7 @@ static int bytes_of(int n)
 
 int main(int argc, char **argv)
 {
-    /* Whether a rank is late must be known before MPI_Init: by its process number. */
+    /* Whether a rank is late must be known before MPI_Init: its process id decides. */
     if (getpid() % 2)
         usleep(400000);
     MTEST_INIT(argc, argv);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sender and receiver describe the same elements with different layouts (MPI-5.0 section 3.3.1: signatures match, type
- * maps need not): contiguous, strided, scattered, in every pair, at sizes that go in one piece and in many.
+ * maps need not): contiguous, strided, scattered, in every pair, at sizes that travel in one chunk and in many.
  */
 #include "mtest.h"
 
 enum { LAYOUTS = 4, STRIDE = 5 };
 static const int lengths[] = { 1, 30, 2048, 3000, 100000 };
 
-/* Where element i lies, and a type that says so to MPI. */
+/* The position of element i, and a datatype of that layout. */
 static int place(int layout, int i, int length)
 {
     switch (layout) {

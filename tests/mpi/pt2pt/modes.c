@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every way to send (MPI-5.0 sections 3.4, 3.7, 3.9: four modes, blocking, nonblocking, persistent) delivers every size
- * from nothing to megabytes to the neighbor in a ring, with source, tag and count. With one rank that is oneself.
+ * from nothing to megabytes to the neighbor in a ring, with source, tag and count. A single rank sends to itself.
  */
 #include "mtest.h"
 #include "pattern.h"
@@ -85,7 +85,7 @@ static int (*const ways[])(void *, int, int, int) = {
     persistent_standard,  persistent_synchronous,  persistent_ready,  persistent_buffered,
 };
 
-/* The receive is posted and the receiver's neighbor told so, which is what the ready mode asks for. */
+/* The receive is posted, and the receiver has notified its neighbor, as the ready mode requires. */
 static void exchange(int way, int bytes, unsigned char *out, unsigned char *in)
 {
     int to = (mtest_rank + 1) % mtest_size, from = (mtest_rank + mtest_size - 1) % mtest_size, tag = 100 * way + 7,

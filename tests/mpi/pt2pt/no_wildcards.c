@@ -50,7 +50,7 @@ static void receive_one(int source, int tag, int n)
     CHECK(got == word(source, tag, n) && status.MPI_SOURCE == source && status.MPI_TAG == tag);
 }
 
-/* All have come before they are received, the last tag first. */
+/* All messages have come before they are received, the last tag first. */
 static void unexpected(int use_wildcard)
 {
     for (int source = 1; source < mtest_size; source++)
@@ -64,7 +64,7 @@ static void unexpected(int use_wildcard)
                     CHECK_OK(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm, &flag, &status));
                     CHECK(flag && status.MPI_SOURCE >= 1);
                     CHECK_OK(MPI_Recv(&got, 1, MPI_INT, 1, MPI_ANY_TAG, comm,
-                                      &status)); /* the first that came of those left */
+                                      &status)); /* the earliest of the remaining messages */
                     CHECK(status.MPI_TAG == 0 && got == word(1, 0, 0));
                 }
                 if (!(use_wildcard && tag == 0 && source == 1))
@@ -74,7 +74,7 @@ static void unexpected(int use_wildcard)
             }
 }
 
-/* All receives are there before the messages, the last tag first; some are cancelled. */
+/* All receives are posted before the messages are sent, the last tag first; some are cancelled. */
 static void posted(void)
 {
     for (int source = 1; source < mtest_size; source++) {

@@ -10,7 +10,7 @@
 
 enum { MESSAGES = 10000, LONGEST = 200000, TAGS = 3, WINDOW = 16 };
 
-/* What both sides know about the n-th message from a rank. Small ones are frequent, long ones rare. */
+/* What both sides know about the n-th message from a rank. Small messages are frequent, long ones rare. */
 struct plan {
     int bytes, tag, mode;
 };

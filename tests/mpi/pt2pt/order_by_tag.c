@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages are taken by tag in an order other than that of sending (MPI-5.0 section 3.5): among those that match, the
- * first sent is the first received, however many of other tags lie before it.
+ * Messages are received by tag in an order other than that of sending (MPI-5.0 section 3.5): of those that match, the
+ * first sent is the first received, however many of other tags precede it.
  */
 #include "mtest.h"
 

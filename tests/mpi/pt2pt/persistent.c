@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         CHECK(statuses[1].MPI_SOURCE == from && statuses[1].MPI_TAG == 2 && count == 3);
     }
 
-    /* A plain send meets a persistent receive. */
+    /* A plain send matches a persistent receive. */
     out[0][0] = 4711;
     CHECK_OK(MPI_Start(&requests[0]));
     CHECK_OK(MPI_Send(out[0], 1, MPI_INT, to, 1, MPI_COMM_WORLD));

@@ -21,7 +21,7 @@ static void note(int index, MPI_Status *status, int from)
     CHECK(requests[index] == MPI_REQUEST_NULL);
 }
 
-/* One call; how many operations it reported, or MPI_UNDEFINED. */
+/* One call; returns the number of operations that it reported, or MPI_UNDEFINED. */
 static int call(enum way way, int from)
 {
     int index = -5, flag = 1, count = 0, indices[ALL];

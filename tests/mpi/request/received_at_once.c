@@ -37,7 +37,7 @@ static void check_letter(int i, const unsigned char *got, const MPI_Status *stat
     CHECK(wrong == 0 && bytes == length[i] && !cancelled && status->MPI_SOURCE == from && status->MPI_TAG == tag);
 }
 
-/* All of them come before their receives, which are in another order of tags when `backwards`. */
+/* All messages come before their receives, which are in another order of tags if `backwards`. */
 static void come_first(int to, int from, int backwards)
 {
     MPI_Request request[LETTERS];
@@ -57,7 +57,7 @@ static void come_first(int to, int from, int backwards)
     all_sent();
 }
 
-/* A receive of anything was posted before: the message is its own. */
+/* A receive with wildcards was posted before: it gets the message. */
 static void wildcard_first(int to, int from)
 {
     MPI_Request request[2];
@@ -74,7 +74,7 @@ static void wildcard_first(int to, int from)
     all_sent();
 }
 
-/* Let go of one by one, in other ways than by MPI_Waitall; and too late to be cancelled. */
+/* Released one by one, in other ways than by MPI_Waitall; and too late to be cancelled. */
 static void let_go(int to, int from)
 {
     MPI_Request request[4];

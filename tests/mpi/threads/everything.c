@@ -14,7 +14,7 @@ enum { THREADS = 8, ROUNDS = 6, LONG = 20000 };
 
 static MPI_Comm own[THREADS], shared;
 
-/* The n-th number that `rank`'s thread says in a round. */
+/* The n-th number that `rank`'s thread sends in a round. */
 static int word(int rank, int thread, int round, int n)
 {
     return ((rank * THREADS + thread) * ROUNDS + round) * LONG + n;

@@ -38,7 +38,7 @@ __attribute__((unused)) static void note(const void *mutex)
 }
 
 #if !defined __SANITIZE_THREAD__ && !defined __SANITIZE_ADDRESS__
-/* In the place of the C library's, for Plenum too. */
+/* Replaces the function of the C library, for Plenum too. */
 static int (*real_lock)(pthread_mutex_t *);
 
 __attribute__((constructor)) static void find_real(void)
