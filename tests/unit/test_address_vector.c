@@ -27,7 +27,7 @@ static struct pl_instance *open_instance(void)
     return instance;
 }
 
-/* The i-th member's card: a length that follows from i, and bytes that follow from both. */
+/* The card of member i: its length and its bytes follow from i. */
 static size_t card_of(int i, unsigned char card[PL_CARD_MAX])
 {
     size_t length = i == 0 ? 0 : i == 1 ? PL_CARD_MAX : (size_t)(i * 37 % 60);
@@ -62,7 +62,7 @@ static struct pl_av *make_vector(struct pl_group *group)
     return av;
 }
 
-/* Reads a copy in memory of exactly its size, so that a step beyond is seen. */
+/* Reads a copy in memory of exactly its size, so that a sanitizer detects an overrun. */
 static int read_copy(struct pl_group *group, const unsigned char *travelled, size_t size)
 {
     unsigned char *copy = malloc(size + 1);

@@ -14,7 +14,7 @@
 
 enum { TAG = 5, BYTES = 24 };
 
-/* As core/engine/partitioned.c has it. */
+/* The same as in core/engine/partitioned.c. */
 struct terms {
     uint64_t chunk_bytes;
     int32_t chunks, first_tag;
@@ -92,7 +92,9 @@ START_TEST(what_is_sent)
     }
     pl_request_let_go(request);
 
-    /* The next one has other tags; what finds no room goes later, and the request waits for it. */
+    /*
+     * The next send has other tags. Chunks that the transport refuses are sent later, and the request waits for them.
+     */
     ck_assert_int_eq(pl_psend_create(comms[0], data, 2, 6, (struct pl_type *)PL_TYPE_BYTE, 1, TAG, &request),
                      MPI_SUCCESS);
     start(request);
@@ -112,8 +114,7 @@ START_TEST(what_is_sent)
 }
 END_TEST
 
-/* Announced before it is initialized, and started before anything, before some, or after all of the chunks have come.
- * */
+/* Announced before it is initialized, and started before any, before some, or after all of the chunks have come. */
 START_TEST(any_order)
 {
     set_up();
@@ -168,7 +169,7 @@ START_TEST(ragged_chunks)
 }
 END_TEST
 
-/* What the other side says need not be true. */
+/* Announcements of the other side need not be correct. */
 START_TEST(announcements_that_do_not_fit)
 {
     static const struct {
@@ -197,7 +198,7 @@ START_TEST(announcements_that_do_not_fit)
         pl_request_let_go(request);
     }
 
-    /* Nonsense: numbers below zero, too short, too long. Every activation fails at once. */
+    /* Nonsense: negative, too short, too long. Every activation fails at once. */
     for (int k = 0; k < 4; k++) {
         struct terms terms[2] = { { 6, k == 0 ? -1 : 4, k == 1 ? -1 : 0 } };
         struct pl_header header = header_of(PL_MSG_PARTITIONED, comms[0], 1, TAG,
@@ -214,7 +215,7 @@ START_TEST(announcements_that_do_not_fit)
         pl_request_let_go(request);
     }
 
-    /* A chunk that is longer than was said is cut. */
+    /* A chunk that is longer than announced is cut. */
     struct pl_request *request = receive(2);
     announce(12, 2, 700);
     start(request);
@@ -227,7 +228,7 @@ START_TEST(announcements_that_do_not_fit)
 }
 END_TEST
 
-/* Freed before its announcement came: that one is taken nevertheless. And freed while it is active. */
+/* Freed before its announcement came, which is matched nevertheless; and freed while it is active. */
 START_TEST(freed)
 {
     set_up();
@@ -279,7 +280,7 @@ START_TEST(no_memory)
         }
     announce(6, 4, 0); /* for the receive that was freed */
 
-    /* The receiver has none for the chunks: every activation says so. */
+    /* The receiver has no memory for the chunks: every activation fails. */
     struct pl_request *request = receive(4);
     pl_memory_fail_at(1);
     announce(6, 4, 10);
@@ -308,7 +309,7 @@ static void check_ended(struct pl_request *request)
     request->is.active = false;
 }
 
-/* Nothing comes in a broken communicator but what has come before. */
+/* A broken communicator delivers only what has come before. */
 START_TEST(broken_receives)
 {
     set_up();
@@ -345,7 +346,10 @@ START_TEST(broken_receives)
 }
 END_TEST
 
-/* A long chunk waits here for its receiver, which may have given up the communicator: it is asked to give it back. */
+/*
+ * A long chunk waits here for its receiver, which may have freed the communicator: the receiver is asked to give it
+ * back.
+ */
 START_TEST(broken_sends)
 {
     set_up();

@@ -100,8 +100,10 @@ START_TEST(from_the_start)
 }
 END_TEST
 
-/* Of a communicator that lives the loss is noticed; a child that is made from it afterwards is broken, too. One that is
- * replaced between two questions seems to be less often dead than before. */
+/*
+ * A live communicator detects the failure; a child that is created from it afterwards is broken, too. A process
+ * replaced between two queries seems to have died less often than before.
+ */
 START_TEST(later)
 {
     uint32_t came[SIZE] = { 0 };

@@ -107,7 +107,7 @@ START_TEST(dropped_and_withdrawn)
 }
 END_TEST
 
-/* Every arrival answers with the next message: the stack stays flat, and the order is kept. */
+/* Every arrival sends the next message: the stack stays flat, and the order is kept. */
 static unsigned chain;
 static int depth, deepest;
 static void answer(struct node *to, const struct pl_origin *from, const struct pl_header *header, const void *data,
@@ -145,7 +145,7 @@ START_TEST(other_engines_address)
 }
 END_TEST
 
-/* Closing gives up what is still queued. */
+/* Closing drops what is still queued. */
 START_TEST(closed_with_messages)
 {
     setup();
