@@ -41,7 +41,7 @@ _lib = _abi.load_mpi()
 
 
 class Error(Exception):
-    """An MPI function failed. `function` and `error_class` say which and how; the text is the library's."""
+    """An MPI function failed. `function` is its name, `error_class` the error class; the text is the library's."""
 
     def __init__(self, function: str, code: int) -> None:
         number, room, length = ctypes.c_int(), ctypes.create_string_buffer(_abi.MAX_ERROR_STRING), ctypes.c_int()
@@ -113,7 +113,7 @@ class Status:
 
 
 class _Owned:
-    """A handle that close() or the end of a `with` gives back; forgetting it leaves it to the end of its session."""
+    """A handle that close() or the end of a `with` frees; otherwise it lives until the end of its session."""
     _give_back = ""
     _needs_others = False
 
@@ -125,7 +125,7 @@ class _Owned:
             self.close()
 
     def close(self) -> None:
-        """Gives the object back to MPI. May be called twice."""
+        """Frees the object in MPI. May be called twice."""
         handle, self.handle = self.handle, ctypes.c_void_p()
         if handle:
             _call(self._give_back, ctypes.byref(handle))
@@ -172,7 +172,7 @@ class Session(_Owned):
         return names
 
     def pset_info(self, pset: str) -> dict[str, str]:
-        """What is known of a process set: mpi_size, in Plenum plenum_version and plenum_provider too, and more."""
+        """The info of a process set: mpi_size, in Plenum plenum_version and plenum_provider too, and more."""
         info = _handle("MPI_Session_get_pset_info", self.handle, pset.encode())
         try:
             return dict(_info_items(info))
@@ -180,7 +180,7 @@ class Session(_Owned):
             _call("MPI_Info_free", ctypes.byref(info))
 
     def publish(self, pset: str, members: Group) -> None:
-        """Publishes a process set of the job, or changes it. All processes see it at their next question."""
+        """Publishes a process set of the job, or changes it. All processes see it at their next query."""
         _call("MPIX_Session_pset_publish", self.handle, pset.encode(), members.handle)
 
     def withdraw(self, pset: str) -> None:
@@ -209,7 +209,7 @@ class Group(_Owned):
 
     @property
     def size(self) -> int:
-        """How many processes."""
+        """The number of processes."""
         return _number("MPI_Group_size", self.handle)
 
     @property
@@ -222,7 +222,7 @@ class Group(_Owned):
         return Group(_handle("MPI_Group_incl", self.handle, len(ranks), (ctypes.c_int * len(ranks))(*ranks)))
 
     def translate(self, ranks: Sequence[int], other: Group) -> list[int]:
-        """The numbers that processes of this group have in another one; UNDEFINED for those that are not there."""
+        """The ranks of processes of this group in another one; UNDEFINED for processes that are not members."""
         array = ctypes.c_int * len(ranks)
         result = array()
         _call("MPI_Group_translate_ranks", self.handle, len(ranks), array(*ranks), other.handle, result)
@@ -243,7 +243,7 @@ class Comm(_Owned):
         return self
 
     def split(self, color: int, key: int = 0) -> Comm | None:
-        """Communicators of those that name the same color; None for those that name UNDEFINED."""
+        """A communicator of the processes that pass the same color; None for a process that passes UNDEFINED."""
         handle = _handle("MPI_Comm_split", self.handle, color, key)
         return None if handle.value == _abi.COMM_NULL else Comm(handle)
 
@@ -251,7 +251,7 @@ class Comm(_Owned):
         """Ends the job."""
         _call("MPI_Abort", self.handle, code)
 
-    # --- from one to another ---
+    # --- point to point ---
 
     def send(self, data: Buffer, dest: int, tag: int = 0) -> None:
         """Sends all items of a buffer."""
@@ -259,7 +259,7 @@ class Comm(_Owned):
         _call("MPI_Send_c", *source.triple, dest, tag, self.handle)
 
     def recv(self, data: Buffer, source: int = ANY_SOURCE, tag: int = ANY_TAG) -> Status:
-        """Receives into a buffer, which may be larger than what comes."""
+        """Receives into a buffer, which may be larger than the message."""
         target, native = _Data(data, writable=True), _abi.NativeStatus()
         _call("MPI_Recv_c", *target.triple, source, tag, self.handle, ctypes.byref(native))
         return _status(native, target.datatype)
@@ -276,14 +276,14 @@ class Comm(_Owned):
         _call("MPI_Probe", source, tag, self.handle, ctypes.byref(native))
         return _status(native, _abi.DATATYPES["c"])
 
-    # --- all together ---
+    # --- collectives ---
 
     def barrier(self) -> None:
-        """Waits until all are here."""
+        """Waits until all ranks have called it."""
         _call("MPI_Barrier", self.handle)
 
     def bcast(self, data: Buffer, root: int = 0) -> None:
-        """Gives the root's items to all."""
+        """Sends the root's items to all ranks."""
         place = _Data(data, writable=True)
         _call("MPI_Bcast_c", *place.triple, root, self.handle)
 

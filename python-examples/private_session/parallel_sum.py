@@ -39,7 +39,7 @@ class Team:
             self.close()
 
     def close(self) -> None:
-        """Gives everything back. May be called twice."""
+        """Frees all resources. May be called twice."""
         self._comm.close()
         self._session.close()
 
@@ -49,7 +49,7 @@ class Team:
         return self._comm.rank == 0
 
     def share(self, items: Sequence[Item]) -> Sequence[Item]:
-        """This process's part of something that all have."""
+        """This process's part of items that every process has."""
         rank, size = self._comm.rank, self._comm.size
         return items[len(items) * rank // size:len(items) * (rank + 1) // size]
 
@@ -60,7 +60,7 @@ class Team:
         return total[0]
 
     def count(self, items: Sequence[object]) -> int:
-        """How many items all have together."""
+        """The number of items of all processes together."""
         total = array("q", [len(items)])
         self._comm.allreduce(total)
         return total[0]

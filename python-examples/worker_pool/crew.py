@@ -43,7 +43,7 @@ class Crew:
         self.size = size
         self.idle: set[int] = set()
         self.lost = 0
-        """How many workers have been replaced."""
+        """The number of workers that have been replaced."""
         self._changed = changed
         self._busy: dict[int, Task] = {}
         self._ending = False
@@ -51,7 +51,7 @@ class Crew:
         self._jobs: dict[int, Job] = {}
         self._listening: set[asyncio.Task[None]] = set()
         self._runtime = runtime
-        self._memory = os.memfd_create("worker_pool")  # where they meet: it has no name, and nothing is left of it
+        self._memory = os.memfd_create("worker_pool")  # the pool's place, without a name
         os.fchmod(self._memory, 0o600)
         try:
             for number in range(size):
@@ -93,7 +93,7 @@ class Crew:
         return task.done
 
     async def end(self) -> None:
-        """Lets idle workers go, and ends those that are busy."""
+        """Lets idle workers end by themselves, and ends those that are busy."""
         self._ending = True
         self._hang_up(range(self.size))
         for worker in self._busy:
@@ -142,7 +142,7 @@ class Crew:
         self._answered(worker, why)
 
     def _answered(self, worker: int, error: str | None, result: Any = None) -> None:
-        """A worker has done its part of its task, or never will."""
+        """A worker has completed its part of its task, or never will."""
         task = self._busy.pop(worker, None)
         if task:
             task.missing.discard(worker)

@@ -20,7 +20,7 @@ __all__ = ["TaskFailed", "WorkerPool"]
 
 
 class WorkerPool:
-    """A number of worker processes. To be used from one asyncio loop."""
+    """A number of worker processes. Use it from one asyncio loop only."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -48,7 +48,7 @@ class WorkerPool:
 
     @property
     def lost(self) -> int:
-        """How many workers have died, or had to be killed, and were replaced."""
+        """The number of workers that have died or were killed, and were replaced."""
         return self._crew.lost
 
     async def run(self, function: str, *arguments: Any, workers: int = 1) -> Any:

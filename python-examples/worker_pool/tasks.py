@@ -16,7 +16,7 @@ def pi(comm: mpi.Comm, intervals: int) -> float:
 
 
 def primes(comm: mpi.Comm, below: int) -> int:
-    """How many primes there are below a number."""
+    """The number of primes below a number."""
     odd = range(3 + 2 * comm.rank, below, 2 * comm.size)
     found = array("q", [sum(all(n % d for d in range(3, int(n ** 0.5) + 1, 2)) for n in odd)])
     comm.reduce(found)

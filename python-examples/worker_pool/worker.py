@@ -17,7 +17,7 @@ from .attach import Attach, pooled
 
 
 def work(request: dict[str, Any], attach: Attach) -> dict[str, Any]:
-    """Does one task: attaches, computes, detaches. Never raises: the answer says what went wrong."""
+    """Does one task: attaches, computes, detaches. Never raises: the answer contains the error."""
     answer: dict[str, Any] = {"task": request["task"]}
     try:
         module, name = request["function"].split(":")
