@@ -31,7 +31,7 @@ extern const struct pl_transport_ops pl_transport_shm;
 
 enum { ROUNDS_MAX = 1000, LARGEST = 4 << 20, WINDOW = 64, PINGS = 2000, BUFFERS = 4, BUFFER = 128 << 10 };
 
-/* What the two processes share beside the transport: for starting together, and for the bare cases. */
+/* What the two processes share beside the transport, to start together and for the bare cases. */
 static struct area {
     _Alignas(64) _Atomic uint32_t arrived;
     _Alignas(64) _Atomic uint32_t flag[2][16];

@@ -59,7 +59,7 @@ class Mpi:
                            check=True, stderr=subprocess.DEVNULL)
 
     def run(self, name, ranks, args):
-        """Returns {what: (value, unit)}; what a program said before it failed counts."""
+        """Returns {what: (value, unit)}; the output of a program before it failed counts."""
         if 'cut off' in self.broken.get((name, ranks), ''):
             return {}
         command = (self.launcher + ['-n', str(ranks)] if self.launcher else []) + [self.program(name)]
@@ -75,7 +75,7 @@ class Mpi:
 
 
 def finish(command, seconds, environment):
-    """Runs a command to its end: (output, exit code), None for the code when it had to be ended with all it started."""
+    """Runs a command to its end: (output, exit code), None for the code if it was killed with its children."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                text=True, env=environment, start_new_session=True)
     try:
@@ -117,7 +117,7 @@ def keep(figures, name, ranks, values):
 
 
 class Weather:
-    """Whether the cores are as close to each other as they have been."""
+    """Whether the cores are as close to each other as in the best case so far."""
     WORSE, PAUSE, PATIENCE = 1.5, 0.2, 60
 
     def __init__(self, limits):
@@ -129,7 +129,7 @@ class Weather:
         return float(said.split('\t')[1])
 
     def wait(self):
-        """Returns when it is good, or when a minute has been spent on waiting in all."""
+        """Waits until the cores are close, but at most a minute in total."""
         if not self.program:
             return
         self.turns += 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Symmetric sparse matrices from Matrix Market files ("coordinate", real, integer or pattern, general or symmetric).
- * Nothing in a file is trusted: what is wrong with it is told in one line, with the file and the line number.
+ * Symmetric sparse matrices from Matrix Market files ("coordinate", real, integer or pattern, general or symmetric). No
+ * content of a file is trusted: an error gives one line, with the file and the line number.
  */
 #ifndef DEMO_MATRIX_H
 #define DEMO_MATRIX_H

@@ -29,7 +29,7 @@ struct monitor_summary {
 struct monitor *monitor_open(void);
 void monitor_note(struct monitor *monitor, double residual, double seconds, double waiting);
 
-/* Ends the session; what was gathered stays. */
+/* Ends the session; the gathered figures remain. */
 void monitor_close(struct monitor *monitor);
 
 /* Borrowed; means something on rank 0 only. */

@@ -43,7 +43,7 @@ static int write_row(FILE *file, int x, int y, int z)
     for (int i = 0; i < 6; i++) {
         int nx = x + step[i][0], ny = y + step[i][1], nz = z + step[i][2];
         if (!neighbour_inside(nx, ny, nz)) {
-            diagonal += nz == z ? 0 : 2 * here; /* the sides let no heat through */
+            diagonal += nz == z ? 0 : 2 * here; /* the sides are insulated */
             continue;
         }
         double conductance = face(here, conductivity(nx, ny, nz));

@@ -31,7 +31,7 @@ static int once(const char *pset, const char *tag, int *size)
     return rank;
 }
 
-/* The first process of each node, and no other, meet in a communicator of their own. Returns how many they are. */
+/* The first process of each node, and no other, create a communicator. Returns its size. */
 static int one_per_node(void)
 {
     enum { MOST = 64 };

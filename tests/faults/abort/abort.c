@@ -36,7 +36,7 @@ int main(int argc, char **argv)
         MPI_Comm_set_name(comm, "ocean");
     }
     MPI_Comm_rank(all, &rank);
-    printf("rank %d is there\n", rank); /* not flushed: it is seen all the same */
+    printf("rank %d is there\n", rank); /* not flushed, but printed all the same */
     MPI_Barrier(all);
     if (rank == who)
         MPI_Abort(comm, code);

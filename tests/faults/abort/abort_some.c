@@ -35,7 +35,7 @@ static void fail_in_session(void)
     MPI_Session session;
     MPI_Group group;
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ABORT, &session);
-    printf("rank 3 is there\n"); /* not flushed: it is seen all the same */
+    printf("rank 3 is there\n"); /* not flushed, but printed all the same */
     MPI_Group_from_session_pset(session, "mpi://NOWHERE", &group);
     printf("rank 3 went on\n");
 }

@@ -43,7 +43,7 @@ static int child(int argc, char **argv)
     return failures != 0;
 }
 
-/* One that fails at once, with the handler that ends everything: itself. */
+/* A child that fails at once, under the handler that ends the whole job: it ends only itself. */
 static int failing_child(void)
 {
     setenv("PLENUM_TRANSPORT", "pigeons", 1);
@@ -68,8 +68,10 @@ static int run(const char *what)
     return end_of(pid);
 }
 
-/* A child without a program of its own: what it tries is refused, and its end, by exit() and all that runs then, is
- * only its own. `session` is its parent's. */
+/*
+ * A forked child that starts no program: its MPI calls fail, and its exit(), with all handlers that run then, ends only
+ * itself. `session` is its parent's.
+ */
 static void forked_children(MPI_Session session)
 {
     for (int way = 0; way < 4; way++) {
