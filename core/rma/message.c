@@ -204,6 +204,12 @@ void pl_rma_drop_gets(struct pl_win *win)
         end_get(PL_CONTAINER(node, struct pl_rma_get, link), &(struct pl_win_fault){ .class = MPI_ERR_PROC_ABORTED });
 }
 
+void pl_rma_comm_failed(struct pl_comm *comm)
+{
+    if (comm->win)
+        pl_rma_drop_gets(comm->win);
+}
+
 int pl_win_take_fault(struct pl_win *win, int rank)
 {
     struct pl_engine *engine = &win->comm->instance->engine;

@@ -160,6 +160,7 @@ void pl_rma_answered(struct pl_win *win, int rank, const struct pl_header *heade
 void pl_rma_responded(struct pl_win *win, int rank, const struct pl_header *header, const void *data,
                       struct pl_rndv *rndv);
 void pl_rma_drop_gets(struct pl_win *win);
+void pl_rma_comm_failed(struct pl_comm *comm); /* the same for the communicator's window, if it has one */
 
 /* Something has come that threads may sleep for. Engine lock held. */
 void pl_rma_wake(struct pl_win *win);

@@ -33,6 +33,7 @@ static int win_make_comm(struct pl_comm *parent, struct pl_win *win)
         return rc;
     pl_object_retain(win->comm);
     win->comm->serves = "window";
+    win->comm->unnamed = "unnamed window";
     return MPI_SUCCESS;
 }
 
@@ -228,8 +229,11 @@ int pl_win_free(struct pl_win *win)
     return rc;
 }
 
-void pl_win_orphan(struct pl_win *win)
+void pl_win_orphan(struct pl_comm *comm)
 {
+    struct pl_win *win = comm->win;
+    if (!win)
+        return;
     pl_attrs_discard(&win->attrs, pl_object_handle(win));
     win_settle(win);
     take_out(win);
@@ -239,6 +243,38 @@ void pl_win_orphan(struct pl_win *win)
         pl_handle_drop(win);
     pl_object_release(win);
 }
+
+/* --- errors ------------------------------------------------------------------------------------------------------- */
+
+static struct pl_errhandler **win_errhandler(void *object, struct pl_lock **lock)
+{
+    struct pl_win *win = object;
+    *lock = &win->comm->lock;
+    return &win->errhandler;
+}
+
+static void win_error_name(void *win, char *name, size_t capacity)
+{
+    pl_comm_name(((struct pl_win *)win)->comm, name, capacity);
+}
+
+static int win_job_rank(void *win)
+{
+    return pl_instance_rank(((struct pl_win *)win)->comm->instance);
+}
+
+static _Noreturn void win_end(void *win, bool members_only, int code, const char *message)
+{
+    (void)win, (void)members_only;
+    pl_process_abort(code, "window", message);
+}
+
+const struct pl_kind_errors pl_win_errors = {
+    .slot = win_errhandler,
+    .name = win_error_name,
+    .rank = win_job_rank,
+    .end = win_end,
+};
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
 

@@ -166,7 +166,8 @@ int pl_win_create(struct pl_comm *comm, const struct pl_win_spec *spec, struct p
 int pl_win_free(struct pl_win *win);
 
 /* The instance closes while the user still holds the window. */
-void pl_win_orphan(struct pl_win *win);
+void pl_win_orphan(struct pl_comm *comm);
+extern const struct pl_kind_errors pl_win_errors;
 void pl_win_destroy(void *win);
 
 /* "halo", or "unnamed window" for messages. Borrowed. */

@@ -239,7 +239,7 @@ static void inherited_abort(int code, const char *object, const char *message)
     inherited_tell(pl_process.place.rank, code, object, message);
 }
 
-bool pl_inherited_abort_early(int code, const char *object, const char *message)
+static bool inherited_abort_early(int code, const char *object, const char *message)
 {
     int rank;
     if (inherited_find_job(&rank))
@@ -268,4 +268,5 @@ const struct pl_bootstrap_ops pl_bootstrap_inherited = {
     .state = inherited_state,
     .alive = inherited_alive,
     .died = inherited_died,
+    .abort_early = inherited_abort_early,
 };

@@ -37,6 +37,7 @@ static void begin(const char *text)
     ck_assert_int_eq(pl_session_open(NULL, NULL, &session), MPI_SUCCESS);
     pl_process.place.size = pl_process.place.local_size = SIZE;
     pl_process.place.rank = RANK;
+    pl_group_self = pl_process_self();
 }
 
 static void end(void)
@@ -248,7 +249,7 @@ START_TEST(numbers_stay)
     begin(NULL);
     ck_assert_int_eq(pl_psets_group(session, "mpi://SELF", &self), MPI_SUCCESS);
     pl_handle_drop(self);
-    self = pl_group_create_range(session, 1, PL_PROC(0, 0), 1);
+    self = pl_instance_group_range(session, 1, PL_PROC(0, 0), 1);
     ck_assert_int_eq(pl_psets_count(session, &before), MPI_SUCCESS);
     ck_assert_int_eq(pl_psets_publish(session, "app://one", self), MPI_SUCCESS);
     ck_assert_int_eq(pl_psets_publish(session, "app://two", self), MPI_SUCCESS);

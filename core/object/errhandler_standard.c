@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The error handlers of the MPI standard: they only decide what follows the error. */
-#include "core/object/errhandler_registry.h"
+/* The error handlers of the standard. They only tell the caller what to do with the error. */
+#include "core/object/errhandler_standard.h"
 
 static int errors_are_fatal(void *state, const struct plenum_error_report *error)
 {
