@@ -26,7 +26,9 @@
 #include "core/object/errhandler.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
+#include "core/rma/message_response.h"
 #include "core/rma/rma.h"
+#include "core/rma/target.h"
 #include "core/rma/window.h"
 
 const struct pl_kind_ops pl_kinds[PL_KINDS] = {

@@ -34,7 +34,7 @@ int pl_locate_wdir(const char *directory, char **absolute)
     struct stat st;
     char *here = getcwd(NULL, 0);
     if (!here) {
-        pl_rt_fail_errno("the current directory has no name");
+        pl_rt_fail_errno("cannot get the name of the current directory");
         return PLENUM_ERR_WDIR;
     }
     char *path = !directory            ? strdup(here)
@@ -55,7 +55,7 @@ int pl_locate_wdir(const char *directory, char **absolute)
 }
 
 /* 0, or the errno with which execve() would fail. */
-static int try_file(const char *file)
+static int locate_try(const char *file)
 {
     struct stat st;
     if (stat(file, &st) != 0)
@@ -67,9 +67,9 @@ static int locate_refuse(const char *name, int why, const char *wdir, bool searc
 {
     if (searched && why == ENOENT) {
         char *here = locate_join(wdir, "", 0, name);
-        bool meant = here && try_file(here) == 0;
+        bool meant = here && locate_try(here) == 0;
         free(here);
-        return pl_rt_fail(PLENUM_ERR_NOT_FOUND, "cannot find the program \"%s\" in the PATH%s%s%s", name,
+        return pl_rt_fail(PLENUM_ERR_NOT_FOUND, "cannot find the program \"%s\" in PATH%s%s%s", name,
                           meant ? " (for the one in the working directory, write ./" : "", meant ? name : "",
                           meant ? ")" : "");
     }
@@ -79,13 +79,13 @@ static int locate_refuse(const char *name, int why, const char *wdir, bool searc
     return pl_rt_fail_errno("cannot run the program \"%s\"", name);
 }
 
-/* Looks through a list of directories. *why: the errno of a file that is there but cannot be used, else unchanged. */
+/* Searches a list of directories. *why: the errno of a file that exists but cannot be executed, else unchanged. */
 static char *locate_search(const char *name, const char *wdir, const char *path, int *why)
 {
     for (const char *at = path; at;) {
         size_t length = strcspn(at, ":");
         char *file = locate_join(wdir, at, length, name);
-        int failure = file ? try_file(file) : ENOMEM;
+        int failure = file ? locate_try(file) : ENOMEM;
         if (failure == 0)
             return file;
         free(file);
@@ -108,7 +108,7 @@ int pl_locate_program(const char *name, const char *wdir, const char *first, con
     char *found = name[0] == '/' ? strdup(name) : locate_join(wdir, "", 0, name);
     if (!found)
         return locate_no_memory();
-    why = try_file(found);
+    why = locate_try(found);
     if (why) {
         free(found);
         return locate_refuse(name, why, wdir, false);

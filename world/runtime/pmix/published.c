@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See names.h. */
+/* See published.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static bool published_visible(const struct pl_name *name, const char *nspace, uint32_t rank)
 {
-    if (name->scope == PL_NAME_EVERYBODY)
+    if (name->scope == PL_NAME_ALL)
         return true;
     if (strcmp(name->nspace, nspace) != 0)
         return false;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world/runtime/job/vars.h"
+#include "world/runtime/vars.h"
 
 static struct pl_var *vars_find(const struct pl_vars *vars, const char *name, size_t length)
 {
@@ -15,7 +15,7 @@ static struct pl_var *vars_find(const struct pl_vars *vars, const char *name, si
     return NULL;
 }
 
-/* Takes `value`, which may be NULL, also when it fails. */
+/* Steals `value`, which may be NULL, also when it fails. */
 static bool vars_put(struct pl_vars *vars, const char *name, size_t length, char *value)
 {
     struct pl_var *var = vars_find(vars, name, length);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the hosts of runtimes among the launcher's tests share: expectations, jobs, following events, measuring. */
-#ifndef LAUNCHER_HOST_H
-#define LAUNCHER_HOST_H
+/* Shared by the launcher's tests that embed libplenum: expectations, jobs, following events, measuring. */
+#ifndef LAUNCHER_EMBEDDER_H
+#define LAUNCHER_EMBEDDER_H
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 static const char *part = "";
 
-/* For leak checkers: what the PMIx library keeps to itself is not ours to report. */
+/* For leak checkers: leaks of the PMIx library are not reported. */
 const char *__lsan_default_options(void);
 const char *__lsan_default_options(void)
 {
@@ -54,7 +54,7 @@ static UNUSED struct plenum_job *new_job(struct plenum_runtime *rt, int ranks, c
     return job;
 }
 
-/* What the events of a runtime added up to. */
+/* The totals of the events of a runtime. */
 struct totals {
     int started, exited, lost, finished, code;
     size_t bytes;
