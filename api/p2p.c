@@ -6,7 +6,7 @@
 #include "core/engine/p2p.h"
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/object/status.h"
+#include "core/engine/status.h"
 
 /* --- what all check ----------------------------------------------------------------------------------------------- */
 

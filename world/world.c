@@ -9,7 +9,7 @@
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/engine/leak_report.h"
-#include "core/engine/wait_record.h"
+#include "core/job/crash.h"
 #include "core/job/process.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"
@@ -32,7 +32,7 @@ static int world_level_of(int required)
 static int world_make_comm(struct pl_instance *world, int size, uint64_t first, uint32_t serial, const char *name,
                            struct pl_comm *comm, struct pl_comm **made)
 {
-    struct pl_group *group = pl_group_create_range(world, size, first, 1);
+    struct pl_group *group = pl_instance_group_range(world, size, first, 1);
     if (!group)
         return MPI_ERR_NO_MEM;
     int rc = pl_comm_create_predefined(world, group, (struct pl_comm_id){ 0, serial }, comm);

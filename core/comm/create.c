@@ -237,7 +237,7 @@ struct pl_group *pl_votes_group(struct pl_instance *instance, const struct pl_gr
     }
     for (int i = 0; i < count; i++)
         procs[i] = pl_group_proc(from, votes[i].rank);
-    struct pl_group *group = pl_group_create(instance, count, procs);
+    struct pl_group *group = pl_instance_group(instance, count, procs);
     free(procs);
     return group;
 }

@@ -234,7 +234,7 @@ int pl_group_wire_read(struct pl_instance *instance, const unsigned char *wire, 
     struct reader members = from;
     if (rc == MPI_SUCCESS)
         rc = read_members(&from, &head, jobs, procs);
-    if (rc == MPI_SUCCESS && !(*group = pl_group_create(instance, (int)head.members, procs)))
+    if (rc == MPI_SUCCESS && !(*group = pl_instance_group(instance, (int)head.members, procs)))
         rc = MPI_ERR_NO_MEM;
     free(procs);
     free(jobs);

@@ -334,7 +334,7 @@ static struct pl_group *intercomm_joined(struct pl_comm *comm, const struct pl_g
     }
     for (int i = 0; i < size; i++)
         procs[i] = i < low->size ? pl_group_proc(low, i) : pl_group_proc(high, i - low->size);
-    struct pl_group *group = pl_group_create(comm->instance, size, procs);
+    struct pl_group *group = pl_instance_group(comm->instance, size, procs);
     free(procs);
     return group;
 }

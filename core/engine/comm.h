@@ -82,7 +82,6 @@ struct pl_comm_coll {
     int area_wanted;                /* collectives so far that would have used an area */
     unsigned area_count;            /* collectives done in the area, or by the node hierarchy */
     struct pl_hierarchy *hierarchy; /* for blocking collectives of several nodes; NULL: none, or not yet */
-    struct pl_comm *whole;          /* of a part of a hierarchy: the communicator that it serves; borrowed. Else NULL */
     uint32_t blocking;              /* blocking collectives started: their tag */
     uint32_t nonblocking;           /* the same for nonblocking and persistent ones */
     _Atomic int unlike; /* a rank, plus 1, configured to run collectives differently (core/coll/table.h); 0: none */
@@ -134,7 +133,9 @@ struct pl_comm {
     } topology;
     struct pl_bsend *bsend; /* attached buffer; NULL: none */
     struct pl_win *win;     /* the window that it belongs to; NULL: none */
+    struct pl_comm *whole;  /* the communicator that it is a part of; borrowed. NULL: of none */
     const char *serves;     /* NULL: the user's; what it belongs to: "window", "file", "": another communicator */
+    const char *unnamed;    /* its label while it has no name; NULL: "unnamed communicator" */
 };
 
 static inline bool pl_comm_is_inter(const struct pl_comm *comm)
@@ -186,6 +187,11 @@ _Noreturn void pl_comm_abort(struct pl_comm *comm, int code, const char *message
  * Borrowed. */
 const char *pl_comm_label(const struct pl_comm *comm);
 
+/* Copies the name that the user gave, "" if none. */
+void pl_comm_name(struct pl_comm *comm, char *name, size_t capacity);
+
+extern const struct pl_kind_errors pl_comm_errors;
+
 /* Tags in the collectives' queues. Blocking and nonblocking ones are counted apart: the standard wants all in one
  * order on all ranks, but programs that start a nonblocking one before a barrier here and after it there are used to
  * getting away with it. And apart from those, one for a tag that the user gave. */
@@ -216,9 +222,6 @@ int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, s
 
 /* The attributes' callbacks run, the user's handle goes; the object follows once nothing uses it. */
 int pl_comm_free(struct pl_comm *comm);
-
-/* The same after all that is under way has arrived. Collective, and waits. */
-int pl_comm_disconnect(struct pl_comm *comm);
 
 /* The instance closes while the user still holds the communicator: pending receives are cancelled, attributes deleted,
  * and its handles are no longer valid. Sends go on. The caller holds a reference. */

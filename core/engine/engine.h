@@ -10,6 +10,7 @@
 
 #include "core/base/list.h"
 #include "core/base/lock.h"
+#include "core/engine/client.h"
 #include "core/engine/transport.h"
 #include "core/job/segment.h"
 
@@ -28,13 +29,13 @@ struct pl_peer {
     uint64_t engine; /* its id */
     uint64_t proc;   /* whose it is, for messages; UINT64_MAX: not known */
     struct pl_endpoint *endpoint;
-    struct pl_list pending; /* of pl_request.link: sends that found no room, in order */
-    struct pl_list link;    /* in engine->busy while `pending` is not empty */
-    int error;              /* MPI error class once it has failed, for good */
-    bool closed;            /* it has closed its engine, as everybody may: what is sent to it vanishes */
-    uint32_t settings;      /* what it has configured for collectives (core/coll/table.h) */
-    unsigned ahead;         /* messages of collectives since the last one that was awaited to be matched */
-    struct pl_peer *next;   /* in its bucket */
+    struct pl_list pending;               /* of pl_request.link: sends that found no room, in order */
+    struct pl_list link;                  /* in engine->busy while `pending` is not empty */
+    int error;                            /* MPI error class once it has failed, for good */
+    bool closed;                          /* it has closed its engine, as everybody may: what is sent to it vanishes */
+    uint32_t settings[PL_ENGINE_CLIENTS]; /* what it has configured (client.h) */
+    unsigned ahead;       /* messages of collectives since the last one that was awaited to be matched */
+    struct pl_peer *next; /* in its bucket */
 };
 
 /* Something that progress calls: an active schedule, a rendezvous, a lookup. Lock held. */
@@ -48,6 +49,12 @@ struct pl_hook {
 struct pl_deferred {
     void (*run)(struct pl_deferred *deferred);
     struct pl_list link;
+};
+
+/* A resource of a higher room that must go before the engine's transports close. Lock held. */
+struct pl_closer {
+    struct pl_list link;                     /* in engine->closers */
+    void (*close)(struct pl_closer *closer); /* called when it is out of the list */
 };
 
 struct pl_engine_peers {
@@ -112,10 +119,11 @@ struct pl_engine {
     struct pl_engine_early early;
     struct pl_list hooks;      /* of pl_hook.link */
     struct pl_list slow_hooks; /* of pl_hook.link: what may wait some microseconds, behind short receives */
-    struct pl_list areas;      /* of struct pl_area: given up here, perhaps not yet elsewhere */
-    /* handles PL_MSG_LISTENER; NULL elsewhere */
-    void (*listener_arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
-                             const void *data);
+    struct pl_list closers;    /* of pl_closer.link */
+    /* Handles messages to the engine itself (PL_MSG_LISTENER), all of whose data is there; NULL: they are dropped. Set
+     * by the engine's owner. */
+    void (*arrived)(struct pl_engine *engine, const struct pl_origin *from, const struct pl_header *header,
+                    const void *data);
 
     struct pl_list siblings; /* in the process's list of engines */
     _Atomic unsigned rounds; /* rounds of progress */
@@ -168,6 +176,7 @@ void pl_engine_do(struct pl_list *deferred);
  * in one instance must not stop the others' messages, and must not come between them and a thread that is at work. Lock
  * not held. */
 int pl_engine_nudge_others(struct pl_engine *engine);
+int pl_engine_nudge_all(void); /* the same in all engines */
 
 /* Waits until all that was sent has been taken or its receivers are gone, then gives everything back but the lock,
  * which the owner gives back when nobody can come any more. */

@@ -9,6 +9,7 @@
 #include "core/base/list.h"
 #include "core/base/lock.h"
 #include "core/engine/engine.h"
+#include "core/job/process.h"
 #include "core/object/object.h"
 #include "mpi.h"
 
@@ -16,6 +17,14 @@ struct pl_comm;
 struct pl_errhandler;
 struct pl_info;
 struct pl_psets;
+
+/* An object of a higher room that closes with its instance: a file. */
+struct pl_child {
+    struct pl_list link;          /* in instance->children; instance->lock */
+    void *object;                 /* borrowed */
+    void (*orphan)(void *object); /* the instance closes while the user holds the object. The caller holds a reference
+                                     and no lock */
+};
 
 struct pl_instance {
     struct pl_object obj; /* of kind PL_SESSION; the World's is hidden */
@@ -27,7 +36,7 @@ struct pl_instance {
     struct pl_engine engine;
     struct pl_lock lock;              /* the fields below */
     struct pl_list comms;             /* of pl_comm.siblings */
-    struct pl_list files;             /* of pl_file.siblings */
+    struct pl_list children;          /* of pl_child.link */
     struct pl_errhandler *errhandler; /* of the session, and first one of its communicators; retained */
     struct pl_info *info;             /* the hints in use; set once, when it opens */
     struct pl_bsend *bsend;           /* session's attached buffer */
@@ -42,14 +51,23 @@ int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_
  * the user still holds may take. Does not release. */
 void pl_instance_close(struct pl_instance *instance);
 
+/* Enters a child, or takes it out again if it is in. */
+void pl_instance_add(struct pl_instance *instance, struct pl_child *child);
+void pl_instance_remove(struct pl_instance *instance, struct pl_child *child);
+
+/* A group of the instance (pl_group_create()). `instance` NULL: of none. */
+struct pl_group *pl_instance_group(struct pl_instance *instance, int size, const uint64_t *procs);
+struct pl_group *pl_instance_group_range(struct pl_instance *instance, int size, uint64_t first, int64_t stride);
+
+/* This process's rank in the job, for reports of errors, while the instance (NULL: none) or the World is open; else
+ * -1. */
+int pl_instance_rank(const struct pl_instance *instance);
+
 void pl_session_destroy(void *session);
+extern const struct pl_kind_errors pl_session_errors;
 
 /* The World while it is initialized and not yet finalized, else NULL. */
 extern struct pl_instance *pl_world;
 extern struct pl_comm *pl_world_comm, *pl_self_comm, *pl_parent_comm;
-
-/* How far the World Model has come. */
-enum pl_world_state { PL_WORLD_BEFORE, PL_WORLD_INITIALIZED, PL_WORLD_FINALIZED };
-extern _Atomic int pl_world_state;
 
 #endif

@@ -12,7 +12,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/p2p.h"
-#include "core/object/status.h"
+#include "core/engine/status.h"
 
 enum {
     LOOKS = 100, /* at the peer's next message, some 30 ns each, before the general way, which yields and sleeps */

@@ -10,7 +10,6 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/coll/table.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
@@ -112,10 +111,19 @@ static int connect_peer(struct pl_engine *engine, struct pl_peer *peer, const un
     return fail_unreachable(engine, peer, card, card_length, tried);
 }
 
+static void peer_read_settings(struct pl_peer *peer, const unsigned char *card, size_t card_length)
+{
+    for (int i = 0; i < PL_ENGINE_CLIENTS; i++) {
+        size_t length;
+        const void *settings = card_address(card, card_length, pl_engine_clients[i].name, &length);
+        if (settings && length == sizeof peer->settings[i])
+            memcpy(&peer->settings[i], settings, length);
+    }
+}
+
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer)
 {
     uint64_t id;
-    size_t room;
     if (length < sizeof id)
         return pl_fail(MPI_ERR_OTHER, "an address card of %zu bytes is damaged", length);
     memcpy(&id, card, sizeof id);
@@ -131,9 +139,7 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
         return pl_fail_memory("a peer");
     made->engine = id;
     made->proc = proc;
-    const void *settings = card_address(card, length, "coll", &room);
-    if (settings && room == sizeof made->settings)
-        memcpy(&made->settings, settings, sizeof made->settings);
+    peer_read_settings(made, card, length);
     pl_list_init(&made->pending);
     pl_list_init(&made->link);
     int rc = connect_peer(engine, made, card, length);
@@ -202,8 +208,9 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
         return pl_failure_explain(comm, rc);
     if (rc == MPI_SUCCESS)
         pl_comm_peer_keep(comm, rank, *peer);
-    if (rc == MPI_SUCCESS && (*peer)->settings != pl_coll_settings())
-        comm->coll.unlike = rank + 1;
+    for (int i = 0; rc == MPI_SUCCESS && i < PL_ENGINE_CLIENTS; i++)
+        if (pl_engine_clients[i].resolved)
+            pl_engine_clients[i].resolved(comm, rank, (*peer)->settings[i]);
     return rc;
 }
 

@@ -30,6 +30,7 @@ enum pl_request_kind {
     PL_REQ_COMM,        /* creation of a communicator: MPI_Comm_idup */
     PL_REQ_RMA,         /* a one-sided operation: core/rma/rma.h */
     PL_REQ_COMPLETE,    /* never does anything: PROC_NULL, buffered sends */
+    PL_REQ_KINDS
 };
 
 /* Where a send or receive stands: which list holds its `link`, and who will complete it. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -191,14 +192,6 @@ static int file_make_comm(struct pl_comm *parent, const char *name, struct pl_co
     return MPI_SUCCESS;
 }
 
-static void file_enlist(struct pl_file *file)
-{
-    struct pl_instance *instance = file->comm->instance;
-    pl_lock_take(&instance->lock);
-    pl_list_append(&instance->files, &file->siblings);
-    pl_lock_drop(&instance->lock);
-}
-
 static int file_prepare(const char *name, int amode, struct pl_file **file)
 {
     struct pl_file *made = pl_object_create(PL_FILE);
@@ -206,7 +199,9 @@ static int file_prepare(const char *name, int amode, struct pl_file **file)
         return MPI_ERR_NO_MEM;
     pl_lock_init(&made->lock, PL_RANK_OBJECT, true);
     pl_lock_init(&made->turn, PL_RANK_OBJECT, true);
-    pl_list_init(&made->siblings);
+    pl_list_init(&made->child.link);
+    made->child.object = made;
+    made->child.orphan = pl_file_orphan;
     made->amode = amode;
     made->fd = made->pointer.fd = -1;
     made->errhandler = pl_errhandler_of(PL_FILE, NULL);
@@ -232,7 +227,7 @@ int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, s
         rc = file_make_comm(comm, name, &made->comm);
     if (rc == MPI_SUCCESS) {
         pl_file_hints_default(made);
-        file_enlist(made);
+        pl_instance_add(made->comm->instance, &made->child);
         rc = open_together(made);
     }
     if (rc == MPI_SUCCESS)
@@ -296,8 +291,9 @@ int pl_file_close(struct pl_file *file)
     return rc ? rc : together;
 }
 
-void pl_file_orphan(struct pl_file *file)
+void pl_file_orphan(void *object)
 {
+    struct pl_file *file = object;
     close_descriptor(file);
     if ((file->amode & MPI_MODE_DELETE_ON_CLOSE) && file->comm->rank == 0)
         unlink(file->name);
@@ -310,10 +306,7 @@ void pl_file_destroy(void *object)
 {
     struct pl_file *file = object;
     if (file->comm) {
-        struct pl_instance *instance = file->comm->instance;
-        pl_lock_take(&instance->lock);
-        pl_list_remove(&file->siblings);
-        pl_lock_drop(&instance->lock);
+        pl_instance_remove(file->comm->instance, &file->child);
         pl_pointer_release(file, false);
         pl_comm_free(file->comm);
     }
@@ -326,6 +319,36 @@ void pl_file_destroy(void *object)
     pl_lock_fini(&file->lock);
     pl_lock_fini(&file->turn);
 }
+
+static struct pl_errhandler **file_errhandler(void *object, struct pl_lock **lock)
+{
+    struct pl_file *file = object;
+    *lock = &file->lock;
+    return &file->errhandler;
+}
+
+static void file_error_name(void *file, char *name, size_t capacity)
+{
+    snprintf(name, capacity, "%s", ((struct pl_file *)file)->name);
+}
+
+static int file_job_rank(void *file)
+{
+    return pl_instance_rank(((struct pl_file *)file)->comm->instance);
+}
+
+static _Noreturn void file_end(void *file, bool members_only, int code, const char *message)
+{
+    (void)file, (void)members_only;
+    pl_process_abort(code, "file", message);
+}
+
+const struct pl_kind_errors pl_file_errors = {
+    .slot = file_errhandler,
+    .name = file_error_name,
+    .rank = file_job_rank,
+    .end = file_end,
+};
 
 int pl_file_delete(const char *name)
 {

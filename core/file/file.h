@@ -27,6 +27,7 @@
 #include "core/base/list.h"
 #include "core/base/lock.h"
 #include "core/engine/comm.h"
+#include "core/engine/instance.h"
 #include "core/file/view.h"
 #include "core/job/locator.h"
 #include "core/object/object.h"
@@ -65,8 +66,8 @@ struct pl_file_split {
 
 struct pl_file {
     struct pl_object obj;
-    struct pl_comm *comm;    /* its own; one handle */
-    struct pl_list siblings; /* in the instance's list of files */
+    struct pl_comm *comm;  /* its own; one handle */
+    struct pl_child child; /* of the instance */
     struct pl_lock lock, turn;
     struct pl_errhandler *errhandler; /* retained */
     struct pl_info *info;             /* what the user asserted about kinds of memory; NULL: nothing */
@@ -93,8 +94,9 @@ int pl_file_close(struct pl_file *file);
 
 /* The instance closes while the user still holds the file: gives its resources back. Not collective. The caller holds
  * a reference. */
-void pl_file_orphan(struct pl_file *file);
+void pl_file_orphan(void *file);
 void pl_file_destroy(void *file);
+extern const struct pl_kind_errors pl_file_errors;
 
 int pl_file_delete(const char *name); /* not collective */
 int pl_file_set_size(struct pl_file *file, MPI_Offset size);

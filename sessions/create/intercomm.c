@@ -210,7 +210,7 @@ static int read_remote(struct pl_intercomm_parts *parts, const unsigned char *ra
         memcpy(&rank, ranks + i * sizeof rank, sizeof rank);
         procs[i] = PL_PROC(0, rank);
     }
-    struct pl_group *group = pl_group_create(parts->local->instance, (int)count, procs);
+    struct pl_group *group = pl_instance_group(parts->local->instance, (int)count, procs);
     free(procs);
     if (!group)
         return MPI_ERR_NO_MEM;

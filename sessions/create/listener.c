@@ -32,7 +32,7 @@ int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin 
         rc = pl_engine_open(&listener_engine, NULL, MPI_THREAD_MULTIPLE);
         if (rc)
             goto out;
-        listener_engine.listener_arrived = arrived;
+        listener_engine.arrived = arrived;
         rc = pl_process_publish(PL_CARD_LISTENER, listener_engine.card, listener_engine.card_length);
         if (rc) {
             pl_engine_close(&listener_engine);

@@ -85,7 +85,7 @@ static int read_copy(struct pl_group *group, const unsigned char *travelled, siz
 START_TEST(cards_come_back)
 {
     struct pl_instance *instance = open_instance();
-    struct pl_group *group = pl_group_create_range(instance, MEMBERS, 0, 1);
+    struct pl_group *group = pl_instance_group_range(instance, MEMBERS, 0, 1);
     struct pl_av *av = make_book(group), *other = pl_av_create(group);
     check_book(av);
     size_t size = pl_av_size(av);
@@ -108,7 +108,7 @@ END_TEST
 START_TEST(damage)
 {
     struct pl_instance *instance = open_instance();
-    struct pl_group *group = pl_group_create_range(instance, MEMBERS, 0, 1);
+    struct pl_group *group = pl_instance_group_range(instance, MEMBERS, 0, 1);
     struct pl_av *av = make_book(group);
     size_t size = pl_av_size(av);
     unsigned char *travelled = malloc(size);
@@ -143,7 +143,7 @@ START_TEST(a_million_processes)
 {
     struct pl_instance *instance = open_instance();
     const struct pl_engine *engine = &instance->engine;
-    struct pl_group *all = pl_group_create_range(instance, MANY, 0, 1);
+    struct pl_group *all = pl_instance_group_range(instance, MANY, 0, 1);
     struct mallinfo2 before = mallinfo2();
     struct pl_av *av = pl_av_create(all);
     ck_assert_int_eq(pl_av_open(av, engine->card_length * MANY), MPI_SUCCESS);

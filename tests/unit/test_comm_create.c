@@ -211,7 +211,7 @@ START_TEST(out_of_memory)
     struct pl_instance *session;
     int failed = 0;
     ck_assert_int_eq(pl_session_open(NULL, NULL, &session), MPI_SUCCESS);
-    struct pl_group *group = pl_group_create_range(session, 1, pl_process_self(), 1);
+    struct pl_group *group = pl_instance_group_range(session, 1, pl_process_self(), 1);
     ck_assert_int_eq(pl_comm_create(session, NULL, group, NULL, pl_comm_new_id(), &parent), MPI_SUCCESS);
     pl_handle_drop(group);
     hints = pl_info_create();

@@ -37,7 +37,7 @@ static struct pl_comm *make_comm(void)
 {
     int ocean = number_of(7, "ocean"), ice = number_of(8, "ice");
     uint64_t procs[] = { PL_PROC(ice, 3), pl_process_self(), PL_PROC(ocean, 0), PL_PROC(ice, 1) };
-    struct pl_group *group = pl_group_create(instance, 4, procs);
+    struct pl_group *group = pl_instance_group(instance, 4, procs);
     struct pl_comm *comm;
     ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
     pl_handle_drop(group);
@@ -96,7 +96,7 @@ START_TEST(come_back)
 
     /* With a card. */
     uint64_t self = pl_process_self();
-    group = pl_group_create(instance, 1, &self);
+    group = pl_instance_group(instance, 1, &self);
     ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
     pl_handle_drop(group);
     ck_assert_int_eq(pl_group_wire_gather(comm, 0, &wire, &length), MPI_SUCCESS);
@@ -149,7 +149,7 @@ START_TEST(networked)
     unsigned char *wire;
     size_t length;
     uint64_t self = pl_process_self();
-    struct pl_group *group = pl_group_create(instance, 1, &self);
+    struct pl_group *group = pl_instance_group(instance, 1, &self);
     ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
     pl_handle_drop(group);
     ck_assert_int_eq(pl_group_wire_gather(comm, 0, &wire, &length), MPI_SUCCESS);

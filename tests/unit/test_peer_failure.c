@@ -43,9 +43,10 @@ static void setup(void)
     pl_process.bootstrap = &ops;
     pl_process.place.size = pl_process.place.local_size = SIZE;
     pl_process.place.rank = ME;
+    pl_group_self = pl_process_self();
     pl_process.place.watched = true;
     ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
-    all = pl_group_create_range(instance, SIZE, 0, 1);
+    all = pl_instance_group_range(instance, SIZE, 0, 1);
 }
 
 static void teardown(void)
@@ -122,16 +123,16 @@ END_TEST
 /* The part of a communicator that is on one node is broken with all of it, whoever has died. */
 START_TEST(of_a_node)
 {
-    struct pl_group *two = pl_group_create_range(instance, 2, 0, 1);
+    struct pl_group *two = pl_instance_group_range(instance, 2, 0, 1);
     uint32_t came[SIZE] = { 0 };
     struct pl_comm *whole = comm_of(all, came), *part = comm_of(two, came);
     strcpy(whole->name, "ocean");
-    part->coll.whole = whole;
+    part->whole = whole;
     dead[3] = true;
     ck_assert_int_eq(failed(comm_of(all, came)), 3);
     ck_assert_int_eq(pl_coll_check(part), MPI_ERR_PROC_ABORTED);
     ck_assert_ptr_nonnull(strstr(pl_error_detail(NULL), "rank 3 of ocean has died"));
-    part->coll.whole = NULL;
+    part->whole = NULL;
     pl_handle_drop(part);
     pl_handle_drop(whole);
     pl_handle_drop(two);
@@ -153,7 +154,8 @@ static struct pl_comm *inter_of(struct pl_group *local, struct pl_group *remote,
 
 START_TEST(between_groups)
 {
-    struct pl_group *low = pl_group_create_range(instance, 2, 0, 1), *high = pl_group_create_range(instance, 2, 2, 1);
+    struct pl_group *low = pl_instance_group_range(instance, 2, 0, 1),
+                    *high = pl_instance_group_range(instance, 2, 2, 1);
     uint32_t came[SIZE] = { 0 };
     ck_assert_int_eq(failed(inter_of(low, high, came)), -1);
     replaced[3] = 1;
@@ -196,7 +198,7 @@ static void arrives(struct pl_comm *comm, int tag, int value)
  * the message for the second one must not be taken for the user's. */
 START_TEST(while_the_board_is_made)
 {
-    struct pl_group *two = pl_group_create_range(instance, 2, 0, 1);
+    struct pl_group *two = pl_instance_group_range(instance, 2, 0, 1);
     uint32_t came[SIZE] = { 0 };
     struct pl_comm *comm = comm_of(two, came);
     struct pl_hook hook = { .run = breaks };

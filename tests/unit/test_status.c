@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "core/object/status.h"
+#include "core/engine/status.h"
 
 START_TEST(outcomes)
 {

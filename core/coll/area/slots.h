@@ -77,7 +77,7 @@ struct pl_area {
     struct pl_area_written written[PL_AREA_SETS];
     uint32_t completed[PL_AREA_RANKS]; /* by each when this rank looked last: those before this one */
     struct pl_shared shared;           /* the owner's; memory NULL elsewhere */
-    struct pl_list link;               /* in engine->boards once the owner does not use it any more */
+    struct pl_closer closer;           /* of the engine, once the owner does not use it any more */
 };
 
 /* What takes longer. */

@@ -48,6 +48,12 @@ int pl_area_count(const struct pl_comm *comm)
     return (int)((comm->coll.blocking + comm->coll.area_count) & INT32_MAX);
 }
 
+int pl_area_message_count(const struct pl_request *request)
+{
+    bool blocking = request->args.tag >= 0 && request->args.tag < PL_NONBLOCKING_TAGS;
+    return blocking ? pl_area_count(request->comm) : PL_ANY;
+}
+
 static int wait_longer(struct pl_area *area, int rank, const struct pl_awaited *awaited)
 {
     struct pl_engine *engine = area->engine;

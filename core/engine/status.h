@@ -5,8 +5,8 @@
  *
  * MPI_STATUS_IGNORE is a null pointer and is accepted by the setters.
  */
-#ifndef PLENUM_CORE_OBJECT_STATUS_H
-#define PLENUM_CORE_OBJECT_STATUS_H
+#ifndef PLENUM_CORE_ENGINE_STATUS_H
+#define PLENUM_CORE_ENGINE_STATUS_H
 
 #include <string.h>
 

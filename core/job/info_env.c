@@ -6,6 +6,8 @@
  * Locking: that of the info, and the process's around it while what the launcher said is read; two threads that fill it
  * at the same time write the same values.
  */
+#include "core/job/info_env.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +17,6 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
-#include "core/engine/instance.h"
 #include "core/job/process.h"
 #include "core/object/alloc_kinds.h"
 #include "core/object/info.h"
