@@ -11,6 +11,7 @@
 #include "api/mpiexec/config.h"
 #include "api/mpiexec/machine.h"
 #include "api/mpiexec/options.h"
+#include "core/base/memory_libc.h"
 
 static bool apply_number(struct parse *p, const char *text, long least, long most, long *value)
 {
@@ -103,7 +104,7 @@ bool apply_genvlist(struct parse *p, char *const *arg)
     p->o->env_clear = true;
     for (const char *at = arg[0]; *at;) {
         size_t length = strcspn(at, ",");
-        char *name = parse_keep(p, strndup(at, length));
+        char *name = parse_keep(p, pl_strndup(at, length));
         if (length > 0 && getenv(name))
             apply_set_variable(&p->o->env, name, getenv(name));
         at += length + (at[length] == ',');
@@ -134,7 +135,7 @@ bool apply_export(struct parse *p, char *const *arg)
         apply_set_variable(&p->o->env, arg[0], getenv(arg[0])); /* takes effect also with --genvnone */
         return true;
     }
-    apply_set_variable(&p->o->env, parse_keep(p, strndup(arg[0], (size_t)(equal - arg[0]))), equal + 1);
+    apply_set_variable(&p->o->env, parse_keep(p, pl_strndup(arg[0], (size_t)(equal - arg[0]))), equal + 1);
     return true;
 }
 
@@ -162,7 +163,7 @@ bool apply_grace(struct parse *p, char *const *arg)
 static const char *apply_join(struct parse *p, const char *list, const char *word, size_t length)
 {
     char *longer;
-    if (asprintf(&longer, "%s%s%.*s", list ? list : "", list ? "," : "", (int)length, word) < 0) {
+    if (pl_asprintf(&longer, "%s%s%.*s", list ? list : "", list ? "," : "", (int)length, word) < 0) {
         perror("mpiexec");
         exit(1);
     }
@@ -181,7 +182,7 @@ static bool apply_add_host(struct parse *p, const char *host, size_t length)
     p->o->hosts = apply_join(p, p->o->hosts, host, name);
     p->o->hosts_with_slots = apply_join(p, p->o->hosts_with_slots, host, length);
     if (!p->o->elsewhere && !machine_is_this(host, name))
-        p->o->elsewhere = parse_keep(p, strndup(host, name));
+        p->o->elsewhere = parse_keep(p, pl_strndup(host, name));
     return true;
 }
 
@@ -205,7 +206,7 @@ bool apply_hostfile(struct parse *p, char *const *arg)
     FILE *file = fopen(arg[0], "re");
     if (!file)
         return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(errno));
-    while (good && getline(&line, &capacity, file) >= 0) {
+    while (good && pl_getline(&line, &capacity, file) >= 0) {
         char *word = line + strspn(line, " \t");
         size_t length = strcspn(word, " \t\r\n#");
         good = length == 0 || apply_add_host(p, word, length);
@@ -334,7 +335,7 @@ bool apply_pset(struct parse *p, char *const *arg)
     struct pset_option *pset = &p->o->pset[p->o->psets - 1];
     if (!equal || equal == arg[0] || !apply_ranges(equal + 1, pset))
         return parse_fail(p, "%s expects NAME=RANKS with ranks such as 0-3,7, not \"%s\"", p->name, arg[0]);
-    pset->name = parse_keep(p, strndup(arg[0], (size_t)(equal - arg[0])));
+    pset->name = parse_keep(p, pl_strndup(arg[0], (size_t)(equal - arg[0])));
     return true;
 }
 
@@ -346,7 +347,7 @@ bool apply_configfile(struct parse *p, char *const *arg)
     FILE *file = fopen(arg[0], "r");
     if (!file)
         return parse_fail(p, "cannot read \"%s\": %s", arg[0], strerror(errno));
-    ssize_t length = getdelim(&text, &size, '\0', file);
+    ssize_t length = pl_getdelim(&text, &size, '\0', file);
     bool failed = length < 0 && ferror(file);
     int why = errno;
     fclose(file);

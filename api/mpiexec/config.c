@@ -2,6 +2,7 @@
 /* See config.h. Each line of the file is the command line of one program; # begins a comment line; quotes and
  * backslashes work as in a shell. */
 #include "api/mpiexec/config.h"
+#include "core/base/memory.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ struct words {
 
 static bool config_add_word(struct words *w, char *word)
 {
-    char **grown = realloc(w->word, (size_t)(w->count + 2) * sizeof *grown);
+    char **grown = pl_realloc(w->word, (size_t)(w->count + 2) * sizeof *grown);
     if (!grown)
         return false;
     w->word = grown;
@@ -58,7 +59,7 @@ static bool config_split_line(struct words *w, char *line)
 
 char **config_split(char *text, int *count)
 {
-    struct words w = { calloc(1, sizeof(char *)), 0 };
+    struct words w = { pl_calloc(1, sizeof(char *)), 0 };
     char *rest = text, *line;
     bool good = w.word != NULL;
     while (good && (line = strsep(&rest, "\n")))

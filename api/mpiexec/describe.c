@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/word.h"
+#include "core/base/memory_libc.h"
 
 /* --- the programs ------------------------------------------------------------------------------------------ */
 
@@ -35,7 +36,7 @@ static int describe_create_from_file(struct run *run, const char *name)
     char *text = NULL;
     size_t size = 0;
     FILE *file = fopen(name, "re");
-    ssize_t length = file ? getdelim(&text, &size, '\0', file) : -1;
+    ssize_t length = file ? pl_getdelim(&text, &size, '\0', file) : -1;
     int err = DESCRIBE_PRINTED;
     if (!file || ferror(file))
         run_say(run, "cannot read \"%s\": %s", name, strerror(errno));
@@ -114,7 +115,7 @@ static int describe_output_files(struct run *run, const char *name)
     }
     for (int i = 0; !err && i < 2; i++) {
         char *file;
-        if (asprintf(&file, pattern ? "%s" : "%s/rank.%%r.%s", name, kind[i]) < 0)
+        if (pl_asprintf(&file, pattern ? "%s" : "%s/rank.%%r.%s", name, kind[i]) < 0)
             return PLENUM_ERR_MEMORY;
         err = plenum_job_redirect_file(run->job, PLENUM_ALL, 1 + i, file);
         free(file);

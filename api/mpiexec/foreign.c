@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See foreign.h. The names of a program's libraries are near the beginning of its file, after a zero byte each. */
 #include "api/mpiexec/foreign.h"
+#include "core/base/memory.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static bool foreign_check(const struct section *section, char text[64])
         return false;
     snprintf(file, sizeof file, "%s%s%s", section->wdir && *name != '/' ? section->wdir : "",
              section->wdir && *name != '/' ? "/" : "", name);
-    char *data = malloc(BYTES_READ);
+    char *data = pl_malloc(BYTES_READ);
     int fd = data ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     ssize_t bytes = fd >= 0 ? read(fd, data, BYTES_READ) : -1;
     bool foreign = bytes > 4 && memcmp(data, "\177ELF", 4) == 0 && foreign_name(data, (size_t)bytes, text);

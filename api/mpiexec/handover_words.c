@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/parse.h"
+#include "core/base/memory_libc.h"
 
 extern char **environ;
 
@@ -33,7 +34,7 @@ static void handover_addf(struct handover *h, const char *format, ...)
     char *word;
     va_list args;
     va_start(args, format);
-    int length = vasprintf(&word, format, args);
+    int length = pl_vasprintf(&word, format, args);
     va_end(args);
     if (length < 0) {
         perror("mpiexec");

@@ -14,6 +14,7 @@
 #include "api/mpiexec/preflight.h"
 #include "api/mpiexec/run.h"
 #include "api/plenum.h"
+#include "core/base/memory_libc.h"
 
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
@@ -51,8 +52,7 @@ static int mpiexec_fail(struct run *run, int err)
 static void mpiexec_say_bindings(struct run *run)
 {
     char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = pl_text_open(&text);
     if (!out)
         return;
     describe_bindings(run->job, out);

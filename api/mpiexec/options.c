@@ -12,6 +12,7 @@
 #include "api/mpiexec/apply.h"
 #include "api/mpiexec/parse.h"
 #include "api/mpiexec/suggest.h"
+#include "core/base/memory_libc.h"
 
 /* --- the table --------------------------------------------------------------------------------------------- */
 
@@ -223,7 +224,7 @@ static bool options_parse_option(struct parse *p, int argc, char *const argv[], 
         char *value = (char *)name + length + 1;
         if (wanted != 1 && option->kind != MAYBE)
             return parse_fail(p, "--%s takes %s", option->name, wanted ? "two arguments" : "no argument");
-        p->name = parse_keep(p, strndup(argv[*at], (size_t)(value - 1 - argv[*at])));
+        p->name = parse_keep(p, pl_strndup(argv[*at], (size_t)(value - 1 - argv[*at])));
         return options_apply(p, option, &value);
     }
     if (*at + wanted >= argc)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See parse.h. */
 #include "api/mpiexec/parse.h"
+#include "core/base/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ bool parse_fail(struct parse *p, const char *format, ...)
 
 void *parse_append(void *array, int *count, size_t each)
 {
-    char *grown = realloc(array, (size_t)(*count + 1) * each);
+    char *grown = pl_realloc(array, (size_t)(*count + 1) * each);
     if (!grown) {
         perror("mpiexec");
         exit(1);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "api/mpiexec/sink.h"
+#include "core/base/memory.h"
 
 void sink_init(struct sink *sink, int fd)
 {
@@ -42,7 +43,7 @@ static bool sink_reserve(struct sink *sink, size_t length)
     if (sink->used + length <= sink->capacity)
         return true;
     size_t capacity = 2 * (sink->used + length);
-    char *data = realloc(sink->data, capacity);
+    char *data = pl_realloc(sink->data, capacity);
     if (!data)
         return false;
     sink->data = data;

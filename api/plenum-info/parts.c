@@ -15,6 +15,7 @@
 #include "api/plenum-info/info.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "core/comm/topology_hw.h"
 #include "core/engine/transport.h"
 #include "core/job/process.h"
@@ -96,7 +97,7 @@ enum { PARTS = sizeof parts / sizeof *parts };
 static void info_parts_try_all(void)
 {
     const char *wanted = getenv("PLENUM_TRANSPORT");
-    char *kept = wanted ? strdup(wanted) : NULL;
+    char *kept = wanted ? pl_strdup(wanted) : NULL;
     for (int i = 0; i < 3; i++)
         info_parts_try_transport(&parts[i]);
     if (kept)

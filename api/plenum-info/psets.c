@@ -7,6 +7,7 @@
 
 #include "api/plenum-info/info.h"
 #include "core/base/error.h"
+#include "core/base/memory_libc.h"
 #include "core/job/process.h"
 #include "core/object/group.h"
 #include "core/object/info.h"
@@ -22,8 +23,7 @@ static json_t *info_psets_failure(const char *name)
 static json_t *info_psets_members(const struct pl_group *group)
 {
     char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
+    FILE *out = pl_text_open(&text);
     for (int i = 0, last; out && i < group->size; i = last + 1) {
         int first = PL_PROC_RANK(pl_group_proc(group, i));
         for (last = i; last + 1 < group->size && PL_PROC_RANK(pl_group_proc(group, last + 1)) == first + last + 1 - i;

@@ -21,6 +21,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 
 enum { ANSWER_SECONDS = 2, RETRY_FIRST_MS = 1, RETRY_LAST_MS = 100 };
 
@@ -236,7 +237,7 @@ int pl_pmix_cards_lookup(int rank, enum pl_card_slot slot, void *card, size_t *l
 {
     struct query *query = pmix_cards_find(rank, slot);
     if (!query) {
-        query = calloc(1, sizeof *query);
+        query = pl_calloc(1, sizeof *query);
         if (!query)
             return host->fail(MPI_ERR_NO_MEM, "out of memory for a lookup");
         query->rank = rank;

@@ -18,6 +18,7 @@
 
 #include "core/base/compiler.h"
 #include "core/base/error.h"
+#include "core/base/memory.h"
 #include "plugins/pmix/cards.h"
 #include "plugins/pmix/claim.h"
 #include "plugins/pmix/names.h"
@@ -98,7 +99,7 @@ static char *pmix_local_ranks(void)
         return NULL;
     char *ranks = NULL;
     if (value->type == PMIX_STRING && value->data.string && pmix_lists(value->data.string, self.rank))
-        ranks = strdup(value->data.string);
+        ranks = pl_strdup(value->data.string);
     PMIX_VALUE_RELEASE(value);
     return ranks;
 }

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/base/memory.h"
 
 enum { ANSWER_SECONDS = 2 };
 
@@ -60,7 +61,7 @@ static void pmix_question_answered(pmix_status_t status, pmix_info_t *info, size
 
 static struct question *pmix_question_create(const char *key, const char *nspace, const char *set)
 {
-    struct question *q = calloc(1, sizeof *q);
+    struct question *q = pl_calloc(1, sizeof *q);
     pmix_status_t status;
     if (!q)
         return NULL;
@@ -113,7 +114,7 @@ static int pmix_psets_ranks(const pmix_value_t *value, const char *nspace, int *
     if (!array || array->type != PMIX_PROC || array->size > 1 << 24)
         return -1;
     const pmix_proc_t *proc = array->array;
-    *ranks = malloc((array->size + 1) * sizeof **ranks);
+    *ranks = pl_malloc((array->size + 1) * sizeof **ranks);
     for (size_t i = 0; *ranks && i < array->size; i++) {
         if (strncmp(proc[i].nspace, nspace, PMIX_MAX_NSLEN) != 0 || proc[i].rank > INT32_MAX) {
             free(*ranks);

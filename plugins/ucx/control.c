@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "plugins/ucx/link.h"
 #include "plugins/ucx/receive.h"
 #include "plugins/ucx/send.h"
@@ -43,7 +44,7 @@ static int ucx_control_on_hello(struct pl_ucx_link *link, const unsigned char *d
     memcpy(&head, data, sizeof head);
     if (link->origin.card || (uint64_t)head.card + head.address + sizeof head != bytes)
         return MPI_ERR_OTHER;
-    void *card = malloc(head.card ? head.card : 1);
+    void *card = pl_malloc(head.card ? head.card : 1);
     if (!card)
         return MPI_ERR_NO_MEM;
     memcpy(card, data + sizeof head, head.card);

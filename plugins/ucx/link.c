@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/memory.h"
 #include "plugins/ucx/control.h"
 #include "plugins/ucx/receive.h"
 #include "plugins/ucx/send.h"
@@ -47,7 +48,7 @@ struct pl_ucx_link *pl_ucx_link_find(struct pl_ucx *ucx, uint64_t engine)
 /* Without memory for more buckets the old ones stay, and are slower. */
 static void ucx_link_grow(struct pl_ucx *ucx)
 {
-    struct pl_ucx_link **bucket = calloc(ucx->buckets * 2, sizeof *bucket);
+    struct pl_ucx_link **bucket = pl_calloc(ucx->buckets * 2, sizeof *bucket);
     if (!bucket)
         return;
     free(ucx->bucket);
@@ -65,7 +66,7 @@ struct pl_ucx_link *pl_ucx_link_get(struct pl_ucx *ucx, uint64_t engine)
     struct pl_ucx_link *link = pl_ucx_link_find(ucx, engine);
     if (link)
         return link;
-    link = calloc(1, sizeof *link);
+    link = pl_calloc(1, sizeof *link);
     if (!link)
         return NULL;
     if (++ucx->count > ucx->buckets)
@@ -94,7 +95,7 @@ int pl_ucx_link_set_address(struct pl_ucx_link *link, const void *address, size_
         return link->ucx->host->fail(MPI_ERR_OTHER, "a peer gave the UCX address of another engine");
     if (link->address)
         return MPI_SUCCESS;
-    link->address = malloc(length);
+    link->address = pl_malloc(length);
     if (!link->address)
         return link->ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a connection");
     memcpy(link->address, address, length);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "plugins/ucx/control.h"
 #include "plugins/ucx/link.h"
 #include "plugins/ucx/send.h"
@@ -46,7 +47,7 @@ static void ucx_receive_unpack_finish(void *state)
 
 static struct pl_ucx_rndv *ucx_rndv_create(struct pl_ucx_link *link, const struct pl_ucx_wire *wire, void *descriptor)
 {
-    struct pl_ucx_rndv *rndv = calloc(1, sizeof *rndv);
+    struct pl_ucx_rndv *rndv = pl_calloc(1, sizeof *rndv);
     if (!rndv)
         return NULL;
     rndv->rndv.ops = &plenum_transport;
@@ -164,7 +165,7 @@ static int ucx_receive_keep_early(struct pl_ucx_link *link, const struct pl_ucx_
                                   struct pl_ucx_rndv *rndv)
 {
     size_t bytes = rndv ? 0 : wire->header.size;
-    struct pl_ucx_early *early = malloc(sizeof *early + bytes);
+    struct pl_ucx_early *early = pl_malloc(sizeof *early + bytes);
     if (!early)
         return MPI_ERR_NO_MEM;
     early->wire = *wire;

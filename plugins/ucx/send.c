@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "plugins/ucx/link.h"
 
 /* --- the UCX datatype: packs by the cursor, for data that is not one run ----------------------------------------- */
@@ -67,7 +68,7 @@ static struct pl_ucx_send *ucx_send_create(struct pl_ucx_link *link, enum pl_ucx
 {
     struct pl_ucx *ucx = link->ucx;
     struct pl_list *node = pl_list_pop(&ucx->spare);
-    struct pl_ucx_send *send = node ? PL_CONTAINER(node, struct pl_ucx_send, entry) : malloc(sizeof *send);
+    struct pl_ucx_send *send = node ? PL_CONTAINER(node, struct pl_ucx_send, entry) : pl_malloc(sizeof *send);
     if (!send)
         return NULL;
     pl_list_init(&send->entry);
@@ -145,7 +146,7 @@ static int ucx_send_copy(struct pl_ucx_send *send, struct pl_outgoing *message)
 {
     struct pl_ucx *ucx = send->link->ucx;
     size_t size = message->header.size;
-    send->copy = malloc(size ? size : 1);
+    send->copy = pl_malloc(size ? size : 1);
     if (!send->copy) {
         pl_ucx_send_free(ucx, send);
         return ucx->host->fail(MPI_ERR_NO_MEM, "out of memory for a message");
@@ -184,7 +185,7 @@ int pl_ucx_post(struct pl_ucx_link *link, enum pl_ucx_control control, uint64_t 
 {
     struct pl_ucx *ucx = link->ucx;
     struct pl_ucx_send *send = ucx_send_create(link, control);
-    void *copy = bytes ? malloc(bytes) : NULL;
+    void *copy = bytes ? pl_malloc(bytes) : NULL;
     if (!send || (bytes && !copy)) {
         free(copy);
         if (send)

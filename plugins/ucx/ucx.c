@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
 #include "plugins/ucx/control.h"
 #include "plugins/ucx/link.h"
 #include "plugins/ucx/receive.h"
@@ -250,7 +251,7 @@ static void ucx_close(void *self)
 static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void **self)
 {
     pl_ucx_sweep();
-    struct pl_ucx *ucx = calloc(1, sizeof *ucx);
+    struct pl_ucx *ucx = pl_calloc(1, sizeof *ucx);
     if (!ucx)
         return host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
     ucx->engine = engine;
@@ -266,7 +267,7 @@ static int ucx_open(struct pl_engine *engine, const struct pl_host *host, void *
 
     int err;
     ucx->buckets = PL_UCX_BUCKETS_FIRST;
-    ucx->bucket = calloc(ucx->buckets, sizeof *ucx->bucket);
+    ucx->bucket = pl_calloc(ucx->buckets, sizeof *ucx->bucket);
     if (!ucx->bucket) {
         err = host->fail(MPI_ERR_NO_MEM, "out of memory for the UCX transport");
         goto free_self;

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
 #include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
 
@@ -18,7 +19,7 @@ int plenum_job_create(struct plenum_runtime *rt, struct plenum_job **out)
 {
     if (!rt || !out)
         return pl_rt_fail_null(rt ? "job pointer" : "runtime");
-    struct plenum_job *job = calloc(1, sizeof *job);
+    struct plenum_job *job = pl_calloc(1, sizeof *job);
     if (!job)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a job");
     job->runtime = rt;

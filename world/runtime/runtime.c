@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/memory.h"
 #include "core/job/stale_files.h"
 #include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
@@ -156,8 +157,8 @@ int plenum_runtime_open(struct plenum_runtime **runtime)
 {
     if (!runtime)
         return pl_rt_fail_null("runtime pointer");
-    struct plenum_runtime *rt = calloc(1, sizeof *rt);
-    char *scratch = malloc(PL_SCRATCH);
+    struct plenum_runtime *rt = pl_calloc(1, sizeof *rt);
+    char *scratch = pl_malloc(PL_SCRATCH);
     int err;
     if (!rt || !scratch) {
         err = pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the runtime");

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "world/runtime/vars.h"
 
 static struct pl_var *vars_find(const struct pl_vars *vars, const char *name, size_t length)
@@ -24,8 +26,8 @@ static bool vars_put(struct pl_vars *vars, const char *name, size_t length, char
         var->value = value;
         return true;
     }
-    char *own = strndup(name, length);
-    struct pl_var *grown = own ? realloc(vars->var, (vars->count + 1) * sizeof *grown) : NULL;
+    char *own = pl_strndup(name, length);
+    struct pl_var *grown = own ? pl_realloc(vars->var, (vars->count + 1) * sizeof *grown) : NULL;
     if (!grown) {
         free(own);
         free(value);
@@ -38,7 +40,7 @@ static bool vars_put(struct pl_vars *vars, const char *name, size_t length, char
 
 bool pl_vars_set(struct pl_vars *vars, const char *name, const char *value)
 {
-    char *own = value ? strdup(value) : NULL;
+    char *own = value ? pl_strdup(value) : NULL;
     return (own || !value) && vars_put(vars, name, strlen(name), own);
 }
 
@@ -47,7 +49,7 @@ bool pl_vars_format(struct pl_vars *vars, const char *name, const char *format, 
     char *value;
     va_list args;
     va_start(args, format);
-    int length = vasprintf(&value, format, args);
+    int length = pl_vasprintf(&value, format, args);
     va_end(args);
     return length >= 0 && vars_put(vars, name, strlen(name), value);
 }
@@ -66,7 +68,7 @@ bool pl_vars_import(struct pl_vars *vars, char *const *environment)
         const char *equal = strchr(*environment, '=');
         if (!equal)
             continue;
-        char *value = strdup(equal + 1);
+        char *value = pl_strdup(equal + 1);
         if (!value || !vars_put(vars, *environment, (size_t)(equal - *environment), value))
             return false;
     }

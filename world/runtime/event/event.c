@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See event.h. */
 #include "world/runtime/event/event.h"
+#include "core/base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ struct pl_event *pl_event_new(struct plenum_job *job, enum plenum_event_kind kin
         return NULL;
     rank += rank >= 0 ? job->tree.first_rank : 0;
     job = pl_job_root(job);
-    struct pl_event *event = malloc(sizeof *event + length + 1);
+    struct pl_event *event = pl_malloc(sizeof *event + length + 1);
     if (!event)
         return NULL;
     char *text = (char *)(event + 1);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/plenum.h"
+#include "core/base/memory.h"
 
 /* Bytes of the UTF-8 sequence that the text begins with; 0: the text begins with none. */
 static size_t event_json_sequence(const unsigned char *text, size_t length)
@@ -24,7 +25,7 @@ static size_t event_json_sequence(const unsigned char *text, size_t length)
 /* JSON holds only Unicode: each byte that is not part of UTF-8 becomes the replacement character, U+FFFD. */
 static json_t *event_json_replaced(const char *text, size_t length)
 {
-    char *valid = malloc(length * 3 + 1), *to = valid;
+    char *valid = pl_malloc(length * 3 + 1), *to = valid;
     for (size_t at = 0, bytes; valid && at < length; at += bytes ? bytes : 1) {
         bytes = event_json_sequence((const unsigned char *)text + at, length - at);
         to = bytes ? mempcpy(to, text + at, bytes) : mempcpy(to, "\xef\xbf\xbd", 3);

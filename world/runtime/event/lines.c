@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "world/runtime/event/lines.h"
 
 static bool lines_hold(struct pl_lines *lines, const char *fresh, size_t length)
@@ -12,7 +13,7 @@ static bool lines_hold(struct pl_lines *lines, const char *fresh, size_t length)
         return false;
     if (need > lines->capacity) {
         size_t capacity = 2 * need + 64;
-        char *held = realloc(lines->held, capacity);
+        char *held = pl_realloc(lines->held, capacity);
         if (!held)
             return false;
         lines->held = held;

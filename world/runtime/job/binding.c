@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "world/runtime/job/binding.h"
 
 enum { NODES_MAX = 256 };
@@ -68,7 +69,7 @@ static bool binding_collect(const char *sys, const cpu_set_t *allowed, enum plen
                             struct pl_binding_places *places)
 {
     cpu_set_t left = *allowed;
-    *places = (struct pl_binding_places){ calloc((size_t)CPU_COUNT(allowed) + 1, sizeof(cpu_set_t)), 0 };
+    *places = (struct pl_binding_places){ pl_calloc((size_t)CPU_COUNT(allowed) + 1, sizeof(cpu_set_t)), 0 };
     if (!places->cpus)
         return false;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
@@ -117,7 +118,7 @@ bool pl_binding_find(const char *sys, const cpu_set_t *allowed, enum plenum_bind
         return false;
     if (map == PLENUM_MAP_SLOT)
         return true;
-    cpu_set_t *from = calloc((size_t)places->count + 1, sizeof *from);
+    cpu_set_t *from = pl_calloc((size_t)places->count + 1, sizeof *from);
     bool good =
         from && binding_collect(sys, allowed, map == PLENUM_MAP_NUMA ? PLENUM_BIND_NUMA : PLENUM_BIND_SOCKET, &groups);
     if (good) {

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
 #include "world/runtime/error.h"
 #include "world/runtime/job/blob.h"
 
@@ -20,7 +21,7 @@ static bool blob_reserve(struct pl_blob *b, size_t bytes)
     if (b->used + bytes <= b->capacity)
         return true;
     size_t capacity = 2 * (b->used + bytes) + 4096;
-    unsigned char *data = realloc(b->data, capacity);
+    unsigned char *data = pl_realloc(b->data, capacity);
     if (!data) {
         b->failed = true;
         return false;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "core/base/pset_name.h"
 #include "world/runtime/error.h"
 #include "world/runtime/job.h"
@@ -39,7 +41,7 @@ static int describe_end(struct plenum_job *job, int err)
 /* Appends one zeroed element. */
 static void *describe_grow(void *array, int count, size_t each)
 {
-    char *grown = realloc(array, ((size_t)count + 1) * each);
+    char *grown = pl_realloc(array, ((size_t)count + 1) * each);
     if (grown)
         memset(grown + (size_t)count * each, 0, each);
     return grown;
@@ -52,11 +54,11 @@ static bool describe_copy_argv(struct pl_program *program, const char *const arg
     int count = 0;
     while (argv[count])
         count++;
-    program->argv = calloc((size_t)count + 1, sizeof(char *));
+    program->argv = pl_calloc((size_t)count + 1, sizeof(char *));
     if (!program->argv)
         return false;
     for (int i = 0; i < count; i++) {
-        program->argv[i] = strdup(argv[i]);
+        program->argv[i] = pl_strdup(argv[i]);
         if (!program->argv[i])
             return false;
     }
@@ -140,7 +142,7 @@ static int describe_set_text(struct plenum_job *job, int program, size_t offset,
         err = describe_check_program(job, program);
     for (int i = first; !err && i <= last; i++) {
         char **at = (char **)((char *)&job->desc.programs[i] + offset);
-        char *own = strdup(text);
+        char *own = pl_strdup(text);
         if (own) {
             free(*at);
             *at = own;
@@ -170,8 +172,8 @@ static int describe_add_pset(struct plenum_job *job, const char *name, const int
         return describe_no_memory();
     job->desc.psets = grown;
     struct pl_pset *pset = &grown[job->desc.pset_count];
-    pset->name = strdup(name);
-    pset->ranges = calloc((size_t)count + 1, 2 * sizeof(uint32_t));
+    pset->name = pl_strdup(name);
+    pset->ranges = pl_calloc((size_t)count + 1, 2 * sizeof(uint32_t));
     if (!pset->name || !pset->ranges) {
         free(pset->name);
         free(pset->ranges);
@@ -244,8 +246,8 @@ int plenum_job_redirect(struct plenum_job *job, int rank, int number, int fd)
 /* The pattern with the current directory before it. The directory's percent signs are doubled. */
 static char *describe_absolute_pattern(const char *file)
 {
-    char *here = file[0] == '/' ? strdup("") : getcwd(NULL, 0);
-    char *whole = here ? malloc(2 * strlen(here) + strlen(file) + 2) : NULL, *to = whole;
+    char *here = file[0] == '/' ? pl_strdup("") : pl_getcwd();
+    char *whole = here ? pl_malloc(2 * strlen(here) + strlen(file) + 2) : NULL, *to = whole;
     for (const char *at = here; whole && *at; at++) {
         *to++ = *at;
         if (*at == '%')

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
 #include "core/base/nearest.h"
 #include "world/runtime/error.h"
 #include "world/runtime/job/json_keys.h"
@@ -91,7 +92,7 @@ static int job_json_add_program(struct pl_job_cursor *at, json_t *object)
         return job_json_refuse_in(at, "argv", list);
     if ((ranks && !json_is_integer(ranks)) || count < 1 || count > 65536)
         return job_json_refuse_in(at, "ranks", ranks);
-    const char **argv = calloc(json_array_size(list) + 1, sizeof *argv);
+    const char **argv = pl_calloc(json_array_size(list) + 1, sizeof *argv);
     if (!argv)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for the description of the job");
     json_array_foreach(list, i, word)

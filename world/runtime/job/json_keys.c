@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/plenum.h"
+#include "core/base/memory.h"
 #include "world/runtime/job/json_keys.h"
 
 void pl_job_cursor_enter(struct pl_job_cursor *at, const char *format, ...)
@@ -28,7 +29,7 @@ static bool ranges_add(struct ranges *r, json_int_t first, json_int_t last)
 {
     if (first < 0 || last < first || last > INT32_MAX)
         return false;
-    int(*grown)[2] = realloc(r->range, ((size_t)r->count + 1) * sizeof *grown);
+    int(*grown)[2] = pl_realloc(r->range, ((size_t)r->count + 1) * sizeof *grown);
     if (!grown)
         return false;
     r->range = grown;

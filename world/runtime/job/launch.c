@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/memory.h"
 #include "world/runtime/error.h"
 #include "world/runtime/job/compose.h"
 #include "world/runtime/job/notes.h"
@@ -118,9 +119,9 @@ static int launch_open_one(struct plenum_job *job, struct launch *l, int rank, i
 static int launch_open_all(struct plenum_job *job, struct launch *l)
 {
     l->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    l->fd = calloc((size_t)job->desc.size, sizeof *l->fd);
-    l->own = calloc((size_t)job->desc.size, sizeof *l->own);
-    job->ranks = calloc((size_t)job->desc.size, sizeof *job->ranks);
+    l->fd = pl_calloc((size_t)job->desc.size, sizeof *l->fd);
+    l->own = pl_calloc((size_t)job->desc.size, sizeof *l->own);
+    job->ranks = pl_calloc((size_t)job->desc.size, sizeof *job->ranks);
     if (!l->fd || !l->own || !job->ranks)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for %d processes", job->desc.size);
     for (int r = 0; r < job->desc.size; r++)

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "world/runtime/error.h"
 #include "world/runtime/job/locate.h"
 
@@ -23,22 +25,22 @@ static int locate_no_memory(void)
 static char *locate_join(const char *wdir, const char *directory, size_t length, const char *name)
 {
     char *file;
-    int n = length > 0 && directory[0] == '/' ? asprintf(&file, "%.*s/%s", (int)length, directory, name)
-            : length > 0                      ? asprintf(&file, "%s/%.*s/%s", wdir, (int)length, directory, name)
-                                              : asprintf(&file, "%s/%s", wdir, name);
+    int n = length > 0 && directory[0] == '/' ? pl_asprintf(&file, "%.*s/%s", (int)length, directory, name)
+            : length > 0                      ? pl_asprintf(&file, "%s/%.*s/%s", wdir, (int)length, directory, name)
+                                              : pl_asprintf(&file, "%s/%s", wdir, name);
     return n < 0 ? NULL : file;
 }
 
 int pl_locate_wdir(const char *directory, char **absolute)
 {
     struct stat st;
-    char *here = getcwd(NULL, 0);
+    char *here = pl_getcwd();
     if (!here) {
         pl_rt_fail_errno("cannot get the name of the current directory");
         return PLENUM_ERR_WDIR;
     }
-    char *path = !directory            ? strdup(here)
-                 : directory[0] == '/' ? strdup(directory)
+    char *path = !directory            ? pl_strdup(here)
+                 : directory[0] == '/' ? pl_strdup(directory)
                                        : locate_join(here, "", 0, directory);
     free(here);
     if (!path)
@@ -105,7 +107,7 @@ int pl_locate_program(const char *name, const char *wdir, const char *first, con
             *file = locate_search(name, wdir, path ? path : DEFAULT_PATH, &why);
         return *file ? PLENUM_OK : locate_refuse(name, why, wdir, true);
     }
-    char *found = name[0] == '/' ? strdup(name) : locate_join(wdir, "", 0, name);
+    char *found = name[0] == '/' ? pl_strdup(name) : locate_join(wdir, "", 0, name);
     if (!found)
         return locate_no_memory();
     why = locate_try(found);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
 #include "world/runtime/job/native.h"
 
 #define LIBRARY "libmpi_abi.so.1"
@@ -127,7 +128,7 @@ static bool native_check(struct elf *elf, const char *library_path)
 
 bool pl_native_program(const char *file, const char *library_path)
 {
-    struct elf *elf = calloc(1, sizeof *elf);
+    struct elf *elf = pl_calloc(1, sizeof *elf);
     bool native = false;
     if (!elf)
         return false;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "core/base/pset_name.h"
 #include "core/job/sets.h"
 #include "world/runtime/error.h"
@@ -32,8 +34,7 @@ static void job_psets_write(FILE *out, const struct pl_job_set *set)
 static char *job_psets_describe(const struct pl_job_sets *sets)
 {
     char *text = NULL;
-    size_t length;
-    FILE *out = open_memstream(&text, &length);
+    FILE *out = pl_text_open(&text);
     if (!out)
         return NULL;
     for (int i = 0; i < sets->count; i++)
@@ -128,7 +129,7 @@ int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int 
 {
     if (!job)
         return pl_rt_fail_null("job");
-    uint32_t *table = malloc(((size_t)(count > 0 ? count : 0) + 1) * 2 * sizeof *table);
+    uint32_t *table = pl_malloc(((size_t)(count > 0 ? count : 0) + 1) * 2 * sizeof *table);
     if (!table)
         return pl_rt_fail(PLENUM_ERR_MEMORY, "out of memory for a process set");
     for (int i = 0; ranges && i < count; i++) {

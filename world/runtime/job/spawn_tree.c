@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
 #include "core/job/spawn.h"
 #include "world/runtime/error.h"
 #include "world/runtime/job/follow.h"
@@ -93,7 +94,7 @@ static struct pl_job_spawn *spawn_tree_map(const struct plenum_job *job, const s
 static char *spawn_tree_copy_text(const struct pl_job_spawn *spawn, size_t bytes)
 {
     uint32_t length = spawn->length;
-    char *text = length < bytes - sizeof *spawn ? malloc((size_t)length + 1) : NULL;
+    char *text = length < bytes - sizeof *spawn ? pl_malloc((size_t)length + 1) : NULL;
     if (text) {
         memcpy(text, spawn->text, length);
         text[length] = '\0';

@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "world/runtime/error.h"
 #include "world/runtime/pmix/upcalls.h"
 
@@ -41,7 +43,7 @@ static bool pmix_server_set_environment(char ***before, char ***mine)
     while (environ && environ[count])
         count++;
     static char **list;
-    list = calloc(count + 3, sizeof *list);
+    list = pl_calloc(count + 3, sizeof *list);
     if (!list)
         return false;
     list[used++] = store;
@@ -142,7 +144,7 @@ int plenum_runtime_want_pmix(struct plenum_runtime *rt)
 
 static bool pmix_server_add_entry(struct plenum_job *job)
 {
-    struct pl_pmix_entry *entry = calloc(1, sizeof *entry);
+    struct pl_pmix_entry *entry = pl_calloc(1, sizeof *entry);
     if (!entry)
         return false;
     entry->job = job;
@@ -182,8 +184,7 @@ static void pmix_server_describe_rank(pmix_info_t *info, uint32_t rank, uint32_t
 static pmix_status_t pmix_server_rank_map(int size, char **map)
 {
     char *list = NULL;
-    size_t length;
-    FILE *out = open_memstream(&list, &length);
+    FILE *out = pl_text_open(&list);
     for (int r = 0; out && r < size; r++)
         fprintf(out, "%s%d", r ? "," : "", r);
     pmix_status_t status = out && fclose(out) == 0 ? PMIx_generate_ppn(list, map) : PMIX_ERR_NOMEM;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "world/runtime/pmix/upcalls.h"
 
 static void upcall_discard_value(void *value)
@@ -263,8 +265,8 @@ static void upcall_answer(struct answers *a, const pmix_query_t *query, const ch
 {
     const char *nspace = upcall_qualifier(query, PMIX_NSPACE), *wanted = upcall_qualifier(query, PMIX_PSET_NAME);
     char *list = NULL;
-    size_t count = 0, length;
-    FILE *out = open_memstream(&list, &length);
+    size_t count = 0;
+    FILE *out = pl_text_open(&list);
     if (!out)
         return;
     PL_LIST_EACH(entry, &pl_pmix_entries, struct pl_pmix_entry, node)
@@ -288,7 +290,7 @@ static void upcall_answer(struct answers *a, const pmix_query_t *query, const ch
 static pmix_status_t upcall_query(pmix_proc_t *proc, pmix_query_t *queries, size_t count, pmix_info_cbfunc_t done,
                                   void *arg)
 {
-    struct answers *a = calloc(1, sizeof *a);
+    struct answers *a = pl_calloc(1, sizeof *a);
     (void)proc;
     if (!a)
         return PMIX_ERR_NOMEM;

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "world/runtime/report/text.h"
 
 enum {
@@ -29,7 +31,6 @@ struct search {
     bool *named;  /* [size] the rank is part of a sentence */
     bool *marked; /* [size] */
     char *text;
-    size_t size;
 };
 
 /* --- sentences --------------------------------------------------------------------------------------------- */
@@ -37,7 +38,7 @@ struct search {
 static FILE *report_find_begin(struct search *s)
 {
     s->text = NULL;
-    return open_memstream(&s->text, &s->size);
+    return pl_text_open(&s->text);
 }
 
 static void report_find_end(struct search *s, FILE *out)
@@ -48,7 +49,7 @@ static void report_find_end(struct search *s, FILE *out)
         free(s->text);
         return;
     }
-    char **more = realloc(report->likely, ((size_t)report->likelies + 1) * sizeof *more);
+    char **more = pl_realloc(report->likely, ((size_t)report->likelies + 1) * sizeof *more);
     if (more)
         report->likely = more;
     if (more && s->text)
@@ -157,7 +158,7 @@ static void report_find_list_missing(struct search *s, const struct pl_report_wa
     struct pl_report *report = s->report;
     report_find_mark_missing(s, wait, last);
     for (int r = 0; r < report->size; r++) {
-        bool *same = s->marked[r] ? calloc((size_t)report->size, sizeof *same) : NULL;
+        bool *same = s->marked[r] ? pl_calloc((size_t)report->size, sizeof *same) : NULL;
         int count = 0;
         for (int i = r; same && i < report->size; i++)
             if (s->marked[i] && report_find_same_outside(&report->rank[i], &report->rank[r])) {
@@ -313,10 +314,10 @@ void pl_report_find(struct pl_report *report)
     size_t size = (size_t)report->size;
     struct search s = {
         .report = report,
-        .seen = calloc(size, sizeof *s.seen),
-        .end = calloc((size_t)report->waits + 1, sizeof *s.end),
-        .named = calloc(size, sizeof *s.named),
-        .marked = calloc(size, sizeof *s.marked),
+        .seen = pl_calloc(size, sizeof *s.seen),
+        .end = pl_calloc((size_t)report->waits + 1, sizeof *s.end),
+        .named = pl_calloc(size, sizeof *s.named),
+        .marked = pl_calloc(size, sizeof *s.marked),
     };
     if (s.seen && s.end && s.named && s.marked) {
         report_find_mismatches(&s);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/base/memory.h"
 #include "world/runtime/job.h"
 #include "world/runtime/report/text.h"
 
@@ -51,7 +52,7 @@ static void report_read_tidy_item(struct pl_job_item *item, int size)
 
 struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size)
 {
-    struct pl_job_page *copy = malloc(sizeof *copy);
+    struct pl_job_page *copy = pl_malloc(sizeof *copy);
     if (!copy)
         return NULL;
     memcpy(copy, page, sizeof *copy);
@@ -205,7 +206,7 @@ bool pl_report_read(struct plenum_job *job, struct pl_report *report)
     int at = 0;
     *report = (struct pl_report){
         .size = job->desc.size,
-        .rank = calloc((size_t)job->desc.size, sizeof *report->rank),
+        .rank = pl_calloc((size_t)job->desc.size, sizeof *report->rank),
         .symbols = &job->symbols,
     };
     if (!report->rank)
@@ -213,8 +214,8 @@ bool pl_report_read(struct plenum_job *job, struct pl_report *report)
     for (int r = 0; r < job->desc.size; r++)
         if (!report_read_rank(job, r, report))
             return false;
-    report->wait = calloc((size_t)report->waits + 1, sizeof *report->wait);
-    report->first = calloc((size_t)job->desc.size, sizeof *report->first);
+    report->wait = pl_calloc((size_t)report->waits + 1, sizeof *report->wait);
+    report->first = pl_calloc((size_t)job->desc.size, sizeof *report->first);
     if (!report->wait || !report->first)
         return false;
     for (int r = 0; r < job->desc.size; r++)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/base/memory_libc.h"
 #include "world/runtime/error.h"
 #include "world/runtime/event/event.h"
 #include "world/runtime/report/find.h"
@@ -48,8 +49,7 @@ static void report_make(struct plenum_job *job)
 {
     struct pl_report report;
     char *text = NULL, *json = NULL;
-    size_t size;
-    FILE *out = pl_report_read(job, &report) ? open_memstream(&text, &size) : NULL;
+    FILE *out = pl_report_read(job, &report) ? pl_text_open(&text) : NULL;
     if (out) {
         pl_report_find(&report);
         pl_report_write(&report, out);
@@ -144,8 +144,7 @@ void pl_report_crash(struct plenum_job *job, int rank, int signo)
         return;
     struct pl_job_page *copy = pl_report_copy_page(page, job->desc.size);
     char *text = NULL, *json = NULL;
-    size_t size;
-    FILE *out = copy ? open_memstream(&text, &size) : NULL;
+    FILE *out = copy ? pl_text_open(&text) : NULL;
     if (out) {
         pl_report_write_crash(&job->symbols, copy, rank, out);
         fclose(out);

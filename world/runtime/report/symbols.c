@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/clock.h"
+#include "core/base/memory.h"
 #include "world/runtime/keeper/link.h"
 
 enum kind { NAME, LINE, KINDS };
@@ -137,7 +138,7 @@ static void symbols_ask_name(struct pl_symbols *symbols, struct pl_symbol_answer
     answer->known[NAME] = true;
     answer->symbol.into = strtoull(line, &end, 16);
     if (end[0] == ' ' && end[1])
-        answer->symbol.function = strdup(end + 1);
+        answer->symbol.function = pl_strdup(end + 1);
 }
 
 static void symbols_ask_line(struct pl_symbols *symbols, struct pl_symbol_answer *answer)
@@ -148,7 +149,7 @@ static void symbols_ask_line(struct pl_symbols *symbols, struct pl_symbol_answer
     answer->known[LINE] = true;
     answer->symbol.line = (int)strtol(line, &end, 10);
     if (end[0] == ' ' && end[1])
-        answer->symbol.source = strdup(end + 1);
+        answer->symbol.source = pl_strdup(end + 1);
 }
 
 static struct pl_symbol_file *symbols_find_file(struct pl_symbols *symbols, const char *path)
@@ -156,7 +157,7 @@ static struct pl_symbol_file *symbols_find_file(struct pl_symbols *symbols, cons
     for (struct pl_symbol_file *file = symbols->files; file; file = file->next)
         if (strcmp(file->path, path) == 0)
             return file;
-    struct pl_symbol_file *file = calloc(1, sizeof *file + strlen(path) + 1);
+    struct pl_symbol_file *file = pl_calloc(1, sizeof *file + strlen(path) + 1);
     if (!file)
         return NULL;
     strcpy(file->path, path);
@@ -172,7 +173,7 @@ static struct pl_symbol_answer *symbols_find_answer(struct pl_symbols *symbols, 
     for (struct pl_symbol_answer *answer = *first; answer; answer = answer->next)
         if (answer->address == address && answer->file == file)
             return answer;
-    struct pl_symbol_answer *answer = calloc(1, sizeof *answer);
+    struct pl_symbol_answer *answer = pl_calloc(1, sizeof *answer);
     if (!answer)
         return NULL;
     *answer = (struct pl_symbol_answer){ .next = *first, .file = file, .address = address };

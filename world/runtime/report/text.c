@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "world/runtime/report/read.h"
 
 enum {
@@ -179,8 +181,7 @@ const char *pl_report_outside(const struct pl_report_rank *rank, bool several)
 static char *report_text_of(const struct pl_report_wait *wait)
 {
     char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = pl_text_open(&text);
     if (!out)
         return NULL;
     pl_report_write_wait(wait, out);
@@ -209,7 +210,7 @@ static char *report_text_of_each(const struct pl_report_wait *wait)
 static void report_text_join(const struct pl_report *report, int first, char **text)
 {
     char *each = report_text_has_peer(&report->wait[first]) ? report_text_of_each(&report->wait[first]) : NULL;
-    bool *same = each ? calloc((size_t)report->waits, sizeof *same) : NULL;
+    bool *same = each ? pl_calloc((size_t)report->waits, sizeof *same) : NULL;
     int others = 0;
     for (int i = first; same && i < report->waits; i++) {
         char *own = report_text_has_peer(&report->wait[i]) &&
@@ -221,7 +222,7 @@ static void report_text_join(const struct pl_report *report, int first, char **t
         free(own);
     }
     for (int i = first; others >= JOINED && i < report->waits; i++) {
-        char *own = same[i] ? strdup(each) : NULL;
+        char *own = same[i] ? pl_strdup(each) : NULL;
         if (own) {
             free(text[i]);
             text[i] = own;
@@ -335,8 +336,8 @@ static void report_text_outside(const struct pl_report *report, int first, bool 
 void pl_report_write(const struct pl_report *report, FILE *out)
 {
     size_t most = (size_t)(report->waits > report->size ? report->waits : report->size);
-    char **text = calloc(most + 1, sizeof *text);
-    bool *told = calloc(most, sizeof *told), *marked = calloc(most, sizeof *marked);
+    char **text = pl_calloc(most + 1, sizeof *text);
+    bool *told = pl_calloc(most, sizeof *told), *marked = pl_calloc(most, sizeof *marked);
     bool good = text && told && marked;
     for (int i = 0; good && i < report->waits; i++)
         good = (text[i] = report_text_of(&report->wait[i])) != NULL;
