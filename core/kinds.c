@@ -15,6 +15,7 @@
 #include "core/engine/client.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "core/engine/match.h"
 #include "core/engine/partitioned.h"
 #include "core/engine/request.h"

@@ -16,6 +16,7 @@
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/wait.h"
 #include "core/job/note.h"
 #include "core/job/process.h"
 #include "core/job/spawn.h"

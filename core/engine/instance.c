@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/engine/bsend.h"
 #include "core/engine/comm.h"
+#include "core/engine/life.h"
 #include "core/job/process.h"
 #include "core/object/alloc_kinds.h"
 #include "core/object/errhandler.h"

@@ -5,6 +5,8 @@
  * A card is the engine's id (8 bytes), then for each transport: length of the name, the name, length of the address
  * (2 bytes), the address; in the same form, under the names of clients (client.h), what is configured for them.
  */
+#include "core/engine/life.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +20,10 @@
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
+#include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 #include "core/job/process.h"
 #include "core/object/plugin.h"

@@ -12,7 +12,10 @@
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
 #include "core/engine/partitioned.h"
+#include "core/engine/partitioned_pieces.h"
+#include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/wait.h"
 
 static inline bool match_fits(const struct pl_header *header, int source, int tag)
 {

@@ -12,6 +12,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/status.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 
 /* --- the two halves, with the engine's lock held --------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/wait.h"
 
 /*
  * Sends and receives come and go by the million. A used one stays with its communicator, which it goes on holding, and

@@ -13,6 +13,7 @@
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
+#include "core/engine/wait.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 #include "core/job/trace.h"

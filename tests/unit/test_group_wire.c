@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rosters and the numbers of jobs: a group of several jobs comes back with its cards, also where other numbers stand
- * for the same jobs; cut and changed ones are errors or something else, and never followed. */
+/* Serialized groups and the numbers of jobs: a group of several jobs comes back with its cards, also where other numbers
+ * stand for the same jobs; truncated and changed bytes are an error or another group, and never cause a bad access. */
 #include "unit.h"
 
 #include "core/base/config.h"
@@ -9,6 +9,8 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
+#include "core/engine/peer.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 
@@ -84,7 +86,7 @@ START_TEST(come_back)
     pl_av_release(av);
     pl_handle_drop(group);
 
-    /* Another process knows other jobs. */
+    /* Another process has other numbers for the jobs. */
     pl_jobs_forget();
     int ice = number_of(8, "ice");
     ck_assert_int_eq(pl_group_wire_read(instance, wire, length, &group, NULL), MPI_SUCCESS);
@@ -140,7 +142,7 @@ START_TEST(damage)
 }
 END_TEST
 
-/* A card that names the transport between nodes, and what is left of it. */
+/* A card that names the transport between nodes, also truncated and changed. */
 START_TEST(networked)
 {
     static const unsigned char entry[] = { 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
@@ -171,7 +173,7 @@ START_TEST(networked)
         for (int c = 0; c < 256; c++) {
             unsigned char was = wire[at];
             wire[at] = (unsigned char)c;
-            pl_group_wire_is_networked(wire, length); /* reads nothing beyond it */
+            pl_group_wire_is_networked(wire, length); /* must not read beyond the end */
             wire[at] = was;
         }
     free(wire);
@@ -179,7 +181,7 @@ START_TEST(networked)
 }
 END_TEST
 
-/* Where two have no transport in common the message says what each has. */
+/* If two processes have no transport in common, the message names those of each. */
 START_TEST(nothing_in_common)
 {
     static const unsigned char card[] = { 1, 2, 3, 4, 5, 6, 7, 8, 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
@@ -194,4 +196,4 @@ START_TEST(nothing_in_common)
 }
 END_TEST
 
-UNIT_MAIN_WITH("roster", set_up, tear_down, numbers, come_back, damage, networked, nothing_in_common)
+UNIT_MAIN_WITH("group_wire", set_up, tear_down, numbers, come_back, damage, networked, nothing_in_common)

@@ -12,6 +12,8 @@
 #include "core/base/memory.h"
 #include "core/engine/comm.h"
 #include "core/engine/leak_report.h"
+#include "core/engine/life.h"
+#include "core/engine/p2p.h"
 #include "core/job/process.h"
 #include "core/object/errhandler.h"
 #include "core/object/info.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Partitioned requests between the groups of an intercommunicator; and sessions that are finalized while requests are
- * left: never matched, never started, started and never received. Nothing hangs, and what is left can be freed later.
+ * Partitioned requests between the groups of an intercommunicator. Also sessions that are finalized with unfinished
+ * requests: never matched, never started, started and never received. Nothing hangs, and the requests can be freed
+ * later.
  */
 #include "mtest.h"
 
@@ -61,12 +62,12 @@ static void ended_session(int free_comm)
     CHECK_OK(MPI_Psend_init(data[3], PARTS, 1, MPI_INT, next, 4, comm, MPI_INFO_NULL, &requests[3])); /* unmatched */
     CHECK_OK(MPI_Start(&requests[3]));
     CHECK_OK(MPI_Pready_range(0, PARTS - 1, requests[3]));
-    CHECK_OK(MPI_Barrier(comm)); /* who ends early takes no more messages, and the sender would hear of it */
+    CHECK_OK(MPI_Barrier(comm)); /* a receiver that ends early fails the senders */
     if (free_comm)
         CHECK_OK(MPI_Comm_free(&comm));
     CHECK_OK(MPI_Session_finalize(&session));
     CHECK_CLASS(MPI_Pready(0, requests[3]), MPI_ERR_REQUEST);
-    CHECK_OK(MPI_Wait(&requests[3], MPI_STATUS_IGNORE)); /* nobody ever took it */
+    CHECK_OK(MPI_Wait(&requests[3], MPI_STATUS_IGNORE)); /* it was never received */
     CHECK_CLASS(MPI_Start(&requests[1]), MPI_ERR_REQUEST);
     CHECK_OK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE)); /* cancelled with the communicator */
     for (int i = 0; i < 4; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocking receives that look at their peer's next message first: whatever else has come, is posted, or comes in
- * between, each message reaches the receive that MPI's order gives it to. Every rank sends to its right and receives
- * from its left.
+ * Blocking receives that check their peer's next message first. Whatever else has come, is posted, or comes in between,
+ * each message reaches the receive that MPI's order gives it to. Every rank sends to its right and receives from its
+ * left.
  */
 #include "mtest.h"
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Boards come and go: made by all members of a communicator, left by each when it frees that. See board.h. */
-#include "core/coll/area/slots.h"
+/* Making and releasing areas: all members of a communicator make one, and each releases it on its own. */
+#include "core/coll/area/area.h"
 
 #include <stdlib.h>
 
 #include "core/base/config.h"
 #include "core/base/memory.h"
+#include "core/coll/area/slots.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
+#include "core/engine/peer.h"
 
 enum { PAGE = 4096 };
 
@@ -24,12 +26,12 @@ static size_t area_all_bytes(int size)
     return slots_bytes(size) + (size_t)size * (PL_AREA_SHORT_RING + PL_AREA_LONG_RING);
 }
 
-/* What the first member tells the others. */
+/* What rank 0 tells the others. */
 struct notice {
-    uint64_t place, bytes; /* 0 bytes: there will be no board */
+    uint64_t place, bytes; /* of the memory, as in struct pl_shared; 0 bytes: there will be no area */
 };
 
-/* The transport by which all other members are reached; NULL: it cannot share memory, or there are several. */
+/* The transport that connects this rank to all others; NULL: it cannot share memory, or there are several. */
 static const struct pl_transport_ops *common_transport(struct pl_comm *comm)
 {
     const struct pl_transport_ops *ops = NULL;
@@ -56,7 +58,7 @@ static void *area_transport_self(struct pl_engine *engine, const struct pl_trans
 
 static bool area_unused(const struct pl_area *area)
 {
-    return (int)atomic_load_explicit(&area->memory->left.word, memory_order_acquire) == area->size - 1;
+    return (int)atomic_load_explicit(&area->memory->released.word, memory_order_acquire) == area->size - 1;
 }
 
 /* Also when the engine closes, while others may still use the area. Engine lock held. */
@@ -67,7 +69,7 @@ static void area_close(struct pl_closer *closer)
     free(area);
 }
 
-/* Closes the areas that all others have left by now: their memory may be used again. Engine lock held. */
+/* Frees the areas that all other ranks have released. Engine lock held. */
 static void area_sweep(struct pl_engine *engine)
 {
     PL_LIST_EACH(closer, &engine->closers, struct pl_closer, link) {
@@ -104,7 +106,7 @@ static void area_attach(struct pl_area *area, const struct notice *notice)
         area->memory = memory;
 }
 
-static void area_let_go(struct pl_area *area)
+static void area_drop(struct pl_area *area)
 {
     if (area->shared.memory) {
         struct pl_engine *engine = area->engine;
@@ -115,13 +117,13 @@ static void area_let_go(struct pl_area *area)
         return;
     }
     if (area->memory) {
-        atomic_fetch_add_explicit(&area->memory->left.word, 1, memory_order_release);
+        atomic_fetch_add_explicit(&area->memory->released.word, 1, memory_order_release);
         area->ops->detach(area->memory, area_all_bytes(area->size));
     }
     free(area);
 }
 
-/* All members have come here. A failure that all hear of only means that there is no board, for anybody. */
+/* Collective. A failure that all ranks learn of is not an error: then the communicator has no area. */
 static int area_make(struct pl_comm *comm, struct pl_area **made)
 {
     struct notice notice = { 0 };
@@ -153,7 +155,7 @@ static int area_make(struct pl_comm *comm, struct pl_area **made)
         area->ring[1] = area->ring[0] + (size_t)area->size * PL_AREA_SHORT_RING;
         *made = area;
     } else if (area) {
-        area_let_go(area);
+        area_drop(area);
     }
     return rc;
 }
@@ -167,12 +169,23 @@ int pl_area_get(struct pl_comm *comm, bool reduction, struct pl_area **area)
         comm->coll.area_wanted++;
         return MPI_SUCCESS;
     }
-    comm->coll.no_area = true; /* the collectives that make it go by messages */
+    comm->coll.no_area = true; /* so that the collectives below use messages */
     if (!pl_config_bool("coll_shm"))
         return MPI_SUCCESS;
     int rc = area_make(comm, &comm->coll.area);
     *area = comm->coll.area;
     return rc;
+}
+
+int pl_area_count(const struct pl_comm *comm)
+{
+    return (int)((comm->coll.blocking + comm->coll.area_count) & INT32_MAX);
+}
+
+int pl_area_message_count(const struct pl_request *request)
+{
+    bool blocking = request->args.tag >= 0 && request->args.tag < PL_NONBLOCKING_TAGS;
+    return blocking ? pl_area_count(request->comm) : PL_ANY;
 }
 
 void pl_area_release(struct pl_comm *comm)
@@ -182,5 +195,5 @@ void pl_area_release(struct pl_comm *comm)
     comm->coll.area_kinds = 0;
     comm->coll.no_area = true;
     if (area)
-        area_let_go(area);
+        area_drop(area);
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The shared file pointer. Processes that can look into each other's descriptors share a word of anonymous memory,
- * which is changed by atomic instructions: nobody waits for anybody, and nothing is left when they die. Where that is
- * not possible, as on several nodes, the pointer is kept in a small hidden file beside the file, under a lock of the
- * system, from its first use until the file is closed.
- */
+/* The shared file pointer, in shared memory or in a hidden file. See shared_pointer.h. */
+#include "core/file/shared_pointer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,15 +12,21 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "core/coll/collective.h"
 #include "core/file/file.h"
 
 enum { PAGE = 4096 };
 
+PL_COLD static int pointer_overflow(int64_t at, int64_t etypes)
+{
+    return pl_fail(MPI_ERR_ARG, "the shared file pointer is at etype %lld and cannot advance by %lld more",
+                   (long long)at, (long long)etypes);
+}
+
 /* --- shared memory ------------------------------------------------------------------------------------------------ */
 
-static bool file_shared_map(struct pl_file_pointer *pointer, int fd)
+static bool pointer_map(struct pl_file_pointer *pointer, int fd)
 {
     void *memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     pointer->word = memory == MAP_FAILED ? NULL : memory;
@@ -37,7 +40,7 @@ void pl_pointer_offer(struct pl_file_pointer *pointer, struct pl_file_notice *no
     int fd = memfd_create("plenum-file-pointer", MFD_CLOEXEC);
     if (fd < 0)
         return;
-    if (ftruncate(fd, PAGE) != 0 || fstat(fd, &st) != 0 || !file_shared_map(pointer, fd)) {
+    if (ftruncate(fd, PAGE) != 0 || fstat(fd, &st) != 0 || !pointer_map(pointer, fd)) {
         close(fd);
         return;
     }
@@ -47,7 +50,7 @@ void pl_pointer_offer(struct pl_file_pointer *pointer, struct pl_file_notice *no
     notice->ino = (uint64_t)st.st_ino;
 }
 
-/* It must be the very memory that was offered, whatever the process there has opened since. */
+/* Compares device and inode: the other process may have closed the memory and opened another file as this descriptor. */
 bool pl_pointer_attach(struct pl_file_pointer *pointer, const struct pl_file_notice *notice)
 {
     char path[64];
@@ -59,12 +62,12 @@ bool pl_pointer_attach(struct pl_file_pointer *pointer, const struct pl_file_not
     if (fd < 0)
         return false;
     bool found = fstat(fd, &st) == 0 && (uint64_t)st.st_dev == notice->dev && (uint64_t)st.st_ino == notice->ino &&
-                 st.st_size >= PAGE && file_shared_map(pointer, fd);
+                 st.st_size >= PAGE && pointer_map(pointer, fd);
     close(fd);
     return found;
 }
 
-static void file_shared_unmap(struct pl_file_pointer *pointer)
+static void pointer_unmap(struct pl_file_pointer *pointer)
 {
     if (pointer->word && pointer->word != &pointer->own)
         munmap((void *)pointer->word, PAGE);
@@ -79,7 +82,7 @@ void pl_pointer_settle(struct pl_file_pointer *pointer, bool shared, int64_t fir
     bool owner = pointer->fd >= 0 || pointer->word == &pointer->own;
     pointer->first = first;
     if (!shared) {
-        file_shared_unmap(pointer);
+        pointer_unmap(pointer);
         return;
     }
     if (owner)
@@ -89,81 +92,80 @@ void pl_pointer_settle(struct pl_file_pointer *pointer, bool shared, int64_t fir
     pointer->fd = -1;
 }
 
-/* --- the file beside ---------------------------------------------------------------------------------------------- */
+/* --- the hidden file ---------------------------------------------------------------------------------------------- */
 
-/* "dir/.name.plenum-<id>", malloc'ed. */
-static char *path_beside(const struct pl_file *file)
+/* "dir/.name.plenum-<id>", for free(). */
+static char *hidden_file_path(const struct pl_file *file)
 {
     const char *slash = strrchr(file->name, '/');
     int directory = slash ? (int)(slash - file->name) + 1 : 0;
     char *path;
-    int length = asprintf(&path, "%.*s.%s.plenum-%llx-%x", directory, file->name, file->name + directory,
-                          (unsigned long long)file->comm->id.home, (unsigned)file->comm->id.serial);
-    return length < 0 ? NULL : path;
+    pl_asprintf(&path, "%.*s.%s.plenum-%llx-%x", directory, file->name, file->name + directory,
+                (unsigned long long)file->comm->id.home, (unsigned)file->comm->id.serial);
+    return path;
 }
 
-static int open_beside(const struct pl_file *file, int *fd)
+static int hidden_file_open(const struct pl_file *file, int *fd)
 {
-    char *path = path_beside(file);
+    char *path = hidden_file_path(file);
     if (!path)
-        return pl_fail_memory("the name of the file of a shared file pointer");
+        return pl_fail_memory("the name of the hidden file of a shared file pointer");
     *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     int rc = *fd >= 0 ? MPI_SUCCESS : pl_file_fail(errno, "keep the shared file pointer in", path);
     free(path);
     return rc;
 }
 
-/* Reads it, and writes what comes of it: the sum, or `etypes` itself. The lock goes with the descriptor. */
-static int file_shared_change(const struct pl_file *file, int fd, bool add, int64_t etypes, int64_t *before)
+/* Reads the value, and writes the sum or `etypes` itself. Closing the descriptor releases the lock. */
+static int hidden_file_update(const struct pl_file *file, int fd, bool add, int64_t etypes, int64_t *before)
 {
     struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
     while (fcntl(fd, F_OFD_SETLKW, &whole) != 0)
         if (errno != EINTR)
-            return pl_file_fail(errno, "lock the file of the shared file pointer of", file->name);
+            return pl_file_fail(errno, "lock the hidden file with the shared file pointer of", file->name);
     int64_t value = 0, after = etypes;
     ssize_t length = pread(fd, &value, sizeof value, 0);
     *before = length == (ssize_t)sizeof value ? value : file->pointer.first;
     if (length < 0)
         return pl_file_fail(errno, "read the shared file pointer of", file->name);
     if (add && __builtin_add_overflow(*before, etypes, &after))
-        return pl_fail(MPI_ERR_ARG, "the shared file pointer is at etype %lld and cannot advance", (long long)*before);
+        return pointer_overflow(*before, etypes);
     if ((!add || etypes != 0) && pwrite(fd, &after, sizeof after, 0) != (ssize_t)sizeof after)
         return pl_file_fail(errno, "write the shared file pointer of", file->name);
     return MPI_SUCCESS;
 }
 
-static int change_beside(const struct pl_file *file, bool add, int64_t etypes, int64_t *before)
+static int hidden_file_change(const struct pl_file *file, bool add, int64_t etypes, int64_t *before)
 {
-    int fd = -1, rc = open_beside(file, &fd);
+    int fd = -1, rc = hidden_file_open(file, &fd);
     if (rc)
         return rc;
-    rc = file_shared_change(file, fd, add, etypes, before);
+    rc = hidden_file_update(file, fd, add, etypes, before);
     close(fd);
     return rc;
 }
 
 void pl_pointer_release(struct pl_file *file, bool last)
 {
-    char *path = last && !file->pointer.word ? path_beside(file) : NULL;
+    char *path = last && !file->pointer.word ? hidden_file_path(file) : NULL;
     if (path)
         unlink(path);
     free(path);
-    file_shared_unmap(&file->pointer);
+    pointer_unmap(&file->pointer);
 }
 
-/* --- using it ----------------------------------------------------------------------------------------------------- */
+/* --- using the pointer -------------------------------------------------------------------------------------------- */
 
 int pl_pointer_add(struct pl_file *file, int64_t etypes, int64_t *before)
 {
     _Atomic int64_t *word = file->pointer.word;
     int64_t after;
     if (!word)
-        return change_beside(file, true, etypes, before);
+        return hidden_file_change(file, true, etypes, before);
     *before = atomic_load(word);
     do
         if (__builtin_add_overflow(*before, etypes, &after))
-            return pl_fail(MPI_ERR_ARG, "the shared file pointer is at etype %lld and cannot advance",
-                           (long long)*before);
+            return pointer_overflow(*before, etypes);
     while (!atomic_compare_exchange_weak(word, before, after));
     return MPI_SUCCESS;
 }
@@ -172,7 +174,7 @@ int pl_pointer_set(struct pl_file *file, int64_t etypes)
 {
     int64_t before;
     if (!file->pointer.word)
-        return change_beside(file, false, etypes, &before);
+        return hidden_file_change(file, false, etypes, &before);
     atomic_store(file->pointer.word, etypes);
     return MPI_SUCCESS;
 }
@@ -197,7 +199,7 @@ int pl_pointer_add_ordered(struct pl_file *file, int64_t etypes, int64_t *before
         return rc;
     if (comm->rank == 0)
         start[0] = fits ? pl_pointer_add(file, total, &start[1])
-                        : pl_fail(MPI_ERR_ARG, "the shared file pointer cannot advance by so much");
+                        : pl_fail(MPI_ERR_ARG, "the counts of all processes add up to more etypes than fit 63 bits");
     rc = pl_bcast(comm, start, 2, type, 0);
     if (rc == MPI_SUCCESS && start[0])
         rc = comm->rank == 0 ? (int)start[0] : pl_fail((int)start[0], "rank 0 cannot advance the shared file pointer");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long messages from everybody lie unexpected at rank 0 at the same time, and are received in an order other than that
- * of their arrival: last tag first, by source.
+ * Long messages from every rank are unexpected at rank 0 at the same time. Rank 0 receives them in an order other than
+ * that of their arrival: last tag first, by source.
  */
 #include "mtest.h"
 #include "pattern.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usage: family          as a rank: starts children in many ways, in the middle of a World and between two sessions,
- *                        and must be the rank that it was all the while
- *        family child    what a child does: uses MPI, in which it is alone
+ * usage: children          as a rank: starts children in many ways, in the middle of a World and between two sessions,
+ *                          and must remain the rank that it was
+ *        children child    as a child: uses MPI, in which it is alone
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static int child(int argc, char **argv)
     return failures != 0;
 }
 
-/* One that fails at once, with the handler that ends everything: itself. */
+/* A child that fails at once, under the handler that ends the whole job: it ends only itself. */
 static int failing_child(void)
 {
     setenv("PLENUM_TRANSPORT", "pigeons", 1);
@@ -68,8 +68,10 @@ static int run(const char *what)
     return end_of(pid);
 }
 
-/* A child without a program of its own: what it tries is refused, and its end, by exit() and all that runs then, is
- * only its own. `session` is its parent's. */
+/*
+ * A forked child that starts no program: its MPI calls fail, and its exit(), with all handlers that run then, ends only
+ * itself. `session` is its parent's.
+ */
 static void forked_children(MPI_Session session)
 {
     for (int way = 0; way < 4; way++) {
@@ -127,7 +129,7 @@ int main(int argc, char **argv)
         forked_children(session);
         add_up(comm, size);
         CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS && MPI_Session_finalize(&session) == MPI_SUCCESS);
-        /* Nobody holds the rank now, and still it is nobody else's. */
+        /* No process uses the rank now, but it is still reserved for this one. */
         CHECK(system(command) == 0);
         CHECK(run("child") == 0);
         CHECK(run("fail") != 0);

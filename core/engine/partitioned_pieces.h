@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What stands behind a partitioned request; shared by partitioned.c and partitioned_pieces.c. Idea: partitioned.h. */
-#ifndef PLENUM_CORE_ENGINE_PARTITIONED_CHANNEL_H
-#define PLENUM_CORE_ENGINE_PARTITIONED_CHANNEL_H
+#ifndef PLENUM_CORE_ENGINE_PARTITIONED_PIECES_H
+#define PLENUM_CORE_ENGINE_PARTITIONED_PIECES_H
 
 #include "core/engine/partitioned.h"
 
@@ -64,5 +64,8 @@ void pl_channel_send(struct pl_channel *channel, int number);
 
 /* The activation is over: completes the request. */
 void pl_channel_complete(struct pl_channel *channel);
+
+/* For matching: the piece that a message is, out of its queue; NULL: no receive expects it. header->tag < 0. */
+struct pl_request *pl_partitioned_take(struct pl_comm *comm, const struct pl_header *header);
 
 #endif

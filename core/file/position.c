@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Setting the view of a file, and its two pointers. See file.h. */
+/* Setting the view of a file, and its two pointers. See position.h. */
+#include "core/file/position.h"
+
 #include "core/base/error.h"
 #include "core/coll/collective.h"
-#include "core/file/file.h"
 
 /* --- the view ----------------------------------------------------------------------------------------------------- */
 
-/* Where a sequential file is being read or written: from there on the new view applies. */
-static int current_place(struct pl_file *file, MPI_Offset *disp)
+/* The byte at the shared pointer of a sequential file: there the new view begins. */
+static int file_current_byte(struct pl_file *file, MPI_Offset *disp)
 {
-    int64_t place[2] = { 0 };
+    int64_t result[2] = { 0 }; /* an error, the byte */
     if (file->comm->rank == 0) {
         int64_t etypes = 0;
         int rc = pl_pointer_add(file, 0, &etypes);
-        place[0] = rc ? rc : pl_view_byte(&file->view, etypes, &place[1]);
+        result[0] = rc ? rc : pl_view_byte(&file->view, etypes, &result[1]);
     }
-    int rc = pl_bcast(file->comm, place, 2, pl_type_predefined((uintptr_t)MPI_INT64_T), 0);
-    *disp = place[1];
-    return rc ? rc : (int)place[0];
+    int rc = pl_bcast(file->comm, result, 2, pl_type_predefined((uintptr_t)MPI_INT64_T), 0);
+    *disp = result[1];
+    return rc ? rc : (int)result[0];
 }
 
-static int make_view(struct pl_file *file, MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype,
-                     const char *name, struct pl_view *view)
+static int file_make_view(struct pl_file *file, MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype,
+                          const char *name, struct pl_view *view)
 {
     const struct pl_datarep *datarep;
     int rc = pl_datarep_find(name, &datarep);
@@ -30,8 +31,8 @@ static int make_view(struct pl_file *file, MPI_Offset disp, struct pl_type *etyp
     return pl_view_make(disp, etype, filetype, datarep, !(file->amode & MPI_MODE_RDONLY), view);
 }
 
-/* A number for a name, to compare. */
-static int64_t file_pointer_digest(const char *name)
+/* A hash of a name (FNV-1a), to compare names by one number. */
+static int64_t datarep_name_hash(const char *name)
 {
     uint64_t hash = 14695981039346656037u;
     for (; *name; name++)
@@ -39,24 +40,22 @@ static int64_t file_pointer_digest(const char *name)
     return (int64_t)(hash >> 1);
 }
 
-/* What is wrong on one process is wrong on all, and the old view stays. */
 int pl_file_set_view(struct pl_file *file, int error, MPI_Offset disp, struct pl_type *etype, struct pl_type *filetype,
                      const char *datarep, struct pl_info *info)
 {
     struct pl_view view = { 0 };
     bool sequential = file->amode & MPI_MODE_SEQUENTIAL;
-    int rc = error, placed = MPI_SUCCESS;
+    int rc = error, found = MPI_SUCCESS;
     if (!rc && sequential && disp != MPI_DISPLACEMENT_CURRENT)
         rc = pl_fail(MPI_ERR_ARG,
-                     "disp is %lld; for a file with MPI_MODE_SEQUENTIAL it must be "
-                     "MPI_DISPLACEMENT_CURRENT",
+                     "disp is %lld; for a file with MPI_MODE_SEQUENTIAL it must be MPI_DISPLACEMENT_CURRENT",
                      (long long)disp);
     if (sequential)
-        placed = current_place(file, &disp);
-    rc = rc ? rc : placed;
+        found = file_current_byte(file, &disp);
+    rc = rc ? rc : found;
     if (rc == MPI_SUCCESS)
-        rc = make_view(file, disp, etype, filetype, datarep, &view);
-    rc = pl_file_same(file->comm, rc, rc ? 0 : file_pointer_digest(datarep), "datarep, as a digest,");
+        rc = file_make_view(file, disp, etype, filetype, datarep, &view);
+    rc = pl_file_same(file->comm, rc, rc ? 0 : datarep_name_hash(datarep), "the hash of datarep");
     if (rc == MPI_SUCCESS)
         rc = pl_file_same(file->comm, MPI_SUCCESS, view.file_etype->extent, "the extent of etype");
     if (rc == MPI_SUCCESS)
@@ -76,8 +75,9 @@ int pl_file_set_view(struct pl_file *file, int error, MPI_Offset disp, struct pl
 
 /* --- the pointers ------------------------------------------------------------------------------------------------- */
 
-/* Where to, from `current`. */
-static int seek_to(const struct pl_file *file, MPI_Offset offset, int whence, MPI_Offset current, MPI_Offset *to)
+/* The new position of a pointer that is at `current`. */
+static int file_seek_target(const struct pl_file *file, MPI_Offset offset, int whence, MPI_Offset current,
+                            MPI_Offset *to)
 {
     MPI_Offset from = 0, size = 0;
     int rc = MPI_SUCCESS;
@@ -88,10 +88,10 @@ static int seek_to(const struct pl_file *file, MPI_Offset offset, int whence, MP
         rc = pl_file_get_size(file, &size);
         from = pl_view_etype_from(&file->view, size);
         break;
-    default: return pl_fail(MPI_ERR_ARG, "whence is %d, none of MPI_SEEK_SET, MPI_SEEK_CUR and MPI_SEEK_END", whence);
+    default: return pl_fail(MPI_ERR_ARG, "whence is %d, not MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END", whence);
     }
     if (rc == MPI_SUCCESS && (__builtin_add_overflow(from, offset, to) || *to < 0))
-        rc = pl_fail(MPI_ERR_ARG, "offset is %lld from etype %lld of the view, which is no place in it",
+        rc = pl_fail(MPI_ERR_ARG, "offset is %lld from etype %lld of the view, which leads outside the view",
                      (long long)offset, (long long)from);
     return rc;
 }
@@ -103,7 +103,7 @@ int pl_file_seek(struct pl_file *file, MPI_Offset offset, int whence)
     if (rc)
         return rc;
     pl_lock_take(&file->lock);
-    rc = seek_to(file, offset, whence, file->position, &to);
+    rc = file_seek_target(file, offset, whence, file->position, &to);
     if (rc == MPI_SUCCESS)
         file->position = to;
     pl_lock_drop(&file->lock);
@@ -124,7 +124,7 @@ int pl_file_seek_shared(struct pl_file *file, MPI_Offset offset, int whence)
         MPI_Offset to = 0;
         rc = pl_pointer_add(file, 0, &current);
         if (rc == MPI_SUCCESS)
-            rc = seek_to(file, offset, whence, current, &to);
+            rc = file_seek_target(file, offset, whence, current, &to);
         if (rc == MPI_SUCCESS)
             rc = pl_pointer_set(file, to);
     }
