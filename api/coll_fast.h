@@ -13,9 +13,9 @@
  * not accept, wrong or only rare, go to the worker, which checks everything and reports. tests/unit/test_coll_fast.c
  * calls both with the same arguments.
  *
- * It accepts an intracommunicator whose area does this kind; predefined datatypes without gaps; blocks of at least one
- * byte (of any length where the counts are an array); buffers that do not overlap; a predefined operation that is
- * defined for the datatype. MPI_IN_PLACE is accepted by reductions only.
+ * It accepts an intracommunicator whose area does this kind, predefined datatypes without gaps, buffers that do not
+ * overlap, and a predefined operation that is defined for the datatype. Blocks have at least one byte, or any length
+ * where the counts are an array. Only reductions accept MPI_IN_PLACE.
  */
 #ifndef PLENUM_API_COLL_FAST_H
 #define PLENUM_API_COLL_FAST_H
