@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plenum-info: what this Plenum is, its configuration variables, and what a job offers. */
+/* plenum-info: prints the version, the configuration variables, and what a job offers. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void print_version(void)
            MPI_ABI_SUBVERSION);
 }
 
-/* Everything. With a configuration that cannot be used nothing works: then that is all that there is to say. */
+/* Runs all commands. With an invalid configuration the others cannot work, so only info_config() runs. */
 static int info_all(json_t *to)
 {
     int code = EXIT_SUCCESS;
@@ -46,8 +46,8 @@ static const struct command {
     int (*run)(json_t *to);
     const char *help;
 } commands[] = {
-    { "config", info_config, "configuration variables, with values and where those come from" },
-    { "errhandlers", info_errhandlers, "error handlers by name; whether the policy of errors can be used" },
+    { "config", info_config, "configuration variables, with their values and origins" },
+    { "errhandlers", info_errhandlers, "error handlers by name; whether the error policy is valid" },
     { "parts", info_parts, "transports and plugins: whether each works here, and why not" },
     { "psets", info_psets, "process sets of the job: mpiexec -n 4 plenum-info psets" },
 };
@@ -74,7 +74,7 @@ static int info_unknown(const char *word)
             near = commands[i].name;
         }
     }
-    fprintf(stderr, "plenum-info: \"%s\" cannot be here%s%s%s; plenum-info --help tells what can\n", word,
+    fprintf(stderr, "plenum-info: unexpected word \"%s\"%s%s%s; see plenum-info --help\n", word,
             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return EXIT_USAGE;
 }
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 {
     int code = info_run(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("plenum-info: cannot write");
+        perror("plenum-info: cannot write the output");
         return EXIT_FAILURE;
     }
     return code;

@@ -11,6 +11,7 @@
 #include "core/coll/hierarchy/collectives.h"
 #include "core/coll/schedule.h"
 #include "core/coll/select.h"
+#include "core/coll/table.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
 
@@ -24,6 +25,20 @@ int pl_coll_check(const struct pl_comm *comm)
                    "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
                    "must be the same on all ranks",
                    comm->coll.unlike - 1, pl_comm_label(comm), comm->rank);
+}
+
+void pl_coll_compare(struct pl_comm *comm, int rank, uint32_t settings)
+{
+    if (settings != pl_coll_settings())
+        comm->coll.unlike = rank + 1;
+}
+
+int pl_coll_truncated(const struct pl_request *request)
+{
+    return pl_fail(MPI_ERR_TRUNCATE,
+                   "rank %d gives %llu bytes where this rank expects %zu: all ranks have to call "
+                   "the same collective with sizes that fit",
+                   request->outcome.source, (unsigned long long)request->in.size, request->in.data.total);
 }
 
 int pl_coll_run(const struct pl_coll *coll)

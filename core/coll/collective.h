@@ -73,6 +73,10 @@ static inline bool pl_coll_can(const struct pl_comm *comm) /* the same without r
     return __builtin_expect(!comm->coll.unlike && !comm->health.failed, 1);
 }
 
+/* For the engine (core/engine/client.h): a member has these settings; a message of a collective was too long. */
+void pl_coll_compare(struct pl_comm *comm, int rank, uint32_t settings);
+int pl_coll_truncated(const struct pl_request *request);
+
 /* For the library itself, on intracommunicators; pl_allgather() also between the groups of an intercommunicator. */
 int pl_barrier(struct pl_comm *comm);
 int pl_bcast(struct pl_comm *comm, void *buf, MPI_Count count, const struct pl_type *type, int root);

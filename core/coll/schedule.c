@@ -9,7 +9,9 @@
 #include "core/base/memory.h"
 #include "core/engine/instance.h"
 #include "core/engine/p2p.h"
+#include "core/engine/p2p_blocking.h"
 #include "core/engine/request.h"
+#include "core/engine/wait_record.h"
 
 struct pl_chunk {
     struct pl_chunk *next;
@@ -92,6 +94,26 @@ void pl_schedule_fini(struct pl_schedule *schedule)
     schedule->chunks = NULL;
     schedule->count = 0;
     schedule->retains = false;
+}
+
+void pl_schedule_recycle(struct pl_request *request)
+{
+    pl_schedule_fini(request->coll.schedule);
+}
+
+void pl_schedule_describe(const struct pl_request *request, struct pl_job_item *item)
+{
+    const struct pl_schedule *schedule = request->coll.schedule;
+    if (!schedule || schedule->busy)
+        return;
+    for (int i = schedule->settled; i < schedule->next && i < schedule->count; i++) {
+        const struct pl_step *step = &schedule->steps[i];
+        bool message = step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
+        if (message && step->request && !pl_request_done(step->request)) {
+            pl_wait_record_add_peer(item, schedule->comm, step->peer);
+            return;
+        }
+    }
 }
 
 /* --- appending ------------------------------------------------------------------------------------------------- */

@@ -30,6 +30,7 @@
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
 
+struct pl_job_item;
 struct pl_request;
 
 /* Some elements in memory. */
@@ -109,6 +110,11 @@ void pl_schedule_init(struct pl_schedule *schedule, struct pl_comm *comm, int ta
 
 /* Empties it and frees its memory. It must not be under way. */
 void pl_schedule_fini(struct pl_schedule *schedule);
+
+/* For the engine (core/engine/client.h): empties the schedule of a request that is kept; tells at whose message the
+ * schedule stands, unless a thread executes it at this moment. */
+void pl_schedule_recycle(struct pl_request *request);
+void pl_schedule_describe(const struct pl_request *request, struct pl_job_item *item);
 
 /* Messages, to and from ranks (of the remote group of an intercommunicator). */
 void pl_schedule_send(struct pl_schedule *schedule, struct pl_block data, int dest);

@@ -21,6 +21,8 @@
  *
  * Locking: `asleep` by the engine's lock. No function here is called with it held.
  */
+#include "core/engine/wait.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -33,6 +35,7 @@
 #include "core/base/cpu.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
+#include "core/engine/life.h"
 #include "core/engine/request.h"
 #include "core/engine/wait_policy.h"
 #include "core/engine/wait_record.h"

@@ -4,6 +4,8 @@
  * has one already, run on a stack of their own, call nothing that is not safe there, and let the signal end the process
  * as it would have done.
  */
+#include "core/job/crash.h"
+
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -13,8 +15,8 @@
 #include <unistd.h>
 
 #include "core/base/config.h"
-#include "core/engine/wait_record.h"
 #include "core/job/process.h"
+#include "core/job/trace.h"
 
 enum { STACK = 64 << 10, PATIENCE_MS = 500 };
 

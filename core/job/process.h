@@ -16,6 +16,7 @@
 #include "core/base/lock.h"
 #include "core/job/segment.h"
 #include "core/object/group.h"
+#include "core/object/object.h"
 
 /* What a bootstrap tells about the process. Filled in by open(). */
 struct pl_identity {
@@ -81,14 +82,29 @@ struct pl_bootstrap_ops {
     int (*publish_name)(const char *name, const char *value); /* MPI_ERR_SERVICE: it is published already */
     int (*withdraw_name)(const char *name);
     int (*find_name)(const char *name, char *value, size_t room); /* MPI_ERR_NAME */
+    /* For a process that fails before its place is found, while no bootstrap is open: tells the launcher why, if this
+     * process has such a launcher. False: it has not. Asked of built-in bootstraps only. NULL: it never has. */
+    bool (*abort_early)(int code, const char *object, const char *message);
 };
 
-/* For a process that fails before its place is found: tells the launcher that left a job segment, if there is one and
- * no bootstrap is open. False: nobody was told. */
-bool pl_inherited_abort_early(int code, const char *object, const char *message);
-
-enum { PL_BOOTSTRAP_ABI = 6 };
+enum { PL_BOOTSTRAP_ABI = 7 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
+
+/* What a room above keeps for as long as the process is open. A slot may be NULL. */
+struct pl_process_part {
+    /* The process opens. An MPI error class, recorded, keeps it closed. Process lock held. */
+    int (*open)(void);
+    /* The process has closed, or failed to open. Process lock held. */
+    void (*close)(void);
+    /* Moves communication on while a thread waits for something else; returns the number of events. No lock held. */
+    int (*progress)(void);
+};
+enum { PL_PROCESS_PARTS = 3 };
+extern const struct pl_process_part pl_process_parts[PL_PROCESS_PARTS]; /* core/kinds.c */
+
+/* How far the World Model has come. */
+enum pl_world_state { PL_WORLD_BEFORE, PL_WORLD_INITIALIZED, PL_WORLD_FINALIZED };
+extern _Atomic int pl_world_state;
 
 struct pl_process {
     struct pl_lock lock;     /* PL_RANK_WORLD */
@@ -130,6 +146,15 @@ bool pl_process_died(uint64_t proc);
 
 /* How many have died as this process and were replaced. */
 uint32_t pl_process_deaths(uint64_t proc);
+
+/* Moves on what the rooms above have under way; returns the number of events. No lock held. */
+int pl_process_progress(void);
+
+/* Errors of no object (core/object/object.h): they end the job. */
+extern const struct pl_kind_errors pl_process_errors;
+
+/* This process's rank in the job, for reports of errors, if the World is initialized or `open`; else -1. */
+int pl_process_rank(bool open);
 
 /* Names a process that is to end in the pl_process_abort() that follows, and no other but this one and those named too,
  * as far as the launcher can. */

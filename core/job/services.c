@@ -10,7 +10,6 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
-#include "core/engine/engine.h"
 #include "core/job/process.h"
 #include "core/job/services_file.h"
 
@@ -198,7 +197,7 @@ int pl_services_find(const char *name, bool own_only, long milliseconds, char va
          us = us * 2 < NAP_MOST_US ? us * 2 : NAP_MOST_US) {
         if (now_ns() >= until)
             return pl_fail(MPI_ERR_NAME, "service_name \"%.100s\" is not published%s", name, not_seen(own_only));
-        if (pl_engine_nudge_others(NULL) == 0)
+        if (pl_process_progress() == 0)
             services_nap(us);
     }
     return MPI_SUCCESS;

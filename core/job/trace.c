@@ -6,13 +6,13 @@
  * The unwinder is the compiler's own, which is part of this library, and what it asks the dynamic linker is answered
  * without a lock and without memory: so a signal handler may do all this.
  */
+#include "core/job/trace.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 #include <unistd.h>
 #include <unwind.h>
-
-#include "core/engine/wait_record.h"
 
 struct walk {
     struct pl_job_page *page;

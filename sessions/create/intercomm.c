@@ -12,6 +12,7 @@
 #include "core/base/memory.h"
 #include "core/comm/intercomm.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "core/job/process.h"
 #include "core/object/group.h"
 #include "sessions/create/create.h"
@@ -210,7 +211,7 @@ static int read_remote(struct pl_intercomm_parts *parts, const unsigned char *ra
         memcpy(&rank, ranks + i * sizeof rank, sizeof rank);
         procs[i] = PL_PROC(0, rank);
     }
-    struct pl_group *group = pl_group_create(parts->local->instance, (int)count, procs);
+    struct pl_group *group = pl_instance_group(parts->local->instance, (int)count, procs);
     free(procs);
     if (!group)
         return MPI_ERR_NO_MEM;

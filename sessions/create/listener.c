@@ -2,6 +2,9 @@
 /* The front door's life. Locking: opening under a lock of its own; closing when no instance is left to use it. */
 #include "sessions/create/listener.h"
 
+#include "core/engine/life.h"
+#include "core/engine/peer.h"
+#include "core/engine/wait.h"
 #include "core/job/process.h"
 #include "mpi.h"
 #include "sessions/port/parts.h"
@@ -32,7 +35,7 @@ int pl_listener_open(void (*arrived)(struct pl_engine *, const struct pl_origin 
         rc = pl_engine_open(&listener_engine, NULL, MPI_THREAD_MULTIPLE);
         if (rc)
             goto out;
-        listener_engine.listener_arrived = arrived;
+        listener_engine.arrived = arrived;
         rc = pl_process_publish(PL_CARD_LISTENER, listener_engine.card, listener_engine.card_length);
         if (rc) {
             pl_engine_close(&listener_engine);

@@ -10,6 +10,7 @@
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
+#include "core/engine/peer.h"
 
 enum { PAGE = 4096 };
 
@@ -55,23 +56,34 @@ static void *area_transport_self(struct pl_engine *engine, const struct pl_trans
     return engine->transport[i].self;
 }
 
-/* Frees the areas that all other ranks have released, or all areas. Engine lock held. */
-static void area_sweep(struct pl_engine *engine, bool all)
+static bool area_unused(const struct pl_area *area)
 {
-    PL_LIST_EACH(area, &engine->areas, struct pl_area, link) {
-        bool unused = (int)atomic_load_explicit(&area->memory->released.word, memory_order_acquire) == area->size - 1;
-        if (!unused && !all)
+    return (int)atomic_load_explicit(&area->memory->released.word, memory_order_acquire) == area->size - 1;
+}
+
+/* Also when the engine closes, while others may still use the area. Engine lock held. */
+static void area_close(struct pl_closer *closer)
+{
+    struct pl_area *area = PL_CONTAINER(closer, struct pl_area, closer);
+    area->ops->unshare(area_transport_self(area->engine, area->ops), &area->shared, area_unused(area));
+    free(area);
+}
+
+/* Frees the areas that all other ranks have released. Engine lock held. */
+static void area_sweep(struct pl_engine *engine)
+{
+    PL_LIST_EACH(closer, &engine->closers, struct pl_closer, link) {
+        if (closer->close != area_close || !area_unused(PL_CONTAINER(closer, struct pl_area, closer)))
             continue;
-        pl_list_remove(&area->link);
-        area->ops->unshare(area_transport_self(engine, area->ops), &area->shared, unused);
-        free(area);
+        pl_list_remove(&closer->link);
+        area_close(closer);
     }
 }
 
 static void area_share(struct pl_area *area, struct notice *notice)
 {
     pl_engine_enter(area->engine);
-    area_sweep(area->engine, false);
+    area_sweep(area->engine);
     int rc = area->ops->share(area_transport_self(area->engine, area->ops), area_all_bytes(area->size), &area->shared);
     pl_engine_leave(area->engine);
     if (rc)
@@ -99,8 +111,8 @@ static void area_drop(struct pl_area *area)
     if (area->shared.memory) {
         struct pl_engine *engine = area->engine;
         pl_engine_enter(engine);
-        pl_list_append(&engine->areas, &area->link);
-        area_sweep(engine, false);
+        pl_list_append(&engine->closers, &area->closer.link);
+        area_sweep(engine);
         pl_engine_leave(engine);
         return;
     }
@@ -121,7 +133,8 @@ static int area_make(struct pl_comm *comm, struct pl_area **made)
         *area = (struct pl_area){
             .comm = comm, .engine = &comm->instance->engine, .ops = ops, .size = comm->size, .rank = comm->rank
         };
-        pl_list_init(&area->link);
+        pl_list_init(&area->closer.link);
+        area->closer.close = area_close;
         for (int i = 0; i < PL_AREA_SETS; i++)
             area->published[i] = (struct pl_area_published){ UINT32_MAX, comm->rank };
         if (comm->rank == 0)
@@ -169,6 +182,12 @@ int pl_area_count(const struct pl_comm *comm)
     return (int)((comm->coll.blocking + comm->coll.area_count) & INT32_MAX);
 }
 
+int pl_area_message_count(const struct pl_request *request)
+{
+    bool blocking = request->args.tag >= 0 && request->args.tag < PL_NONBLOCKING_TAGS;
+    return blocking ? pl_area_count(request->comm) : PL_ANY;
+}
+
 void pl_area_release(struct pl_comm *comm)
 {
     struct pl_area *area = comm->coll.area;
@@ -177,9 +196,4 @@ void pl_area_release(struct pl_comm *comm)
     comm->coll.no_area = true;
     if (area)
         area_drop(area);
-}
-
-void pl_area_forget(struct pl_engine *engine)
-{
-    area_sweep(engine, true);
 }

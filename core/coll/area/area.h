@@ -28,6 +28,7 @@
 struct pl_area;
 struct pl_comm;
 struct pl_engine;
+struct pl_request;
 
 enum {
     PL_AREA_RANKS = 64,      /* at most: every rank polls all slots */
@@ -49,7 +50,7 @@ int pl_area_count(const struct pl_comm *comm);
 /* The communicator is freed. No lock held. */
 void pl_area_release(struct pl_comm *comm);
 
-/* The engine closes: forgets the areas that other ranks may still use. Engine lock held. */
-void pl_area_forget(struct pl_engine *engine);
+/* For the job report, of a message of a collective: pl_area_count() if the collective is blocking, else PL_ANY. */
+int pl_area_message_count(const struct pl_request *request);
 
 #endif

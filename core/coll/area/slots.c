@@ -3,6 +3,7 @@
 #include "core/coll/area/slots.h"
 
 #include "core/base/error.h"
+#include "core/engine/wait.h"
 
 /* A rank is never further behind another: each operation in between holds a slot that it has yet to read. */
 enum { BEHIND = PL_AREA_RANKS * PL_AREA_SETS };

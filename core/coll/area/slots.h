@@ -79,7 +79,7 @@ struct pl_area {
     struct pl_area_written written[PL_AREA_SETS];
     uint32_t completed[PL_AREA_RANKS]; /* by each rank, when this one read it last: those before this number */
     struct pl_shared shared;           /* the owner's; memory NULL elsewhere */
-    struct pl_list link;               /* in engine->areas once the owner uses it no more */
+    struct pl_closer closer;           /* of the engine, once the owner uses it no more */
 };
 
 /* Waits until the readers of what this rank published in operation `number` have read it. If they have not yet, waits

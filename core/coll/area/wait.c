@@ -17,6 +17,7 @@
 #include "core/coll/area/slots.h"
 #include "core/engine/comm.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_policy.h"
 #include "core/engine/wait_record.h"
 

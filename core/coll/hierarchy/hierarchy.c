@@ -11,6 +11,7 @@
 #include "core/coll/area/area.h"
 #include "core/coll/collective.h"
 #include "core/engine/comm.h"
+#include "core/engine/comm_table.h"
 #include "core/engine/instance.h"
 #include "core/engine/request.h"
 #include "core/job/locator.h"
@@ -55,7 +56,7 @@ static void release_part(struct pl_comm *part)
         return;
     struct pl_engine *engine = &part->instance->engine;
     pl_engine_enter(engine);
-    part->coll.whole = NULL;
+    part->whole = NULL;
     pl_engine_leave(engine);
     pl_request_free_spares(part);
     pl_object_release(part);
@@ -72,7 +73,7 @@ static int make_part(struct pl_comm *whole, const int *ranks, int count, struct 
         return pl_fail_memory("the members of a node");
     for (int i = 0; i < count; i++)
         procs[i] = pl_group_proc(whole->group, ranks[i]);
-    struct pl_group *group = pl_group_create(whole->instance, count, procs);
+    struct pl_group *group = pl_instance_group(whole->instance, count, procs);
     free(procs);
     int rc = group ? pl_comm_build(whole->instance, whole, group, NULL, &made) : MPI_ERR_NO_MEM;
     if (group)
@@ -83,7 +84,7 @@ static int make_part(struct pl_comm *whole, const int *ranks, int count, struct 
     pl_handle_drop(pl_object_retain(made)); /* a reference without a handle */
     snprintf(made->name, sizeof made->name, "%.80s (%s)", pl_comm_label(whole), what);
     made->coll.no_hierarchy = true;
-    made->coll.whole = whole;
+    made->whole = whole;
     made->id = id;
     pl_engine_enter(engine);
     pl_engine_add_comm(engine, made);
