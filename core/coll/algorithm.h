@@ -42,7 +42,7 @@ struct pl_algorithm {
 PL_ALGORITHMS(PL_ALGORITHM_DECLARE)
 #undef PL_ALGORITHM_DECLARE
 
-/* The one algorithm among neighbors (neighbor.c). */
+/* The one algorithm of neighborhood collectives (neighbor.c). */
 extern const struct pl_algorithm pl_neighbor_exchange;
 
 /* --- data ------------------------------------------------------------------------------------------------------ */
