@@ -11,6 +11,7 @@
 #ifndef PLENUM_PLUGINS_SHM_RING_H
 #define PLENUM_PLUGINS_SHM_RING_H
 
+#include "core/datatype/cursor.h"
 #include "plugins/shm/shm.h"
 
 /* An answer that waits for room in the ring. */

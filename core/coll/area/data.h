@@ -5,6 +5,7 @@
 
 #include "core/base/nt_copy.h"
 #include "core/coll/area/collectives.h"
+#include "core/datatype/cursor.h"
 
 static inline char *pl_chunk_direct(struct pl_block block)
 {
