@@ -10,6 +10,7 @@
 
 #include "core/coll/collective.h"
 #include "core/coll/schedule.h"
+#include "core/datatype/cursor.h"
 
 struct pl_algorithm {
     enum pl_coll_kind kind;

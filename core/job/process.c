@@ -16,6 +16,7 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/datatype/datatype.h"
+#include "core/datatype/parametric.h"
 #include "core/job/jobs.h"
 #include "core/job/services.h"
 #include "core/object/errhandler.h"
