@@ -21,13 +21,14 @@
 #define PLENUM_API_COLL_FAST_H
 
 #include "api/coll.h"
+#include "core/base/compiler.h"
 #include "core/coll/area/collectives.h"
 
 /* Runs what a function below has accepted. Returns what the MPI function returns. */
 static inline int pl_fast_run(const char *function, const struct pl_coll *coll, size_t bytes)
 {
     int rc = pl_coll_run_in_area(coll, bytes);
-    return __builtin_expect(rc == MPI_SUCCESS, 1) ? MPI_SUCCESS : pl_call_failed(function, coll->comm, rc);
+    return pl_likely(rc == MPI_SUCCESS) ? MPI_SUCCESS : pl_call_failed(function, coll->comm, rc);
 }
 
 /* --- arguments ---------------------------------------------------------------------------------------------------- */

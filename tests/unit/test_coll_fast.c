@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The contract of api/coll_fast.h: what the fast path of a collective accepts, its worker accepts, and both run the same
- * collective. Both see the same arguments here, valid ones of which some are replaced at random, often by edge values.
+ * The contract of api/coll_fast.h: what the fast path of a collective accepts, its worker accepts, and both run the
+ * same collective. Both see the same arguments here, valid ones of which some are replaced at random, often by edge
+ * values.
  *
  * The program holds its own copy of api/coll.c, by which a worker notes the collective instead of running it.
  */
