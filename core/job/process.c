@@ -15,6 +15,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/datatype/datatype.h"
 #include "core/datatype/parametric.h"
 #include "core/job/jobs.h"

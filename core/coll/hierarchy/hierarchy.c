@@ -8,6 +8,7 @@
 #include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/coll/area/area.h"
 #include "core/coll/collective.h"
