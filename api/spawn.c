@@ -219,7 +219,7 @@ static void read_name_info(struct pl_call *call, MPI_Info info, bool *own_runtim
                       scope);
     free(scope);
     if (!call->err && milliseconds)
-        call->err = pl_port_patience(hints, milliseconds);
+        call->err = pl_port_timeout(hints, milliseconds);
 }
 
 int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)

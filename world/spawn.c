@@ -277,7 +277,7 @@ static const char *abort_reason(const void *context)
 static int check_launcher(void)
 {
     const struct pl_identity *place = &pl_process.place;
-    if (place->job && place->job->notes_inode && !place->attached)
+    if (place->job && place->job->note_pipe_inode && !place->attached)
         return MPI_SUCCESS;
     if (strcmp(pl_process.bootstrap->name, "singleton") == 0)
         return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -299,10 +299,8 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
     if (told)
         return told;
     struct request request = { .commands = commands, .count = count, .fd = -1 };
-    struct pl_port_participants participants = { .invite = spawn_ask,
-                                                 .abort_reason = abort_reason,
-                                                 .context = &request };
-    int rc = pl_port_host(&participants, root, comm, made);
+    struct pl_port_starter participants = { .invite = spawn_ask, .abort_reason = abort_reason, .context = &request };
+    int rc = pl_port_accept_started(&participants, root, comm, made);
     if (request.file)
         munmap(request.file, request.bytes);
     if (request.fd >= 0)

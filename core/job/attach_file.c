@@ -74,7 +74,7 @@ static uint32_t table_room(int size)
 /* An empty pool of `size` places, in a file whose old contents count for nothing. */
 static int write_pool(int fd, int size, uint64_t cookie)
 {
-    struct pl_job_table table = { .room = table_room(size), .size = (uint32_t)size };
+    struct pl_job_table table = { .capacity = table_room(size), .size = (uint32_t)size };
     struct pl_job_segment head = {
         .magic = PL_JOB_MAGIC,
         .version = PL_JOB_VERSION,
@@ -82,7 +82,7 @@ static int write_pool(int fd, int size, uint64_t cookie)
         .cookie = cookie,
         .universe = (uint32_t)size,
         .table = (uint32_t)table_offset(size),
-        .bytes = table_offset(size) + PL_JOB_TABLE_BYTES(table.room),
+        .bytes = table_offset(size) + PL_JOB_TABLE_BYTES(table.capacity),
     };
     snprintf(head.nspace, sizeof head.nspace, "pool-%016llx", (unsigned long long)cookie);
     bool written = ftruncate(fd, 0) == 0 &&
@@ -152,7 +152,7 @@ int pl_seat_claim(struct pl_seat *seat, int rank)
         atomic_fetch_add(&own->gone, 1); /* who had it died with it */
     for (int i = 0; i < PL_CARD_SLOTS; i++)
         pl_job_card_withdraw(&own->card[i]);
-    atomic_store(&own->state, PL_PROC_STARTED);
+    atomic_store(&own->state, PL_PROCESS_STARTED);
     atomic_fetch_add(&own->claims, 1);
     atomic_store(&own->owner, (int32_t)getpid());
     seat->rank = rank;

@@ -21,8 +21,8 @@ enum { STACK = 64 << 10, PATIENCE_MS = 500 };
 static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
-static _Atomic(struct pl_job_page *) page; /* NULL: nothing is to be written */
-static pid_t watcher;                      /* a forked child has the handlers, too, and not the page */
+static _Atomic(struct pl_job_record *) page; /* NULL: nothing is to be written */
+static pid_t watcher;                        /* a forked child has the handlers, too, and not the page */
 static _Atomic int crashing, told;
 static bool watched[SIGNALS], own_stack;
 static _Alignas(16) char stack[STACK]; /* takes memory when it is used */
@@ -57,9 +57,9 @@ static bool step_back(ucontext_t *context, const siginfo_t *info)
 #endif
 }
 
-static void take_trace(struct pl_job_page *to, const siginfo_t *info, ucontext_t *context)
+static void take_trace(struct pl_job_record *to, const siginfo_t *info, ucontext_t *context)
 {
-    struct pl_job_trace *trace = &to->trace[PL_PAGE_TRACES - 1];
+    struct pl_job_trace *trace = &to->trace[PL_RECORD_TRACES - 1];
     const mcontext_t before = context->uc_mcontext;
     const void *place = crash_place_of(context);
     bool nowhere = step_back(context, info);
@@ -67,20 +67,20 @@ static void take_trace(struct pl_job_page *to, const siginfo_t *info, ucontext_t
     context->uc_mcontext = before; /* the fault is to happen again */
     if (!nowhere)
         return;
-    trace->count -= trace->count == PL_PAGE_FRAMES;
+    trace->count -= trace->count == PL_RECORD_FRAMES;
     memmove(&trace->frame[1], trace->frame, trace->count++ * sizeof trace->frame[0]);
-    trace->frame[0] = (struct pl_job_frame){ .offset = (uint64_t)(uintptr_t)place, .module = PL_PAGE_MODULES };
+    trace->frame[0] = (struct pl_job_frame){ .offset = (uint64_t)(uintptr_t)place, .module = PL_RECORD_MODULES };
 }
 
 /* The trace comes last: if the stack is so damaged that taking it is a crash, too, the rest is there. */
-static void write_crash(struct pl_job_page *to, int signo, const siginfo_t *info, ucontext_t *context)
+static void write_crash(struct pl_job_record *to, int signo, const siginfo_t *info, ucontext_t *context)
 {
     bool sent = info->si_code <= 0;
     to->crash_code = info->si_code;
     to->crash_sender = sent && info->si_pid != watcher ? (int32_t)info->si_pid : 0;
     to->crash_address = sent ? 0 : (uint64_t)(uintptr_t)info->si_addr;
     to->crash_thread = (int32_t)syscall(SYS_gettid);
-    to->trace[PL_PAGE_TRACES - 1].count = 0;
+    to->trace[PL_RECORD_TRACES - 1].count = 0;
     atomic_store_explicit(&to->crashed, (uint32_t)signo, memory_order_release);
     take_trace(to, info, context);
     atomic_store(&told, 1);
@@ -89,7 +89,7 @@ static void write_crash(struct pl_job_page *to, int signo, const siginfo_t *info
 /* A fault happens again when the handler returns, what was sent is sent again: and now it is the end. */
 static void crash_crashed(int signo, siginfo_t *info, void *context)
 {
-    struct pl_job_page *to = atomic_load(&page);
+    struct pl_job_record *to = atomic_load(&page);
     bool mine = to && getpid() == watcher;
     if (mine && atomic_exchange(&crashing, 1) == 0)
         write_crash(to, signo, info, context);
@@ -104,7 +104,7 @@ static void crash_crashed(int signo, siginfo_t *info, void *context)
 void pl_crash_watch(void)
 {
     const struct pl_job_segment *job = pl_process.place.job;
-    struct pl_job_page *to = job && pl_config_bool("crash_report") ? pl_job_page(job, pl_process.place.rank) : NULL;
+    struct pl_job_record *to = job && pl_config_bool("crash_report") ? pl_job_record(job, pl_process.place.rank) : NULL;
     struct sigaction now, mine = { .sa_sigaction = crash_crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK };
     stack_t before, alternate = { .ss_sp = stack, .ss_size = sizeof stack };
     if (!to)

@@ -57,8 +57,8 @@ struct pl_bootstrap_ops {
     int (*lookup)(int rank, enum pl_card_slot slot, void *card, size_t *length);
     /* Tells the launcher why the job ends; returns, if at all, to a caller that then exits with `code`. */
     void (*abort)(int code, const char *object, const char *message);
-    /* The World was initialized (PL_PROC_INITIALIZED) or finalized: launchers report a process that ends in between. */
-    void (*state)(enum pl_proc_state state);
+    /* The World was initialized (PL_PROCESS_INITIALIZED) or finalized: launchers report a process that ends in between. */
+    void (*state)(enum pl_process_state state);
     /* Names a rank that is to end with this process in the abort() that follows: then it and no other, if the launcher
      * can do that. NULL: it cannot. */
     void (*abort_also)(int rank);

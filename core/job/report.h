@@ -19,14 +19,14 @@
 #include "core/job/segment.h"
 
 enum {
-    PL_PAGE_ITEMS = 48,
-    PL_PAGE_TRACES = 8, /* the last one is that of a crash */
-    PL_PAGE_FRAMES = 24,
-    PL_PAGE_MODULES = 12,
+    PL_RECORD_ITEMS = 48,
+    PL_RECORD_TRACES = 8, /* the last one is that of a crash */
+    PL_RECORD_FRAMES = 24,
+    PL_RECORD_MODULES = 12,
     PL_ITEM_AWAITED = 16,
     PL_ITEM_RANGES = 12,
-    PL_ANY = -1,    /* peer, tag: any */
-    PL_NOBODY = -2, /* peer: none */
+    PL_ANY = -1,     /* peer, tag: any */
+    PL_NO_PEER = -2, /* peer: none */
 };
 
 enum pl_item_kind {
@@ -55,7 +55,7 @@ enum pl_item_what {
 struct pl_job_item {
     uint32_t kind, what;
     int32_t thread;    /* WAIT: its id */
-    int32_t peer, tag; /* peer: rank in the communicator, or PL_ANY, PL_NOBODY; tag: or PL_ANY; of a blocking
+    int32_t peer, tag; /* peer: rank in the communicator, or PL_ANY, PL_NO_PEER; tag: or PL_ANY; of a blocking
                           COLLECTIVE: which one it is on the communicator */
     uint32_t serial;   /* of the communicator's id */
     uint64_t home;
@@ -67,7 +67,7 @@ struct pl_job_item {
     int32_t awaited[PL_ITEM_AWAITED];  /* ranks without which it does not go on; none: anybody may help, or nobody */
     uint32_t range[PL_ITEM_RANGES][2]; /* members of the communicator: first rank, last rank */
     uint32_t ranges_cut;               /* 1: there are more, or some of other jobs */
-    int32_t far;                       /* of a peer in another job: its rank there; else PL_NOBODY */
+    int32_t far;                       /* of a peer in another job: its rank there; else PL_NO_PEER */
     char far_job[64];                  /* ... and the job's name */
     char object[64];                   /* the communicator by name */
     char session[32];                  /* "World", "session 2", "front door" */
@@ -82,10 +82,10 @@ struct pl_job_frame {
 struct pl_job_trace {
     uint32_t count; /* innermost frame first */
     uint32_t exact; /* frame 0 is where it stands; all others are return addresses */
-    struct pl_job_frame frame[PL_PAGE_FRAMES];
+    struct pl_job_frame frame[PL_RECORD_FRAMES];
 };
 
-struct pl_job_page {
+struct pl_job_record {
     _Atomic uint32_t answered; /* the last question that was answered */
     uint32_t items, traces, modules;
     uint32_t left_out[PL_ITEM_KINDS]; /* items for which there was no room */
@@ -93,18 +93,18 @@ struct pl_job_page {
     int32_t crash_code, crash_thread; /* si_code */
     int32_t crash_sender;             /* pid of who sent the signal; 0: itself, or the processor */
     uint64_t crash_address;
-    struct pl_job_trace trace[PL_PAGE_TRACES];
-    char module[PL_PAGE_MODULES][192];
-    struct pl_job_item item[PL_PAGE_ITEMS];
+    struct pl_job_trace trace[PL_RECORD_TRACES];
+    char module[PL_RECORD_MODULES][192];
+    struct pl_job_item item[PL_RECORD_ITEMS];
 };
 
 /* Bytes from one page to the next. */
-enum { PL_PAGE_BYTES = (sizeof(struct pl_job_page) + 4095) / 4096 * 4096 };
+enum { PL_RECORD_BYTES = (sizeof(struct pl_job_record) + 4095) / 4096 * 4096 };
 
 /* The page of a rank; NULL: this job has none. */
-static inline struct pl_job_page *pl_job_page(const struct pl_job_segment *job, int rank)
+static inline struct pl_job_record *pl_job_record(const struct pl_job_segment *job, int rank)
 {
-    return job->pages ? (struct pl_job_page *)((char *)job + job->pages + (size_t)rank * PL_PAGE_BYTES) : NULL;
+    return job->records ? (struct pl_job_record *)((char *)job + job->records + (size_t)rank * PL_RECORD_BYTES) : NULL;
 }
 
 #endif

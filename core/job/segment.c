@@ -64,9 +64,9 @@ static const char *check_table(const struct pl_job_segment *job, size_t bytes)
     const struct pl_job_table *table = (const void *)((const char *)job + job->table);
     if (!job_segment_inside(bytes, job->table, 1, sizeof *table, 64))
         return "its table of published process sets lies outside";
-    if (table->size != job->size || table->room < 64 || table->room % 64)
+    if (table->size != job->size || table->capacity < 64 || table->capacity % 64)
         return "its table of published process sets is damaged";
-    if (table->room > (bytes - job->table - sizeof *table) / PL_JOB_BUFFERS)
+    if (table->capacity > (bytes - job->table - sizeof *table) / PL_JOB_BUFFERS)
         return "its table of published process sets lies outside";
     return NULL;
 }
@@ -81,8 +81,8 @@ static const char *check_cpus(const struct pl_job_segment *job, size_t bytes)
 
 static const char *check_pages(const struct pl_job_segment *job, size_t bytes)
 {
-    bool whole = !job->pages ||
-                 (job->pages % 64 == 0 && job->pages <= bytes && job->size <= (bytes - job->pages) / PL_PAGE_BYTES);
+    bool whole = !job->records || (job->records % 64 == 0 && job->records <= bytes &&
+                                   job->size <= (bytes - job->records) / PL_RECORD_BYTES);
     return whole ? NULL : "the pages of its ranks lie outside";
 }
 

@@ -39,25 +39,25 @@ struct pl_job_card {
 struct pl_job_rank {
     _Atomic int32_t owner;     /* pid, as the owner sees itself; negated: it has let go; 0: nobody */
     _Atomic uint32_t claims;   /* how often the rank was claimed: 1 while its first program runs */
-    _Atomic uint32_t state;    /* enum pl_proc_state */
+    _Atomic uint32_t state;    /* enum pl_process_state */
     _Atomic int32_t gone;      /* set by the runtime: 1 when the process that it started has exited */
-    _Atomic uint32_t aborting; /* 1: a process of its communicator aborts it */
+    _Atomic uint32_t must_end; /* 1: a process of its communicator aborts it */
     struct pl_job_card card[PL_CARD_SLOTS];
 };
 
-enum pl_proc_state {
-    PL_PROC_STARTED,
-    PL_PROC_INITIALIZED,
-    PL_PROC_FINALIZED,
-    PL_PROC_ABORTED, /* it ends by its own will, for the reason in `abort`, or its own if another rank was first */
+enum pl_process_state {
+    PL_PROCESS_STARTED,
+    PL_PROCESS_INITIALIZED,
+    PL_PROCESS_FINALIZED,
+    PL_PROCESS_ABORTED, /* it ends by its own will, for the reason in `abort`, or its own if another rank was first */
 };
 
-/* A process that aborts stores PL_PROC_ABORTED as its state; the first one wins `claimed`, fills in the rest, then
+/* A process that aborts stores PL_PROCESS_ABORTED as its state; the first one wins `claimed`, fills in the rest, then
  * stores `set`. The runtime looks when a process with that state has ended. */
 struct pl_job_abort {
     _Atomic uint32_t claimed;
     _Atomic uint32_t set;
-    uint32_t some; /* not 0: only the condemned ranks are to end, where the job goes on without them */
+    uint32_t partial; /* not 0: only the ranks whose `must_end` is set are to end, where the job goes on without them */
     int32_t rank;
     int32_t code;       /* MPI_Abort's errorcode, or the error code of a fatal error handler */
     char object[128];   /* the communicator, window, file or session by name; empty: none */
@@ -88,13 +88,13 @@ struct pl_job_segment {
     uint32_t cpus;        /* offset of uint64_t[size][cpu_words], bits of the processors that each rank was given; */
     uint32_t cpu_words;   /* 0: not known */
     uint32_t table;       /* offset of the struct pl_job_table (core/job/sets.h) of sets that are published; 0: none */
-    int32_t notes_fd;     /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
-    uint64_t notes_inode; /* changed; 0: there is none */
-    uint32_t goes_on;     /* 1: when one of its processes fails */
-    uint32_t parent;      /* of spawned processes: offset of the name of their parents' port; 0: there are none */
-    uint64_t pages;       /* offset of the ranks' pages (core/job/report.h); 0: none */
-    _Atomic uint32_t report; /* how often the runtime has asked the processes what they are in */
-    char nspace[256];        /* name of the job, NUL-terminated, unique on this machine */
+    int32_t note_pipe_fd; /* a pipe of the runtime's, by its descriptor there: a byte in it says that the table has */
+    uint64_t note_pipe_inode;   /* changed; 0: there is none */
+    uint32_t survives_failures; /* 1: when one of its processes fails */
+    uint32_t parent;            /* of spawned processes: offset of the name of their parents' port; 0: there are none */
+    uint64_t records;           /* offset of the ranks' pages (core/job/report.h); 0: none */
+    _Atomic uint32_t report;    /* how often the runtime has asked the processes what they are in */
+    char nspace[256];           /* name of the job, NUL-terminated, unique on this machine */
     struct pl_job_abort abort;
     _Alignas(64) struct pl_job_rank ranks[];
 };

@@ -27,7 +27,7 @@ static uint64_t last_ticket;
 static uint64_t own_runtime(void)
 {
     const struct pl_job_segment *job = pl_process.place.attached ? NULL : pl_process.place.job;
-    return !job ? 0 : job->notes_inode ? job->notes_inode : (uint64_t)job->runtime_pid << 32;
+    return !job ? 0 : job->note_pipe_inode ? job->note_pipe_inode : (uint64_t)job->runtime_pid << 32;
 }
 
 static uint64_t now_ns(void)
@@ -103,9 +103,9 @@ static int publish_here(const char *name, const char *value, bool narrow)
 
 int pl_services_publish(const char *name, const char *value, bool narrow)
 {
-    if (strlen(name) >= PL_SERVICE_ROOM || strlen(value) >= PL_SERVICE_VALUE_ROOM)
+    if (strlen(name) >= PL_SERVICE_NAME_MAX || strlen(value) >= PL_SERVICE_VALUE_MAX)
         return pl_fail(MPI_ERR_SERVICE, "service_name of %zu characters is too long: up to %d are allowed",
-                       strlen(name), PL_SERVICE_ROOM - 1);
+                       strlen(name), PL_SERVICE_NAME_MAX - 1);
     int rc = publish_here(name, value, narrow);
     const struct pl_bootstrap_ops *launcher = pl_process.bootstrap;
     if (rc || narrow || !launcher->publish_name)
@@ -169,15 +169,14 @@ static bool see_candidate(void *context, const struct pl_service_entry *entry)
     return true;
 }
 
-static bool services_look(const char *name, bool own_only, char value[PL_SERVICE_VALUE_ROOM])
+static bool services_look(const char *name, bool own_only, char value[PL_SERVICE_VALUE_MAX])
 {
     struct find find = { .runtime = own_runtime(), .own_only = own_only };
     const struct pl_bootstrap_ops *launcher = pl_process.bootstrap;
     pl_services_file_scan(name, see_candidate, &find);
     if (find.found)
-        snprintf(value, PL_SERVICE_VALUE_ROOM, "%s", find.best.value);
-    return find.found ||
-           (launcher->find_name && launcher->find_name(name, value, PL_SERVICE_VALUE_ROOM) == MPI_SUCCESS);
+        snprintf(value, PL_SERVICE_VALUE_MAX, "%s", find.best.value);
+    return find.found || (launcher->find_name && launcher->find_name(name, value, PL_SERVICE_VALUE_MAX) == MPI_SUCCESS);
 }
 
 /* What else could be, in words. */
@@ -191,7 +190,7 @@ static const char *not_seen(bool own_only)
            "name";
 }
 
-int pl_services_find(const char *name, bool own_only, long milliseconds, char value[PL_SERVICE_VALUE_ROOM])
+int pl_services_find(const char *name, bool own_only, long milliseconds, char value[PL_SERVICE_VALUE_MAX])
 {
     uint64_t until = now_ns() + (uint64_t)milliseconds * 1000000u;
     for (long us = NAP_FIRST_US; !services_look(name, own_only, value);

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PL_SERVICE_ROOM = 1024, PL_SERVICE_VALUE_ROOM = 1024 }; /* with the NUL */
+enum { PL_SERVICE_NAME_MAX = 1024, PL_SERVICE_VALUE_MAX = 1024 }; /* with the NUL */
 
 /* MPI_ERR_SERVICE: it is published already, or too long. */
 int pl_services_publish(const char *name, const char *value, bool own_runtime_only);
@@ -27,7 +27,7 @@ int pl_services_publish(const char *name, const char *value, bool own_runtime_on
 int pl_services_withdraw(const char *name, const char *value);
 
 /* Waits so long for it to be published; 0: not at all. MPI_ERR_NAME: it is not there. */
-int pl_services_find(const char *name, bool own_runtime_only, long milliseconds, char value[PL_SERVICE_VALUE_ROOM]);
+int pl_services_find(const char *name, bool own_runtime_only, long milliseconds, char value[PL_SERVICE_VALUE_MAX]);
 
 /* Withdraws what is left. The process closes. */
 void pl_services_forget(void);

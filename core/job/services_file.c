@@ -81,7 +81,7 @@ struct search {
 static bool is_wanted(const struct search *search, const struct pl_service_entry *entry)
 {
     return entry->state != PL_SERVICE_FREE && entry->owner == search->pid &&
-           memchr(entry->name, '\0', PL_SERVICE_ROOM) && memchr(entry->value, '\0', PL_SERVICE_VALUE_ROOM) &&
+           memchr(entry->name, '\0', PL_SERVICE_NAME_MAX) && memchr(entry->value, '\0', PL_SERVICE_VALUE_MAX) &&
            strcmp(entry->name, search->name) == 0;
 }
 

@@ -17,7 +17,7 @@ struct pl_service_entry {
     uint64_t ticket;  /* the time when it was claimed, in ns: no two entries of a process have the same */
     uint64_t runtime; /* names the runtime that started the process; 0: none of ours did */
     uint64_t narrow;  /* 1: for the own runtime alone */
-    char name[PL_SERVICE_ROOM], value[PL_SERVICE_VALUE_ROOM];
+    char name[PL_SERVICE_NAME_MAX], value[PL_SERVICE_VALUE_MAX];
 };
 
 /* The own file. Writing gives the entry's number; the file comes with the first one. */

@@ -29,7 +29,7 @@ static const char damaged[] = "the job's table of process sets is damaged";
 
 static _Atomic uint64_t *job_sets_buffer_of(const struct pl_job_table *table, uint64_t current)
 {
-    return (_Atomic uint64_t *)((char *)(table + 1) + (current & 255) * table->room);
+    return (_Atomic uint64_t *)((char *)(table + 1) + (current & 255) * table->capacity);
 }
 
 /* --- reading ---------------------------------------------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static const char *job_sets_copy(const struct pl_job_table *table, uint64_t **wo
             return damaged;
         const _Atomic uint64_t *from = job_sets_buffer_of(table, *current);
         uint64_t used = atomic_load_explicit(from, memory_order_acquire);
-        bool possible = used % 8 == 0 && used <= table->room - 8;
+        bool possible = used % 8 == 0 && used <= table->capacity - 8;
         size_t count = possible ? 1 + used / 8 : 1;
         *words = pl_malloc(count * 8);
         if (!*words)
@@ -246,7 +246,7 @@ static enum outcome try_change(struct pl_job_table *table, struct pl_job_set *se
     } else if (old && set->ranges && is_as(old, set->ranges, set->count)) {
         *version = now.version;
         outcome = DONE;
-    } else if ((*wrong = make_draft(&now, set, table->room, &draft)) == NULL) {
+    } else if ((*wrong = make_draft(&now, set, table->capacity, &draft)) == NULL) {
         int buffer = take_buffer(table);
         if (buffer >= 0 && job_sets_commit(table, buffer, &draft, base))
             outcome = DONE;

@@ -25,12 +25,12 @@ enum { PL_JOB_BUFFERS = 8 };
 struct pl_job_table {
     _Alignas(64) _Atomic uint64_t current; /* changes so far << 8 | number of the buffer; at first 0, which is empty */
     _Atomic int32_t owner[PL_JOB_BUFFERS]; /* pid of who writes into the buffer; 0: nobody */
-    uint32_t room;                         /* bytes of a buffer, a multiple of 64; PL_JOB_BUFFERS of them follow */
+    uint32_t capacity;                     /* bytes of a buffer, a multiple of 64; PL_JOB_BUFFERS of them follow */
     uint32_t size;                         /* ranks in the job; both are written before the first process starts */
 };
 
 /* Bytes of a table whose buffers have `room` bytes. */
-#define PL_JOB_TABLE_BYTES(room) (sizeof(struct pl_job_table) + (size_t)PL_JOB_BUFFERS * (room))
+#define PL_JOB_TABLE_BYTES(capacity) (sizeof(struct pl_job_table) + (size_t)PL_JOB_BUFFERS * (capacity))
 
 /* One set in a copy of the table; name and ranges lie in the copy. */
 struct pl_job_set {

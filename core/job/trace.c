@@ -15,7 +15,7 @@
 #include "core/engine/wait_record.h"
 
 struct walk {
-    struct pl_job_page *page;
+    struct pl_job_record *page;
     struct pl_job_trace *trace;
     uintptr_t from; /* frames before it are left out; 0: none are */
     int skip;
@@ -29,8 +29,8 @@ static void trace_copy_text(char *to, size_t room, const char *from)
     to[i] = '\0';
 }
 
-/* The number of a module; the program itself has no name there. PL_PAGE_MODULES: there is no room for it. */
-static uint32_t trace_module_of(struct pl_job_page *page, const char *name)
+/* The number of a module; the program itself has no name there. PL_RECORD_MODULES: there is no room for it. */
+static uint32_t trace_module_of(struct pl_job_record *page, const char *name)
 {
     char own[sizeof page->module[0]];
     if (!name || !name[0]) {
@@ -42,7 +42,7 @@ static uint32_t trace_module_of(struct pl_job_page *page, const char *name)
     for (; i < page->modules; i++)
         if (strncmp(page->module[i], name, sizeof own - 1) == 0)
             return i;
-    if (i == PL_PAGE_MODULES)
+    if (i == PL_RECORD_MODULES)
         return i;
     trace_copy_text(page->module[i], sizeof own, name);
     page->modules = i + 1;
@@ -54,7 +54,7 @@ static _Unwind_Reason_Code trace_visit(struct _Unwind_Context *context, void *ar
     struct walk *walk = argument;
     uintptr_t address = _Unwind_GetIP(context);
     struct dl_find_object found;
-    if (address == 0 || walk->trace->count == PL_PAGE_FRAMES)
+    if (address == 0 || walk->trace->count == PL_RECORD_FRAMES)
         return _URC_END_OF_STACK;
     if (walk->from && address != walk->from)
         return _URC_NO_REASON;
@@ -62,7 +62,7 @@ static _Unwind_Reason_Code trace_visit(struct _Unwind_Context *context, void *ar
     if (walk->skip-- > 0)
         return _URC_NO_REASON;
     struct pl_job_frame *frame = &walk->trace->frame[walk->trace->count++];
-    *frame = (struct pl_job_frame){ .offset = address, .module = PL_PAGE_MODULES };
+    *frame = (struct pl_job_frame){ .offset = address, .module = PL_RECORD_MODULES };
     if (_dl_find_object(__extension__(void *) address, &found) == 0) {
         frame->module = trace_module_of(walk->page, found.dlfo_link_map->l_name);
         frame->offset = address - found.dlfo_link_map->l_addr;
@@ -70,7 +70,7 @@ static _Unwind_Reason_Code trace_visit(struct _Unwind_Context *context, void *ar
     return _URC_NO_REASON;
 }
 
-void pl_trace_take(struct pl_job_page *page, struct pl_job_trace *trace, const void *from)
+void pl_trace_take(struct pl_job_record *page, struct pl_job_trace *trace, const void *from)
 {
     struct walk walk = { .page = page, .trace = trace, .from = (uintptr_t)from, .skip = from ? 0 : 1 };
     trace->count = 0;

@@ -178,7 +178,7 @@ void pl_win_destroy(void *object)
 static void win_settle(struct pl_win *win)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
-    const struct pl_waiting what = { .what = PL_WHAT_CLOSE, .comm = win->comm, .peer = PL_NOBODY, .tag = PL_ANY };
+    const struct pl_waiting what = { .what = PL_WHAT_CLOSE, .comm = win->comm, .peer = PL_NO_PEER, .tag = PL_ANY };
     struct pl_wait wait = { .what = &what };
     for (bool still = false; !still;) {
         pl_engine_enter(engine);

@@ -237,7 +237,7 @@ static void abort_job(int code, const char *object, const char *message)
 }
 
 /* These servers see when a process ends without having finalized. */
-static void tell_state(enum pl_proc_state state)
+static void tell_state(enum pl_process_state state)
 {
     (void)state;
 }

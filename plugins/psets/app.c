@@ -18,7 +18,7 @@ enum { ROOM_ALONE = 32768 };
 static struct {
     struct pl_job_table table;
     char buffers[PL_JOB_BUFFERS * ROOM_ALONE];
-} alone = { .table = { .room = ROOM_ALONE, .size = 1 } };
+} alone = { .table = { .capacity = ROOM_ALONE, .size = 1 } };
 
 /* NULL: there is none under this launcher. */
 static struct pl_job_table *app_psets_table(void)

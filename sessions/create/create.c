@@ -34,9 +34,9 @@ static int from_group_check_job(const struct pl_group *group)
     return MPI_SUCCESS;
 }
 
-static struct pl_key_group from_group_describe(const struct pl_group *group, int leader)
+static struct pl_exchange_key_group from_group_describe(const struct pl_group *group, int leader)
 {
-    return (struct pl_key_group){
+    return (struct pl_exchange_key_group){
         .size = group->size,
         .leader = leader,
         .first = group->list ? 0 : PL_PROC_RANK(group->first),
@@ -58,17 +58,17 @@ static unsigned char *put_list(const struct pl_group *group, unsigned char *at)
     return at;
 }
 
-int pl_key_create(enum pl_key_kind kind, const char *tag, const struct pl_group *a, int a_leader,
-                  const struct pl_group *b, int b_leader, void **key, uint32_t *length)
+int pl_exchange_key_create(enum pl_exchange_key_kind kind, const char *tag, const struct pl_group *a, int a_leader,
+                           const struct pl_group *b, int b_leader, void **key, uint32_t *length)
 {
     int rc = from_group_check_job(a);
     if (rc == MPI_SUCCESS && b)
         rc = from_group_check_job(b);
     if (rc)
         return rc;
-    struct pl_key head = { .kind = kind,
-                           .tag_length = (uint32_t)strlen(tag),
-                           .groups = { from_group_describe(a, a_leader) } };
+    struct pl_exchange_key head = { .kind = kind,
+                                    .tag_length = (uint32_t)strlen(tag),
+                                    .groups = { from_group_describe(a, a_leader) } };
     size_t bytes = sizeof head + head.tag_length + list_size(a) + list_size(b);
     unsigned char *made = bytes < UINT32_MAX ? pl_malloc(bytes) : NULL;
     if (!made)
@@ -103,7 +103,7 @@ struct pl_instance *pl_group_instance(const struct pl_group *group, const char *
     return instance && group->rank != MPI_UNDEFINED ? instance : NULL;
 }
 
-int pl_patience(struct pl_info *info, long *milliseconds)
+int pl_create_timeout(struct pl_info *info, long *milliseconds)
 {
     *milliseconds = pl_config_long("meet_timeout") * 1000;
     return pl_info_seconds(info, "plenum_meet_timeout", milliseconds);
@@ -127,7 +127,7 @@ int pl_av_collect(struct pl_av *av, const struct pl_exchange *exchange)
     return rc;
 }
 
-int pl_comm_dress(struct pl_comm **comm, struct pl_info *info, struct pl_errhandler *errhandler)
+int pl_comm_configure(struct pl_comm **comm, struct pl_info *info, struct pl_errhandler *errhandler)
 {
     int rc = pl_comm_info_set(*comm, info);
     if (rc) {
@@ -208,7 +208,7 @@ static int from_group_meet(struct pl_group *group, const char *tag, long patienc
         .patience = patience,
     };
     void *key = NULL;
-    int rc = pl_key_create(PL_KEY_GROUP, tag, group, 0, NULL, 0, &key, &exchange.key_length);
+    int rc = pl_exchange_key_create(PL_EXCHANGE_KEY_GROUP, tag, group, 0, NULL, 0, &key, &exchange.key_length);
     if (rc)
         return rc;
     exchange.key = key;
@@ -238,7 +238,7 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
     struct pl_instance *instance = pl_group_instance(group, "group");
     if (!instance)
         return MPI_ERR_GROUP;
-    int rc = pl_patience(info, &patience);
+    int rc = pl_create_timeout(info, &patience);
     if (rc)
         return rc;
     struct pl_av *av = pl_av_create(group);
@@ -254,5 +254,5 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
         pl_av_release(av);
         return rc;
     }
-    return pl_comm_dress(comm, info, errhandler);
+    return pl_comm_configure(comm, info, errhandler);
 }

@@ -31,7 +31,7 @@ static uint64_t tokens; /* given to meetings so far */
 
 /* --- who comes ------------------------------------------------------------------------------------------------- */
 
-static bool read_participant(struct pl_participant *participant, size_t size)
+static bool read_participant(struct pl_exchange_request *participant, size_t size)
 {
     if (size < sizeof participant->head)
         return false;
@@ -40,12 +40,12 @@ static bool read_participant(struct pl_participant *participant, size_t size)
            size == sizeof participant->head + (uint64_t)participant->head.key_length + participant->head.payload_length;
 }
 
-static const unsigned char *exchange_key_of(const struct pl_participant *participant)
+static const unsigned char *exchange_key_of(const struct pl_exchange_request *participant)
 {
     return participant->data + sizeof participant->head;
 }
 
-static bool exchange_wants(const struct pl_participant *participant, const struct pl_exchange *exchange)
+static bool exchange_wants(const struct pl_exchange_request *participant, const struct pl_exchange *exchange)
 {
     return exchange->participants && !exchange->gathered && !exchange->error &&
            participant->head.members == exchange->members && participant->head.rank != exchange->me &&
@@ -54,15 +54,15 @@ static bool exchange_wants(const struct pl_participant *participant, const struc
 }
 
 /* Who comes from another door than before has closed that one: what it said there does not count any more. */
-static bool exchange_replaces(const struct pl_participant *participant, const struct pl_participant *before)
+static bool exchange_replaces(const struct pl_exchange_request *participant, const struct pl_exchange_request *before)
 {
     return participant->from->engine != before->from->engine;
 }
 
 /* True when the guest has a place now. Its connection is made at once, so that its end is noticed. */
-static bool exchange_seat(struct pl_exchange *exchange, struct pl_participant *participant)
+static bool exchange_seat(struct pl_exchange *exchange, struct pl_exchange_request *participant)
 {
-    struct pl_participant **place =
+    struct pl_exchange_request **place =
         exchange_wants(participant, exchange) ? &exchange->participants[participant->head.rank] : NULL;
     if (!place || (*place && !exchange_replaces(participant, *place)))
         return false;
@@ -76,9 +76,9 @@ static bool exchange_seat(struct pl_exchange *exchange, struct pl_participant *p
     return true;
 }
 
-static void drop_outdated(const struct pl_participant *participant)
+static void drop_outdated(const struct pl_exchange_request *participant)
 {
-    PL_LIST_EACH(before, &early, struct pl_participant, link)
+    PL_LIST_EACH(before, &early, struct pl_exchange_request, link)
         if (before->head.rank == participant->head.rank && before->head.key_length == participant->head.key_length &&
             exchange_replaces(participant, before) &&
             memcmp(exchange_key_of(before), exchange_key_of(participant), participant->head.key_length) == 0) {
@@ -87,21 +87,21 @@ static void drop_outdated(const struct pl_participant *participant)
         }
 }
 
-static bool same_request(const struct pl_participant *participant, const struct pl_origin *from, uint64_t token)
+static bool same_request(const struct pl_exchange_request *participant, const struct pl_origin *from, uint64_t token)
 {
     return participant->from->engine == from->engine && participant->token == token;
 }
 
-static void forget_gone(struct pl_participant *left)
+static void forget_gone(struct pl_exchange_request *left)
 {
     pl_list_remove(&left->link);
     free(left);
     gone_count--;
 }
 
-static bool exchange_has_gone(const struct pl_participant *participant)
+static bool exchange_has_gone(const struct pl_exchange_request *participant)
 {
-    PL_LIST_EACH(left, &gone, struct pl_participant, link)
+    PL_LIST_EACH(left, &gone, struct pl_exchange_request, link)
         if (same_request(left, participant->from, participant->token)) {
             forget_gone(left);
             return true;
@@ -111,10 +111,10 @@ static bool exchange_has_gone(const struct pl_participant *participant)
 
 static void join_arrived(const struct pl_origin *from, uint64_t token, const void *data, size_t size)
 {
-    struct pl_participant *participant = pl_malloc(sizeof *participant + size);
+    struct pl_exchange_request *participant = pl_malloc(sizeof *participant + size);
     if (!participant)
         return;
-    *participant = (struct pl_participant){ .from = from, .token = token };
+    *participant = (struct pl_exchange_request){ .from = from, .token = token };
     pl_list_init(&participant->link);
     memcpy(participant->data, data, size);
     if (!read_participant(participant, size) || exchange_has_gone(participant)) {
@@ -137,13 +137,13 @@ static int exchange_say(struct pl_engine *listener, struct pl_peer *peer, int ki
     return pl_engine_control(listener, peer, &header, data, size);
 }
 
-static int exchange_answer(struct pl_engine *listener, struct pl_participant *participant, const void *data,
+static int exchange_answer(struct pl_engine *listener, struct pl_exchange_request *participant, const void *data,
                            size_t size)
 {
     int rc = participant->peer ? MPI_SUCCESS
                                : pl_engine_peer(listener, participant->from->card, participant->from->card_length,
                                                 UINT64_MAX, &participant->peer);
-    return rc ? rc : exchange_say(listener, participant->peer, PL_LISTENER_ANSWER, participant->token, data, size);
+    return rc ? rc : exchange_say(listener, participant->peer, PL_EXCHANGE_ANSWER, participant->token, data, size);
 }
 
 /* An answer that is an error: its class, then why. Returns its length. */
@@ -156,7 +156,7 @@ static size_t write_error(unsigned char *message, int error, const char *why)
     return sizeof class + length;
 }
 
-static void exchange_answer_error(struct pl_engine *listener, struct pl_participant *participant, int error,
+static void exchange_answer_error(struct pl_engine *listener, struct pl_exchange_request *participant, int error,
                                   const char *why)
 {
     unsigned char message[sizeof(int32_t) + PL_DETAIL_MAX];
@@ -219,13 +219,13 @@ static void exchange_end(struct pl_exchange *exchange, int error, const char *wh
 /* Or what they asked for has been answered already, so that there is nothing to come: the oldest are forgotten. */
 static void remember_gone(const struct pl_origin *from, uint64_t token)
 {
-    struct pl_participant *left = pl_malloc(sizeof *left);
+    struct pl_exchange_request *left = pl_malloc(sizeof *left);
     if (!left)
         return;
-    *left = (struct pl_participant){ .from = from, .token = token };
+    *left = (struct pl_exchange_request){ .from = from, .token = token };
     pl_list_append(&gone, &left->link);
     if (++gone_count > GONE_MAX)
-        forget_gone(PL_CONTAINER(gone.next, struct pl_participant, link));
+        forget_gone(PL_CONTAINER(gone.next, struct pl_exchange_request, link));
 }
 
 /* A guest gives up. The one that the host has not even asked for gets its answer here: the host has not come. */
@@ -236,7 +236,7 @@ static void leave_arrived(struct pl_engine *listener, const struct pl_origin *fr
     char why[PL_DETAIL_MAX];
     if (!read_error(data, size, &error, why))
         return;
-    PL_LIST_EACH(participant, &early, struct pl_participant, link)
+    PL_LIST_EACH(participant, &early, struct pl_exchange_request, link)
         if (same_request(participant, from, token)) {
             pl_list_remove(&participant->link);
             exchange_answer_error(listener, participant, error, why);
@@ -245,7 +245,7 @@ static void leave_arrived(struct pl_engine *listener, const struct pl_origin *fr
         }
     PL_LIST_EACH(exchange, &exchanges, struct pl_exchange, link)
         for (uint32_t i = 0; exchange->participants && i < exchange->members; i++) {
-            struct pl_participant *participant = exchange->participants[i];
+            struct pl_exchange_request *participant = exchange->participants[i];
             if (!participant || !same_request(participant, from, token))
                 continue;
             if (error == MPIX_ERR_TIMEOUT) /* the host knows better who is missing */
@@ -260,7 +260,7 @@ static void leave_arrived(struct pl_engine *listener, const struct pl_origin *fr
  * later. */
 static void refusal_arrived(const unsigned char *data, size_t size)
 {
-    struct pl_join head;
+    struct pl_exchange_join_head head;
     int error;
     char why[PL_DETAIL_MAX];
     if (size < sizeof head)
@@ -282,10 +282,10 @@ static void exchange_arrived(struct pl_engine *listener, const struct pl_origin 
                              const void *data)
 {
     switch (header->tag) {
-    case PL_LISTENER_JOIN: join_arrived(from, header->token, data, header->size); break;
-    case PL_LISTENER_ANSWER: answer_arrived(listener, header->token, data, header->size); break;
-    case PL_LISTENER_LEAVE: leave_arrived(listener, from, header->token, data, header->size); break;
-    case PL_LISTENER_REFUSAL: refusal_arrived(data, header->size); break;
+    case PL_EXCHANGE_JOIN: join_arrived(from, header->token, data, header->size); break;
+    case PL_EXCHANGE_ANSWER: answer_arrived(listener, header->token, data, header->size); break;
+    case PL_EXCHANGE_LEAVE: leave_arrived(listener, from, header->token, data, header->size); break;
+    case PL_EXCHANGE_REFUSAL: refusal_arrived(data, header->size); break;
     default: pl_port_arrived(listener, from, header, data); break;
     }
 }
@@ -300,7 +300,8 @@ int pl_exchange_listener(struct pl_engine **listener)
 static int send_join(struct pl_exchange *exchange, struct pl_peer *peer, int kind, const void *payload,
                      size_t payload_length)
 {
-    struct pl_join head = { exchange->members, exchange->me, exchange->key_length, (uint32_t)payload_length };
+    struct pl_exchange_join_head head = { exchange->members, exchange->me, exchange->key_length,
+                                          (uint32_t)payload_length };
     size_t size = sizeof head + exchange->key_length + payload_length;
     unsigned char few[512], *message = size <= sizeof few ? few : pl_malloc(size);
     if (!message)
@@ -317,21 +318,21 @@ static int send_join(struct pl_exchange *exchange, struct pl_peer *peer, int kin
 
 int pl_exchange_send_join(struct pl_exchange *exchange, struct pl_peer *peer)
 {
-    return send_join(exchange, peer, PL_LISTENER_JOIN, exchange->payload, exchange->payload_length);
+    return send_join(exchange, peer, PL_EXCHANGE_JOIN, exchange->payload, exchange->payload_length);
 }
 
 void pl_exchange_send_leave(struct pl_exchange *exchange, int error)
 {
     unsigned char message[sizeof(int32_t) + PL_DETAIL_MAX];
     size_t size = write_error(message, error, exchange->why);
-    exchange_say(exchange->listener, exchange->asked, PL_LISTENER_LEAVE, exchange->token, message, size);
+    exchange_say(exchange->listener, exchange->asked, PL_EXCHANGE_LEAVE, exchange->token, message, size);
 }
 
 void pl_exchange_send_refusal(struct pl_exchange *exchange, struct pl_peer *peer)
 {
     unsigned char message[sizeof(int32_t) + PL_DETAIL_MAX];
     size_t size = write_error(message, exchange->error, exchange->why);
-    send_join(exchange, peer, PL_LISTENER_REFUSAL, message, size);
+    send_join(exchange, peer, PL_EXCHANGE_REFUSAL, message, size);
 }
 
 void pl_exchange_send_errors(struct pl_exchange *exchange)
@@ -390,7 +391,7 @@ const void *pl_exchange_payload(const struct pl_exchange *exchange, uint32_t mem
         *length = exchange->payload_length;
         return exchange->payload;
     }
-    const struct pl_participant *participant = exchange->participants[member];
+    const struct pl_exchange_request *participant = exchange->participants[member];
     *length = participant->head.payload_length;
     return exchange_key_of(participant) + participant->head.key_length;
 }
@@ -401,7 +402,7 @@ int pl_exchange_open(struct pl_exchange *exchange)
 {
     pl_list_init(&exchange->link);
     if (exchange->me == exchange->coordinator) {
-        exchange->participants = pl_calloc(exchange->members, sizeof(struct pl_participant *));
+        exchange->participants = pl_calloc(exchange->members, sizeof(struct pl_exchange_request *));
         if (!exchange->participants)
             return pl_fail_memory("a meeting of a group");
     }
@@ -413,7 +414,7 @@ int pl_exchange_open(struct pl_exchange *exchange)
     exchange->arrived = 1;
     pl_list_append(&exchanges, &exchange->link);
     bool seated = false;
-    PL_LIST_EACH(participant, &early, struct pl_participant, link)
+    PL_LIST_EACH(participant, &early, struct pl_exchange_request, link)
         seated |= exchange_seat(exchange, participant);
     while (seated && pl_engine_progress(exchange->listener) > 0) /* some may have given up since */
         continue;
@@ -438,6 +439,6 @@ void pl_exchange_forget_early(void)
 {
     struct pl_list *node;
     while ((node = pl_list_pop(&early)) != NULL || (node = pl_list_pop(&gone)) != NULL)
-        free(PL_CONTAINER(node, struct pl_participant, link));
+        free(PL_CONTAINER(node, struct pl_exchange_request, link));
     gone_count = 0;
 }

@@ -24,7 +24,7 @@
 
 struct pl_engine;
 struct pl_group;
-struct pl_participant;
+struct pl_exchange_request;
 struct pl_peer;
 
 /* What is to be set before it opens stands first. All borrowed until it is closed. */
@@ -44,8 +44,8 @@ struct pl_exchange {
     /* exchange.c's own; under the door's lock */
     struct pl_list link;
     struct pl_engine *listener;
-    struct pl_exchange *inner;            /* the one whose `outer` this is, while that waits */
-    struct pl_participant **participants; /* [members] the host's: who has come */
+    struct pl_exchange *inner;                 /* the one whose `outer` this is, while that waits */
+    struct pl_exchange_request **participants; /* [members] the host's: who has come */
     uint32_t arrived;
     bool gathered;         /* ... all have, and their gifts are taken: their places are not given to others */
     uint64_t token;        /* a guest's: its name for the meeting */

@@ -12,27 +12,28 @@
 
 /* What a message between doors is about; its tag. */
 enum pl_listener_message {
-    PL_LISTENER_JOIN = 1, /* a guest comes: struct pl_join, key, gift; the token is its name for the meeting */
-    PL_LISTENER_ANSWER,   /* to that token: an error class (4 bytes), then what the host tells, or why it failed */
-    PL_LISTENER_LEAVE,    /* who has that token gives up: an error class, then why */
-    PL_LISTENER_REFUSAL,  /* a member will not come: struct pl_join, key, then as for leaving */
-    PL_LISTENER_CALL,     /* to a port: sessions/port/parts.h, as all that follow; the token is its name for the call */
-    PL_LISTENER_PROPOSE,  /* to that token: somebody accepts, or why nobody will */
-    PL_LISTENER_TAKE,     /* who has that token is connected */
-    PL_LISTENER_HANG_UP,  /* who has that token has given up, or was never there */
+    PL_EXCHANGE_JOIN =
+        1, /* a guest comes: struct pl_exchange_join_head, key, gift; the token is its name for the meeting */
+    PL_EXCHANGE_ANSWER,  /* to that token: an error class (4 bytes), then what the host tells, or why it failed */
+    PL_EXCHANGE_LEAVE,   /* who has that token gives up: an error class, then why */
+    PL_EXCHANGE_REFUSAL, /* a member will not come: struct pl_exchange_join_head, key, then as for leaving */
+    PL_PORT_CALL,        /* to a port: sessions/port/parts.h, as all that follow; the token is its name for the call */
+    PL_PORT_PROPOSE,     /* to that token: somebody accepts, or why nobody will */
+    PL_PORT_CONFIRM,     /* who has that token is connected */
+    PL_PORT_HANG_UP,     /* who has that token has given up, or was never there */
 };
 
-struct pl_join {
+struct pl_exchange_join_head {
     uint32_t members, rank, key_length, payload_length;
 };
 
 /* A request, as it arrived. */
-struct pl_participant {
+struct pl_exchange_request {
     struct pl_list link; /* in a list of those who have no place, or none */
     const struct pl_origin *from;
     struct pl_peer *peer; /* the way to it; NULL: not connected */
     uint64_t token;
-    struct pl_join head; /* copied from `data`, and checked */
+    struct pl_exchange_join_head head; /* copied from `data`, and checked */
     unsigned char data[];
 };
 

@@ -267,7 +267,7 @@ static int wait_for_all(struct pl_exchange *exchange)
 {
     struct pl_engine *listener = exchange->listener;
     const struct pl_waiting what = {
-        .what = PL_WHAT_EXCHANGE, .peer = PL_NOBODY, .tag = PL_ANY, .describe = describe_wait, .context = exchange
+        .what = PL_WHAT_EXCHANGE, .peer = PL_NO_PEER, .tag = PL_ANY, .describe = describe_wait, .context = exchange
     };
     struct pl_wait wait = { .what = &what };
     unsigned rounds = 0;

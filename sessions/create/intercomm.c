@@ -127,10 +127,10 @@ static int exchange_with_leader(struct pl_exchange *side, struct pl_intercomm_pa
         .others = parts->remote,
     };
     void *key = NULL;
-    int rc = first ? pl_key_create(PL_KEY_LEADERS, side->tag, parts->local, (int)side->me, parts->remote, remote_leader,
-                                   &key, &leaders.key_length)
-                   : pl_key_create(PL_KEY_LEADERS, side->tag, parts->remote, remote_leader, parts->local, (int)side->me,
-                                   &key, &leaders.key_length);
+    int rc = first ? pl_exchange_key_create(PL_EXCHANGE_KEY_LEADERS, side->tag, parts->local, (int)side->me,
+                                            parts->remote, remote_leader, &key, &leaders.key_length)
+                   : pl_exchange_key_create(PL_EXCHANGE_KEY_LEADERS, side->tag, parts->remote, remote_leader,
+                                            parts->local, (int)side->me, &key, &leaders.key_length);
     if (rc)
         return rc;
     leaders.key = key;
@@ -274,7 +274,7 @@ static int from_groups_meet(struct pl_intercomm_parts *parts, int local_leader, 
         .patience = patience,
     };
     void *key = NULL;
-    int rc = pl_key_create(PL_KEY_SIDE, tag, local, local_leader, NULL, 0, &key, &side.key_length);
+    int rc = pl_exchange_key_create(PL_EXCHANGE_KEY_SIDE, tag, local, local_leader, NULL, 0, &key, &side.key_length);
     if (rc)
         return rc;
     side.key = key;
@@ -303,7 +303,7 @@ int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl
         return MPI_ERR_GROUP;
     if (local_leader < 0 || local_leader >= local->size)
         return pl_fail(MPI_ERR_RANK, "local_leader is %d, allowed are 0 to %d", local_leader, local->size - 1);
-    int rc = pl_patience(info, &patience);
+    int rc = pl_create_timeout(info, &patience);
     if (rc)
         return rc;
     parts.local_av = pl_av_create(local);
@@ -313,7 +313,7 @@ int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl
     if (rc == MPI_SUCCESS && parts.remote)
         rc = pl_intercomm_assemble(instance, &parts, comm);
     if (rc == MPI_SUCCESS && *comm)
-        rc = pl_comm_dress(comm, info, errhandler);
+        rc = pl_comm_configure(comm, info, errhandler);
     pl_av_release(parts.local_av);
     pl_av_release(parts.remote_av);
     pl_object_release(parts.remote);

@@ -26,14 +26,15 @@ struct news {
     char why[PL_DETAIL_MAX];
 };
 
-int pl_port_patience(struct pl_info *info, long *milliseconds)
+int pl_port_timeout(struct pl_info *info, long *milliseconds)
 {
     *milliseconds = 0;
     return pl_info_seconds(info, "timeout", milliseconds);
 }
 
 /* The root's result, at all. */
-static int port_comm_share(struct pl_comm *comm, int root, int error, struct pl_deal *deal, struct news *news)
+static int port_comm_share(struct pl_comm *comm, int root, int error, struct pl_port_negotiation *deal,
+                           struct news *news)
 {
     *news =
         (struct news){ .error = error, .length = deal->remote_length, .id = deal->id, .local_id = pl_comm_new_id() };
@@ -63,8 +64,8 @@ static void cma_others(struct pl_comm *comm)
     pl_engine_leave(engine);
 }
 
-static int port_comm_assemble(struct pl_comm *comm, const struct pl_deal *deal, const struct news *news, bool first,
-                              struct pl_comm **made)
+static int port_comm_assemble(struct pl_comm *comm, const struct pl_port_negotiation *deal, const struct news *news,
+                              bool first, struct pl_comm **made)
 {
     struct pl_intercomm_parts parts = {
         .parent = comm, .local = comm->group, .id = news->id, .local_id = news->local_id, .first = first
@@ -80,11 +81,11 @@ static int port_comm_assemble(struct pl_comm *comm, const struct pl_deal *deal, 
     return rc;
 }
 
-typedef int work_function(void *context, struct pl_deal *deal);
+typedef int work_function(void *context, struct pl_port_negotiation *deal);
 
 /* The root's part is `work`. */
-static int port_comm_negotiate(int root, struct pl_comm *comm, work_function *work, void *context, struct pl_deal *deal,
-                               struct news *news)
+static int port_comm_negotiate(int root, struct pl_comm *comm, work_function *work, void *context,
+                               struct pl_port_negotiation *deal, struct news *news)
 {
     unsigned char *wire = NULL;
     int rc = pl_group_wire_gather(comm, root, &wire, &deal->length);
@@ -101,7 +102,7 @@ static int port_comm_negotiate(int root, struct pl_comm *comm, work_function *wo
 static int port_comm_meet(int root, struct pl_comm *comm, bool accepts, work_function *work, void *context,
                           struct pl_comm **made)
 {
-    struct pl_deal deal = { .comm = comm, .final = strcmp(pl_config_text("transport"), "auto") != 0 };
+    struct pl_port_negotiation deal = { .comm = comm, .final = strcmp(pl_config_text("transport"), "auto") != 0 };
     struct news news;
     int rc = pl_engine_widen(&comm->instance->engine);
     if (rc) /* only who is alone in its job can fail here */
@@ -124,17 +125,17 @@ struct call {
     struct pl_info *info;
 };
 
-static int accept_at(void *context, struct pl_deal *deal)
+static int accept_at(void *context, struct pl_port_negotiation *deal)
 {
     const struct call *call = context;
-    int rc = pl_port_patience(call->info, &deal->patience);
+    int rc = pl_port_timeout(call->info, &deal->patience);
     return rc ? rc : pl_port_wait_accept(call->name, deal);
 }
 
-static int connect_to(void *context, struct pl_deal *deal)
+static int connect_to(void *context, struct pl_port_negotiation *deal)
 {
     const struct call *call = context;
-    int rc = pl_port_patience(call->info, &deal->patience);
+    int rc = pl_port_timeout(call->info, &deal->patience);
     return rc ? rc : pl_port_wait_connect(call->name, deal);
 }
 
@@ -149,9 +150,9 @@ int pl_port_connect(const char *name, struct pl_info *info, int root, struct pl_
 }
 
 /* Opens a port, has somebody started who will connect to it, and accepts. */
-static int port_comm_host(void *context, struct pl_deal *deal)
+static int port_comm_host(void *context, struct pl_port_negotiation *deal)
 {
-    const struct pl_port_participants *participants = context;
+    const struct pl_port_starter *participants = context;
     char name[MPI_MAX_PORT_NAME];
     int rc = pl_port_open(false, name);
     if (rc)
@@ -168,7 +169,7 @@ static int port_comm_host(void *context, struct pl_deal *deal)
     return rc ? pl_fail(rc, "%s", why) : MPI_SUCCESS;
 }
 
-int pl_port_host(struct pl_port_participants *participants, int root, struct pl_comm *comm, struct pl_comm **made)
+int pl_port_accept_started(struct pl_port_starter *participants, int root, struct pl_comm *comm, struct pl_comm **made)
 {
     return port_comm_meet(root, comm, true, port_comm_host, participants, made);
 }

@@ -33,30 +33,30 @@ struct pl_port_proposal {
 };
 
 /* One who connects, as its message arrived. */
-struct pl_caller {
+struct pl_port_caller {
     struct pl_list link;
     const struct pl_origin *from;
     struct pl_peer *peer;
     struct pl_locator process;
     bool final; /* its group has got all transports that it can */
     uint64_t token;
-    enum { PL_CALLER_WAITS, PL_CALLER_PROPOSED, PL_CALLER_TAKEN, PL_CALLER_GONE } state;
+    enum { PL_CALLER_WAITING, PL_CALLER_PROPOSED, PL_CALLER_CONFIRMED, PL_CALLER_GONE } state;
     size_t length;
     unsigned char wire[];
 };
 
 /* The port's first caller, taken out of its queue; NULL: there is none. False: the port is not open. */
-bool pl_port_next(uint64_t port, struct pl_caller **caller);
-void pl_port_put_back(uint64_t port, struct pl_caller *caller); /* the port is open: the lock was held since */
+bool pl_port_next(uint64_t port, struct pl_port_caller **caller);
+void pl_port_put_back(uint64_t port, struct pl_port_caller *caller); /* the port is open: the lock was held since */
 
 /* Offers it a list of members; frees it when that fails. */
-int pl_port_propose(struct pl_engine *listener, struct pl_caller *caller, const struct pl_port_proposal *proposal,
+int pl_port_propose(struct pl_engine *listener, struct pl_port_caller *caller, const struct pl_port_proposal *proposal,
                     const unsigned char *wire, size_t length);
-void pl_port_refuse(struct pl_engine *listener, struct pl_caller *caller, int error, const char *why);
-void pl_port_drop(struct pl_caller *caller);
+void pl_port_refuse(struct pl_engine *listener, struct pl_port_caller *caller, int error, const char *why);
+void pl_port_drop(struct pl_port_caller *caller);
 
 /* A call of this process's. */
-struct pl_outcall {
+struct pl_port_call {
     struct pl_list link;
     uint64_t token;
     struct pl_peer *peer;
@@ -66,17 +66,17 @@ struct pl_outcall {
     unsigned char *answer;   /* struct pl_port_proposal and the roster; malloc'ed */
     size_t length;
 };
-int pl_port_call(struct pl_engine *listener, const struct pl_port_name *name, const unsigned char *wire, size_t length,
-                 bool final, struct pl_outcall *call);
+int pl_port_call_start(struct pl_engine *listener, const struct pl_port_name *name, const unsigned char *wire,
+                       size_t length, bool final, struct pl_port_call *call);
 /* Ends it: `taken`, or given up. */
-void pl_port_end_call(struct pl_engine *listener, struct pl_outcall *call, bool taken);
+void pl_port_call_end(struct pl_engine *listener, struct pl_port_call *call, bool taken);
 
 /*
  * The roots. Lock not held. `remote` is malloc'ed: the other's list of members. PL_UNREACHABLE: the other side is on
  * another node, or has members there, and the own group shall get the network (pl_engine_add_network()) and come again.
  * An offer of that error says so to who connects.
  */
-struct pl_deal {
+struct pl_port_negotiation {
     long began;              /* milliseconds of CLOCK_MONOTONIC */
     long patience;           /* milliseconds; 0: for ever */
     bool final;              /* the group has got all transports that it can */
@@ -91,8 +91,8 @@ struct pl_deal {
     const char *(*abort_reason)(const void *context); /* why nobody will come any more; NULL: one cannot know */
     const void *context;
 };
-int pl_port_wait_accept(const char *name, struct pl_deal *deal);
-int pl_port_wait_connect(const char *name, struct pl_deal *deal);
+int pl_port_wait_accept(const char *name, struct pl_port_negotiation *deal);
+int pl_port_wait_connect(const char *name, struct pl_port_negotiation *deal);
 
 /* The door closes: callers are told. Then nothing is left. */
 void pl_ports_close(struct pl_engine *listener);

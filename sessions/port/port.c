@@ -33,12 +33,12 @@ struct call {
 struct port {
     struct pl_list link;
     uint64_t number;
-    struct pl_list callers; /* of pl_caller.link */
+    struct pl_list callers; /* of pl_port_caller.link */
 };
 
 static struct pl_list ports = { &ports, &ports };
-static struct pl_list offered = { &offered, &offered }; /* of pl_caller.link */
-static struct pl_list calls = { &calls, &calls };       /* of pl_outcall.link */
+static struct pl_list offered = { &offered, &offered }; /* of pl_port_caller.link */
+static struct pl_list calls = { &calls, &calls };       /* of pl_port_call.link */
 static uint64_t tokens;
 
 /* --- names ------------------------------------------------------------------------------------------------------ */
@@ -161,7 +161,7 @@ int pl_port_open(bool far, char name[MPI_MAX_PORT_NAME])
 
 static void close_port(struct pl_engine *listener, struct port *port)
 {
-    PL_LIST_EACH(caller, &port->callers, struct pl_caller, link)
+    PL_LIST_EACH(caller, &port->callers, struct pl_port_caller, link)
         pl_port_refuse(listener, caller, MPI_ERR_PORT, "the port was closed");
     pl_list_remove(&port->link);
     free(port);
@@ -196,7 +196,7 @@ void pl_ports_close(struct pl_engine *listener)
 
 void pl_ports_forget(void)
 {
-    PL_LIST_EACH(caller, &offered, struct pl_caller, link)
+    PL_LIST_EACH(caller, &offered, struct pl_port_caller, link)
         pl_port_drop(caller);
 }
 
@@ -234,42 +234,41 @@ static void port_answer_error(struct pl_engine *listener, const struct pl_origin
     struct pl_peer *peer;
     struct pl_port_proposal proposal = { .error = error };
     if (port_cma(listener, from, &peer) == MPI_SUCCESS) /* who cannot be told has gone */
-        say_with(listener, peer, PL_LISTENER_PROPOSE, token, &proposal, sizeof proposal, why, strlen(why));
+        say_with(listener, peer, PL_PORT_PROPOSE, token, &proposal, sizeof proposal, why, strlen(why));
 }
 
-void pl_port_drop(struct pl_caller *caller)
+void pl_port_drop(struct pl_port_caller *caller)
 {
     pl_list_remove(&caller->link);
     free(caller);
 }
 
-void pl_port_refuse(struct pl_engine *listener, struct pl_caller *caller, int error, const char *why)
+void pl_port_refuse(struct pl_engine *listener, struct pl_port_caller *caller, int error, const char *why)
 {
     port_answer_error(listener, caller->from, caller->token, error, why);
     pl_port_drop(caller);
 }
 
-void pl_port_put_back(uint64_t number, struct pl_caller *caller)
+void pl_port_put_back(uint64_t number, struct pl_port_caller *caller)
 {
     struct port *port = port_find(number);
     pl_list_push(&port->callers, &caller->link);
 }
 
-bool pl_port_next(uint64_t number, struct pl_caller **caller)
+bool pl_port_next(uint64_t number, struct pl_port_caller **caller)
 {
     struct port *port = port_find(number);
     struct pl_list *node = port ? pl_list_pop(&port->callers) : NULL;
-    *caller = node ? PL_CONTAINER(node, struct pl_caller, link) : NULL;
+    *caller = node ? PL_CONTAINER(node, struct pl_port_caller, link) : NULL;
     return port != NULL;
 }
 
-int pl_port_propose(struct pl_engine *listener, struct pl_caller *caller, const struct pl_port_proposal *proposal,
+int pl_port_propose(struct pl_engine *listener, struct pl_port_caller *caller, const struct pl_port_proposal *proposal,
                     const unsigned char *wire, size_t length)
 {
     int rc = port_cma(listener, caller->from, &caller->peer);
     if (rc == MPI_SUCCESS)
-        rc = say_with(listener, caller->peer, PL_LISTENER_PROPOSE, caller->token, proposal, sizeof *proposal, wire,
-                      length);
+        rc = say_with(listener, caller->peer, PL_PORT_PROPOSE, caller->token, proposal, sizeof *proposal, wire, length);
     if (rc) {
         free(caller);
         return rc;
@@ -279,25 +278,25 @@ int pl_port_propose(struct pl_engine *listener, struct pl_caller *caller, const 
     return MPI_SUCCESS;
 }
 
-int pl_port_call(struct pl_engine *listener, const struct pl_port_name *name, const unsigned char *wire, size_t length,
-                 bool final, struct pl_outcall *call)
+int pl_port_call_start(struct pl_engine *listener, const struct pl_port_name *name, const unsigned char *wire,
+                       size_t length, bool final, struct pl_port_call *call)
 {
-    *call = (struct pl_outcall){ .token = ++tokens };
+    *call = (struct pl_port_call){ .token = ++tokens };
     pl_list_init(&call->link);
     struct call head = { fixed_of(name->port), final };
     int rc = pl_engine_peer(listener, name->card, name->card_length, UINT64_MAX, &call->peer);
     if (rc == MPI_SUCCESS)
-        rc = say_with(listener, call->peer, PL_LISTENER_CALL, call->token, &head, sizeof head, wire, length);
+        rc = say_with(listener, call->peer, PL_PORT_CALL, call->token, &head, sizeof head, wire, length);
     if (rc == MPI_SUCCESS)
         pl_list_append(&calls, &call->link);
     return rc;
 }
 
-void pl_port_end_call(struct pl_engine *listener, struct pl_outcall *call, bool taken)
+void pl_port_call_end(struct pl_engine *listener, struct pl_port_call *call, bool taken)
 {
     pl_list_remove(&call->link);
     if (taken || !call->done)
-        port_say(listener, call->peer, taken ? PL_LISTENER_TAKE : PL_LISTENER_HANG_UP, call->token, NULL, 0);
+        port_say(listener, call->peer, taken ? PL_PORT_CONFIRM : PL_PORT_HANG_UP, call->token, NULL, 0);
     free(call->answer);
     call->answer = NULL;
 }
@@ -322,12 +321,12 @@ static void call_arrived(struct pl_engine *listener, const struct pl_origin *fro
         port_answer_error(listener, from, token, MPI_ERR_PORT, "its process has no such port open, or not any more");
         return;
     }
-    struct pl_caller *caller = pl_malloc(sizeof *caller + size - sizeof head);
+    struct pl_port_caller *caller = pl_malloc(sizeof *caller + size - sizeof head);
     if (!caller) {
         port_answer_error(listener, from, token, MPI_ERR_NO_MEM, "the accepting process is out of memory");
         return;
     }
-    *caller = (struct pl_caller){
+    *caller = (struct pl_port_caller){
         .from = from,
         .process = process_of(&head.fixed),
         .final = head.final,
@@ -345,7 +344,7 @@ static void propose_arrived(struct pl_engine *listener, const struct pl_origin *
 {
     struct pl_port_proposal proposal;
     struct pl_peer *peer;
-    PL_LIST_EACH(call, &calls, struct pl_outcall, link) {
+    PL_LIST_EACH(call, &calls, struct pl_port_call, link) {
         if (call->token != token || call->done || call->peer->engine != from->engine)
             continue;
         call->done = true;
@@ -367,24 +366,24 @@ static void propose_arrived(struct pl_engine *listener, const struct pl_origin *
     }
     if (size >= sizeof proposal && memcmp(data, &(int32_t){ MPI_SUCCESS }, sizeof(int32_t)) == 0 &&
         port_cma(listener, from, &peer) == MPI_SUCCESS)
-        port_say(listener, peer, PL_LISTENER_HANG_UP, token, NULL, 0);
+        port_say(listener, peer, PL_PORT_HANG_UP, token, NULL, 0);
 }
 
-static bool is_caller(const struct pl_caller *caller, const struct pl_origin *from, uint64_t token)
+static bool is_caller(const struct pl_port_caller *caller, const struct pl_origin *from, uint64_t token)
 {
     return caller->from->engine == from->engine && caller->token == token;
 }
 
 static void port_decided(struct pl_engine *listener, const struct pl_origin *from, uint64_t token, bool taken)
 {
-    PL_LIST_EACH(caller, &offered, struct pl_caller, link)
+    PL_LIST_EACH(caller, &offered, struct pl_port_caller, link)
         if (is_caller(caller, from, token) && caller->state == PL_CALLER_PROPOSED) {
-            caller->state = taken ? PL_CALLER_TAKEN : PL_CALLER_GONE;
+            caller->state = taken ? PL_CALLER_CONFIRMED : PL_CALLER_GONE;
             port_wake(listener);
             return;
         }
     PL_LIST_EACH(port, &ports, struct port, link)
-        PL_LIST_EACH(caller, &port->callers, struct pl_caller, link)
+        PL_LIST_EACH(caller, &port->callers, struct pl_port_caller, link)
             if (!taken && is_caller(caller, from, token)) {
                 pl_port_drop(caller);
                 return;
@@ -395,10 +394,10 @@ void pl_port_arrived(struct pl_engine *listener, const struct pl_origin *from, c
                      const void *data)
 {
     switch (header->tag) {
-    case PL_LISTENER_CALL: call_arrived(listener, from, header->token, data, header->size); break;
-    case PL_LISTENER_PROPOSE: propose_arrived(listener, from, header->token, data, header->size); break;
-    case PL_LISTENER_TAKE: port_decided(listener, from, header->token, true); break;
-    case PL_LISTENER_HANG_UP: port_decided(listener, from, header->token, false); break;
+    case PL_PORT_CALL: call_arrived(listener, from, header->token, data, header->size); break;
+    case PL_PORT_PROPOSE: propose_arrived(listener, from, header->token, data, header->size); break;
+    case PL_PORT_CONFIRM: port_decided(listener, from, header->token, true); break;
+    case PL_PORT_HANG_UP: port_decided(listener, from, header->token, false); break;
     default: break;
     }
 }

@@ -32,7 +32,7 @@ int pl_port_close(const char *name); /* MPI_ERR_PORT: it is not a port of this p
 int pl_port_check(const char *name);
 
 /* Milliseconds of the info key "timeout"; 0: it is not there. MPI_ERR_INFO_VALUE. */
-int pl_port_patience(struct pl_info *info, long *milliseconds);
+int pl_port_timeout(struct pl_info *info, long *milliseconds);
 
 /* Collective over `comm`. MPI_ERR_PORT: there is no such port, or, when connecting, nobody has accepted in time;
  * MPIX_ERR_TIMEOUT: nobody has connected in time. */
@@ -41,12 +41,12 @@ int pl_port_connect(const char *name, struct pl_info *info, int root, struct pl_
 
 /* Accepts those whom the root itself has start: invite() gives them the name of a port, and hopeless() says why nobody
  * will come any more, or NULL. Collective; `guests` counts at the root only. */
-struct pl_port_participants {
+struct pl_port_starter {
     int (*invite)(void *context, const char *port_name);
     const char *(*abort_reason)(const void *context);
     void *context;
 };
-int pl_port_host(struct pl_port_participants *participants, int root, struct pl_comm *comm, struct pl_comm **made);
+int pl_port_accept_started(struct pl_port_starter *participants, int root, struct pl_comm *comm, struct pl_comm **made);
 
 /* MPI_Comm_join: `self` is the World's MPI_COMM_SELF. *made is NULL when the two processes cannot reach each other. */
 int pl_port_join(int fd, struct pl_comm *self, struct pl_comm **made);

@@ -47,8 +47,8 @@ static void port_wait_describe(const void *context, struct pl_job_item *item)
 }
 
 /* Takes the door's lock, where the port's name is one. */
-static int port_wait_begin(struct vigil *vigil, const char *text, struct pl_deal *deal, enum pl_item_what what,
-                           struct pl_port_name *name)
+static int port_wait_begin(struct vigil *vigil, const char *text, struct pl_port_negotiation *deal,
+                           enum pl_item_what what, struct pl_port_name *name)
 {
     *vigil = (struct vigil){ .node = pl_locator_self().node,
                              .began = deal->began ? deal->began : port_wait_now_ms(),
@@ -63,7 +63,7 @@ static int port_wait_begin(struct vigil *vigil, const char *text, struct pl_deal
         pl_engine_add_network(vigil->listener); /* what that fails of, the call does */
     vigil->what = (struct pl_waiting){ .what = what,
                                        .comm = deal->comm,
-                                       .peer = PL_NOBODY,
+                                       .peer = PL_NO_PEER,
                                        .tag = PL_ANY,
                                        .describe = port_wait_describe,
                                        .context = vigil };
@@ -101,19 +101,19 @@ static bool is_gone(struct vigil *vigil, const struct pl_peer *peer, const struc
 
 /* --- accepting ---------------------------------------------------------------------------------------------------- */
 
-static bool port_wait_is_networked(const struct pl_caller *caller)
+static bool port_wait_is_networked(const struct pl_port_caller *caller)
 {
     return pl_group_wire_is_networked(caller->wire, caller->length);
 }
 
-static bool is_far(const struct vigil *vigil, const struct pl_caller *caller)
+static bool is_far(const struct vigil *vigil, const struct pl_port_caller *caller)
 {
     return caller->process.node != vigil->node;
 }
 
 /* NULL: it may connect. Else why not. */
-static const char *port_wait_refusal(const struct vigil *vigil, const struct pl_deal *deal,
-                                     const struct pl_caller *caller)
+static const char *port_wait_refusal(const struct vigil *vigil, const struct pl_port_negotiation *deal,
+                                     const struct pl_port_caller *caller)
 {
     const char *why = NULL;
     struct pl_comm *comm = deal->comm;
@@ -131,7 +131,7 @@ static const char *port_wait_refusal(const struct vigil *vigil, const struct pl_
 }
 
 /* True: the caller, which is used up, has taken the offer. */
-static bool propose_to(struct vigil *vigil, struct pl_caller *caller, struct pl_deal *deal)
+static bool propose_to(struct vigil *vigil, struct pl_port_caller *caller, struct pl_port_negotiation *deal)
 {
     struct pl_comm_id id = pl_comm_new_id();
     struct pl_port_proposal proposal = { .serial = id.serial, .home = id.home };
@@ -143,7 +143,7 @@ static bool propose_to(struct vigil *vigil, struct pl_caller *caller, struct pl_
         return false;
     while (caller->state == PL_CALLER_PROPOSED && !is_gone(vigil, caller->peer, &caller->process))
         port_wait_rest(vigil);
-    bool taken = caller->state == PL_CALLER_TAKEN && (deal->remote = pl_malloc(caller->length)) != NULL;
+    bool taken = caller->state == PL_CALLER_CONFIRMED && (deal->remote = pl_malloc(caller->length)) != NULL;
     if (taken) {
         memcpy(deal->remote, caller->wire, deal->remote_length = caller->length);
         deal->id = id;
@@ -152,9 +152,9 @@ static bool propose_to(struct vigil *vigil, struct pl_caller *caller, struct pl_
     return taken;
 }
 
-static int accept_one(struct vigil *vigil, uint64_t port, struct pl_deal *deal)
+static int accept_one(struct vigil *vigil, uint64_t port, struct pl_port_negotiation *deal)
 {
-    struct pl_caller *caller;
+    struct pl_port_caller *caller;
     pl_engine_progress(vigil->listener);
     for (;;) {
         if (!pl_port_next(port, &caller))
@@ -176,7 +176,7 @@ static int accept_one(struct vigil *vigil, uint64_t port, struct pl_deal *deal)
     }
 }
 
-int pl_port_wait_accept(const char *text, struct pl_deal *deal)
+int pl_port_wait_accept(const char *text, struct pl_port_negotiation *deal)
 {
     struct pl_port_name name;
     struct vigil vigil;
@@ -206,7 +206,7 @@ static int no_port_from_here(const char *why)
                    pl_config_text("transport"), *why ? ": " : "", why);
 }
 
-static int port_wait_read_answer(const struct pl_outcall *call, struct pl_deal *deal)
+static int port_wait_read_answer(const struct pl_port_call *call, struct pl_port_negotiation *deal)
 {
     struct pl_port_proposal proposal;
     if (call->error == PL_UNREACHABLE)
@@ -224,7 +224,7 @@ static int port_wait_read_answer(const struct pl_outcall *call, struct pl_deal *
 }
 
 /* To another node there is no way without network, here and there. */
-static int go_there(const struct vigil *vigil, const struct pl_port_name *name, const struct pl_deal *deal)
+static int go_there(const struct vigil *vigil, const struct pl_port_name *name, const struct pl_port_negotiation *deal)
 {
     if (name->process.node == vigil->node)
         return MPI_SUCCESS;
@@ -236,15 +236,15 @@ static int go_there(const struct vigil *vigil, const struct pl_port_name *name, 
     return deal->final ? no_port_from_here(deal->why) : PL_UNREACHABLE;
 }
 
-static int call_and_wait(struct vigil *vigil, const struct pl_port_name *name, struct pl_deal *deal)
+static int call_and_wait(struct vigil *vigil, const struct pl_port_name *name, struct pl_port_negotiation *deal)
 {
-    struct pl_outcall call;
+    struct pl_port_call call;
     if (pl_locator_has_ended(&name->process))
         return no_port("the process that opened it has ended");
     int rc = go_there(vigil, name, deal);
     if (rc)
         return rc;
-    rc = pl_port_call(vigil->listener, name, deal->wire, deal->length, deal->final, &call);
+    rc = pl_port_call_start(vigil->listener, name, deal->wire, deal->length, deal->final, &call);
     if (rc)
         return rc == MPI_ERR_NO_MEM ? rc : no_port(pl_error_detail(NULL));
     pl_engine_progress(vigil->listener);
@@ -259,11 +259,11 @@ static int call_and_wait(struct vigil *vigil, const struct pl_port_name *name, s
     }
     if (call.done)
         rc = port_wait_read_answer(&call, deal);
-    pl_port_end_call(vigil->listener, &call, rc == MPI_SUCCESS);
+    pl_port_call_end(vigil->listener, &call, rc == MPI_SUCCESS);
     return rc;
 }
 
-int pl_port_wait_connect(const char *text, struct pl_deal *deal)
+int pl_port_wait_connect(const char *text, struct pl_port_negotiation *deal)
 {
     struct pl_port_name name;
     struct vigil vigil;

@@ -51,11 +51,11 @@ static void joins(struct pl_exchange *exchange, const struct pl_origin *from, ui
                   uint32_t members, uint32_t rank, const char *payload)
 {
     unsigned char data[256];
-    struct pl_join head = { members, rank, (uint32_t)strlen(its_key), (uint32_t)strlen(payload) };
+    struct pl_exchange_join_head head = { members, rank, (uint32_t)strlen(its_key), (uint32_t)strlen(payload) };
     memcpy(data, &head, sizeof head);
     memcpy(data + sizeof head, its_key, head.key_length);
     memcpy(data + sizeof head + head.key_length, payload, head.payload_length);
-    arrives(exchange, from, PL_LISTENER_JOIN, token, data, sizeof head + head.key_length + head.payload_length);
+    arrives(exchange, from, PL_EXCHANGE_JOIN, token, data, sizeof head + head.key_length + head.payload_length);
 }
 
 static void leaves(struct pl_exchange *exchange, const struct pl_origin *from, uint64_t token, int error,
@@ -65,7 +65,7 @@ static void leaves(struct pl_exchange *exchange, const struct pl_origin *from, u
     int32_t class = error;
     memcpy(data, &class, sizeof class);
     memcpy(data + sizeof class, why, strlen(why));
-    arrives(exchange, from, PL_LISTENER_LEAVE, token, data, sizeof class + strlen(why));
+    arrives(exchange, from, PL_EXCHANGE_LEAVE, token, data, sizeof class + strlen(why));
 }
 
 START_TEST(places)
@@ -164,10 +164,10 @@ START_TEST(answers)
         size_t length;
         participant.me = 1;
         open_meeting(&participant);
-        arrives(&participant, &first, PL_LISTENER_ANSWER, participant.token + 1, "\72\0\0\0", 4); /* to somebody else */
+        arrives(&participant, &first, PL_EXCHANGE_ANSWER, participant.token + 1, "\72\0\0\0", 4); /* to somebody else */
         ck_assert(!participant.done);
-        arrives(&participant, &first, PL_LISTENER_ANSWER, participant.token, said[i].data, said[i].size);
-        arrives(&participant, &first, PL_LISTENER_ANSWER, participant.token, "\72\0\0\0", 4); /* once more */
+        arrives(&participant, &first, PL_EXCHANGE_ANSWER, participant.token, said[i].data, said[i].size);
+        arrives(&participant, &first, PL_EXCHANGE_ANSWER, participant.token, "\72\0\0\0", 4); /* once more */
         ck_assert_int_eq(pl_exchange_join(&participant, &data, &length), said[i].result);
         if (said[i].result == MPI_SUCCESS) {
             ck_assert_int_eq(length, said[i].size - 4);
@@ -187,7 +187,7 @@ START_TEST(nonsense)
     open_meeting(&exchange);
     for (int n = 0; n < 20000; n++) {
         unsigned char data[64] = { 0 };
-        struct pl_join head = { 3, 1 + (uint32_t)(unit_random(&seed) % 2), 5, 4 };
+        struct pl_exchange_join_head head = { 3, 1 + (uint32_t)(unit_random(&seed) % 2), 5, 4 };
         size_t size = sizeof head + 9;
         memcpy(data, &head, sizeof head);
         memcpy(data + sizeof head, "a keygift", 9);

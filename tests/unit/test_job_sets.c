@@ -24,7 +24,7 @@ static void make(void)
 {
     table = mmap(NULL, PL_JOB_TABLE_BYTES(ROOM), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(table, MAP_FAILED);
-    table->room = ROOM;
+    table->capacity = ROOM;
     table->size = SIZE;
 }
 
@@ -240,7 +240,7 @@ START_TEST(damaged)
     make();
     for (int i = 0; i < 20000; i++) {
         memset(table, 0, sizeof *table + ROOM);
-        table->room = ROOM;
+        table->capacity = ROOM;
         table->size = SIZE;
         put("app://one", 1, 2);
         put("app://two", 3, 9);

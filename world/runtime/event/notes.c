@@ -71,6 +71,6 @@ void pl_job_notes_watch(struct plenum_job *job)
     job->psets_told = 0;
     if (rt->notes[0] < 0 || fstat(rt->notes[1], &st) != 0)
         return;
-    segment->notes_fd = rt->notes[1];
-    segment->notes_inode = st.st_ino;
+    segment->note_pipe_fd = rt->notes[1];
+    segment->note_pipe_inode = st.st_ino;
 }

@@ -186,7 +186,7 @@ void pl_job_abort(struct plenum_job *job, int rank, int code, const char *object
 
 static bool is_aborting(const struct plenum_job *job, int rank)
 {
-    return atomic_load(&job->segment->ranks[rank].aborting) != 0;
+    return atomic_load(&job->segment->ranks[rank].must_end) != 0;
 }
 
 /* A part of the job ends, and the rest goes on; the record is free for the next. */
@@ -206,14 +206,14 @@ static void look_for_abort(struct plenum_job *job, uint32_t state)
 {
     const struct pl_job_abort *record = &job->segment->abort;
     char object[sizeof record->object], message[sizeof record->message];
-    if (job->aborted || job->phase != PL_JOB_RUNNING || state != PL_PROC_ABORTED ||
+    if (job->aborted || job->phase != PL_JOB_RUNNING || state != PL_PROCESS_ABORTED ||
         !atomic_load_explicit(&record->set, memory_order_acquire))
         return;
     memcpy(object, record->object, sizeof object);
     memcpy(message, record->message, sizeof message);
     object[sizeof object - 1] = message[sizeof message - 1] = '\0';
     int rank = record->rank >= 0 && record->rank < job->size ? record->rank : PLENUM_ALL;
-    if (record->some && job->option[PLENUM_JOB_KEEP_GOING]) {
+    if (record->partial && job->option[PLENUM_JOB_KEEP_GOING]) {
         report_abort(job, rank, record->code, object, message);
         end_aborting(job);
     } else {
@@ -243,7 +243,7 @@ static void queue_exit(struct plenum_job *job, int rank, int status, unsigned fl
 static void judge_exit(struct plenum_job *job, int rank, int status, uint32_t state)
 {
     bool lost = WIFSIGNALED(status);
-    bool unfinalized = !lost && state == PL_PROC_INITIALIZED;
+    bool unfinalized = !lost && state == PL_PROCESS_INITIALIZED;
     int code = lost ? CODE_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
     if (job->cancelled && code != 0)
         follow_decide(job, code);
@@ -252,7 +252,7 @@ static void judge_exit(struct plenum_job *job, int rank, int status, uint32_t st
     follow_decide(job, code ? code : 1);
     if (job->option[PLENUM_JOB_KEEP_GOING])
         pl_pmix_process_lost(job, rank);
-    else if (lost || state != PL_PROC_FINALIZED)
+    else if (lost || state != PL_PROCESS_FINALIZED)
         pl_job_end(job);
 }
 
@@ -269,7 +269,7 @@ static void process_ended(struct plenum_job *job, int rank, int status)
         pl_output_drain(&r->out[s]);
     look_for_abort(job, state);
     unsigned flags = job->phase == PL_JOB_ENDING || is_aborting(job, rank) ? PLENUM_EVENT_EXPECTED : 0;
-    if (WIFEXITED(status) && state == PL_PROC_INITIALIZED)
+    if (WIFEXITED(status) && state == PL_PROCESS_INITIALIZED)
         flags |= PLENUM_EVENT_UNFINALIZED;
     queue_exit(job, rank, status, flags);
     judge_exit(job, rank, status, state);

@@ -104,18 +104,18 @@ static void add_parent(struct pl_blob *b, const struct plenum_job *job, struct p
 /* The table of sets that come while the job runs: its head is written, its buffers are the file's tail. */
 static void add_table(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
-    struct pl_job_table table = { .room = (TABLE_ROOM + 8 * (uint32_t)job->size + 63) / 64 * 64,
+    struct pl_job_table table = { .capacity = (TABLE_ROOM + 8 * (uint32_t)job->size + 63) / 64 * 64,
                                   .size = (uint32_t)job->size };
     head->table = pl_blob_add(b, &table, sizeof table);
-    b->tail = PL_JOB_TABLE_BYTES(table.room) - sizeof table;
+    b->tail = PL_JOB_TABLE_BYTES(table.capacity) - sizeof table;
 }
 
 /* Behind the table, a page for each rank, of memory that nobody has written yet. */
-static void add_pages(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
+static void add_records(struct pl_blob *b, const struct plenum_job *job, struct pl_job_segment *head)
 {
     b->tail += (4096 - (b->used + b->tail) % 4096) % 4096;
-    head->pages = b->used + b->tail;
-    b->tail += (size_t)job->size * PL_PAGE_BYTES;
+    head->records = b->used + b->tail;
+    b->tail += (size_t)job->size * PL_RECORD_BYTES;
 }
 
 int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
@@ -128,7 +128,7 @@ int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
         .cookie = job->cookie,
         .runtime_pid = getpid(),
         .universe = (uint32_t)job->option[PLENUM_JOB_UNIVERSE],
-        .goes_on = (uint32_t)job->option[PLENUM_JOB_KEEP_GOING],
+        .survives_failures = (uint32_t)job->option[PLENUM_JOB_KEEP_GOING],
         .slots = (uint32_t)slots,
     };
     int fd = -1;
@@ -141,7 +141,7 @@ int pl_job_segment_make(struct plenum_job *job, int slots, int *error)
     if (job->spawn)
         add_parent(&b, job, &head);
     add_table(&b, job, &head);
-    add_pages(&b, job, &head);
+    add_records(&b, job, &head);
     head.bytes = b.used + b.tail;
     if (!b.failed)
         memcpy(b.data, &head, sizeof head);

@@ -22,7 +22,7 @@ static void put_envelope(json_t *object, const char *key, int value)
 {
     if (value == PL_ANY)
         json_object_set_new(object, key, json_string("any"));
-    else if (value != PL_NOBODY)
+    else if (value != PL_NO_PEER)
         report_json_put_number(object, key, value);
 }
 
@@ -49,7 +49,8 @@ static json_t *item_value(const struct pl_job_item *item)
     return object;
 }
 
-static json_t *trace_value(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace)
+static json_t *trace_value(struct pl_symbols *symbols, const struct pl_job_record *page,
+                           const struct pl_job_trace *trace)
 {
     json_t *array = json_array();
     char text[320];
@@ -63,7 +64,7 @@ static json_t *trace_value(struct pl_symbols *symbols, const struct pl_job_page 
 static json_t *wait_value(struct pl_report *report, const struct pl_report_wait *wait)
 {
     const struct pl_job_item *item = wait->item;
-    const struct pl_job_page *page = report->rank[wait->rank].page;
+    const struct pl_job_record *page = report->rank[wait->rank].page;
     json_t *object = item_value(item), *awaited = json_array();
     put_text(object, "function", wait->function);
     put_text(object, "caller", wait->caller);
@@ -77,7 +78,7 @@ static json_t *wait_value(struct pl_report *report, const struct pl_report_wait 
     return object;
 }
 
-static json_t *items_value(const struct pl_job_page *page, enum pl_item_kind kind)
+static json_t *items_value(const struct pl_job_record *page, enum pl_item_kind kind)
 {
     json_t *array = json_array();
     for (uint32_t i = 0; page && i < page->items; i++)
@@ -128,9 +129,9 @@ char *pl_report_json(struct pl_report *report)
     return report_json_dump(object);
 }
 
-char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank)
+char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_record *page, int rank)
 {
-    const struct pl_job_trace *trace = &page->trace[PL_PAGE_TRACES - 1];
+    const struct pl_job_trace *trace = &page->trace[PL_RECORD_TRACES - 1];
     json_t *object = json_object();
     char function[64], caller[320];
     pl_report_place(symbols, page, trace, function, caller);

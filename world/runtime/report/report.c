@@ -60,7 +60,7 @@ static bool all_answered(const struct plenum_job *job)
 {
     uint32_t question = atomic_load(&job->segment->report);
     for (int r = 0; r < job->size; r++) {
-        const struct pl_job_page *page = pl_job_page(job->segment, r);
+        const struct pl_job_record *page = pl_job_record(job->segment, r);
         bool open = !job->ranks[r].ended && atomic_load(&job->segment->ranks[r].owner) > 0;
         if (open && atomic_load_explicit(&page->answered, memory_order_acquire) != question)
             return false;
@@ -133,11 +133,11 @@ int plenum_job_report(struct plenum_job *job)
 
 void pl_report_crash(struct plenum_job *job, int rank, int signo)
 {
-    const struct pl_job_page *page = pl_job_page(job->segment, rank);
+    const struct pl_job_record *page = pl_job_record(job->segment, rank);
     if (!page || atomic_load_explicit(&page->crashed, memory_order_acquire) != (uint32_t)signo)
         return;
     struct pl_symbols symbols = { 0 };
-    struct pl_job_page *copy = pl_report_copy_page(page, job->size);
+    struct pl_job_record *copy = pl_report_copy_page(page, job->size);
     char *text = NULL, *json = NULL;
     size_t size;
     FILE *out = copy ? open_memstream(&text, &size) : NULL;

@@ -31,10 +31,10 @@ enum pl_report_life {
 struct pl_report_rank {
     enum pl_report_life life;
     pid_t pid;
-    char state;               /* of /proc/PID/stat; '?': not known */
-    char sleeps[48];          /* in which function of the kernel; "": not known */
-    struct pl_job_page *page; /* what it answered, made safe; NULL: nothing */
-    int waits;                /* its threads that wait */
+    char state;                 /* of /proc/PID/stat; '?': not known */
+    char sleeps[48];            /* in which function of the kernel; "": not known */
+    struct pl_job_record *page; /* what it answered, made safe; NULL: nothing */
+    int waits;                  /* its threads that wait */
 };
 
 struct pl_report_wait {
@@ -59,12 +59,12 @@ struct pl_report {
 bool pl_report_read(const struct plenum_job *job, struct pl_report *report);
 void pl_report_fini(struct pl_report *report);
 /* A copy of a page in which all counts and texts are good; NULL: no memory. */
-struct pl_job_page *pl_report_copy_page(const struct pl_job_page *page, int size);
+struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int size);
 /* The MPI function of a trace (the outermost), and who called it. */
-void pl_report_place(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
+void pl_report_place(struct pl_symbols *symbols, const struct pl_job_record *page, const struct pl_job_trace *trace,
                      char function[64], char caller[320]);
 /* One frame: "main+0x1c in /tmp/a.out(+0x11c)". */
-void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_page *page, const struct pl_job_trace *trace,
+void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_record *page, const struct pl_job_trace *trace,
                      uint32_t i, char text[320]);
 
 /* find.c: fills in `likely`. */
@@ -81,10 +81,10 @@ void pl_report_write_wait(const struct pl_report_wait *wait, FILE *out);
 void pl_report_write_ranks(const bool *marked, int size, FILE *out);
 /* "has ended", "are not waiting in MPI" */
 const char *pl_report_outside(const struct pl_report_rank *rank, bool several);
-void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank, FILE *out);
+void pl_report_write_crash(struct pl_symbols *symbols, const struct pl_job_record *page, int rank, FILE *out);
 
 /* json.c: to be freed with free(); NULL: no memory. */
 char *pl_report_json(struct pl_report *report);
-char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_page *page, int rank);
+char *pl_report_json_crash(struct pl_symbols *symbols, const struct pl_job_record *page, int rank);
 
 #endif
