@@ -22,7 +22,7 @@
 #include "core/job/spawn.h"
 #include "core/object/errhandler_registry.h"
 #include "core/object/info.h"
-#include "sessions/port/port.h"
+#include "sessions/port/connect.h"
 
 /* What the root asks for. */
 struct request {
@@ -266,7 +266,7 @@ static int spawn_invite(void *context, const char *port)
     return rc ? rc : await_start(request);
 }
 
-static const char *abort_reason(const void *context)
+static const char *spawn_failure(const void *context)
 {
     return state_of(context) == PL_SPAWN_ENDED
                ? "the spawned processes have ended without calling MPI_Init, or before all had called it"
@@ -299,8 +299,8 @@ int pl_spawn(const struct pl_spawn_command *commands, int count, int root, struc
     if (told)
         return told;
     struct request request = { .commands = commands, .count = count, .fd = -1 };
-    struct pl_port_starter participants = { .invite = spawn_ask, .abort_reason = abort_reason, .context = &request };
-    int rc = pl_port_accept_started(&participants, root, comm, made);
+    struct pl_port_starter starter = { .start = spawn_ask, .failure = spawn_failure, .context = &request };
+    int rc = pl_port_accept_started(&starter, root, comm, made);
     if (request.file)
         munmap(request.file, request.bytes);
     if (request.fd >= 0)
