@@ -13,7 +13,7 @@
 #include "core/job/process.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"
-#include "sessions/psets/psets.h"
+#include "sessions/psets/registry.h"
 #include "world/spawn.h"
 
 static pthread_t main_thread;

@@ -15,6 +15,9 @@
 #include "core/object/group.h"
 #include "core/object/info.h"
 #include "sessions/psets/psets.h"
+#include "sessions/psets/publish.h"
+#include "sessions/psets/registry.h"
+#include "sessions/psets/watch.h"
 #include "sessions/session.h"
 #include "unit.h"
 
