@@ -10,6 +10,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/leak_report.h"
 #include "core/engine/wait_record.h"
+#include "core/job/crash.h"
 #include "core/job/process.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"

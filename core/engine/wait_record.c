@@ -16,6 +16,7 @@
 #include "core/engine/request.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
+#include "core/job/trace.h"
 
 enum {
     ENGINES = 8,
@@ -86,7 +87,7 @@ static void put_members(struct pl_job_item *item, const struct pl_group *group)
 static void put_session(struct pl_job_item *item, const struct pl_instance *instance)
 {
     if (!instance)
-        snprintf(item->session, sizeof item->session, "front door");
+        snprintf(item->session, sizeof item->session, "listener");
     else if (instance->world)
         snprintf(item->session, sizeof item->session, "World");
     else

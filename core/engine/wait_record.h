@@ -45,13 +45,4 @@ static inline void pl_wait_record_poll(struct pl_engine *engine, const struct pl
 /* Adds a rank in the job to those that are awaited, while there is room. */
 void pl_wait_record_add_rank(struct pl_job_item *item, int rank);
 
-/* The calling thread's frames into `trace`, from the one at `from` outwards (NULL: from the caller's), with the modules
- * that they are in. Safe in a signal handler. */
-void pl_trace_take(struct pl_job_record *page, struct pl_job_trace *trace, const void *from);
-
-/* From here to pl_crash_ignore(), a signal that ends the process leaves a trace in its page; it ends the process as
- * before. Only where nobody handles the signal. By one thread. */
-void pl_crash_watch(void);
-void pl_crash_ignore(void);
-
 #endif

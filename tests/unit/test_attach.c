@@ -92,7 +92,7 @@ START_TEST(ranks)
     ck_assert_int_eq(pl_seat_in_directory(directory, 1, SIZE, &seat), MPI_ERR_OTHER);
     ck_assert_msg(words("rank 1") && words(directory), "%s", pl_error_detail(NULL));
     ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE + 1, &seat), MPI_ERR_ARG);
-    ck_assert_msg(words("has 3 places"), "%s", pl_error_detail(NULL));
+    ck_assert_msg(words("has 3 ranks"), "%s", pl_error_detail(NULL));
     ck_assert_int_eq(pl_seat_in_directory(directory, 0, SIZE, &seat), MPI_SUCCESS);
     ck_assert_int_eq(stat(path, &st), 0);
     ck_assert_int_eq(st.st_mode & 0777, 0600);

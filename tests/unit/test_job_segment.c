@@ -83,7 +83,7 @@ START_TEST(identity)
     ck_assert_ptr_nonnull(pl_job_segment_check(whole.job, whole.bytes, COOKIE, -1));
     ck_assert_ptr_nonnull(pl_job_segment_check(whole.job, whole.bytes, COOKIE, SIZE));
     whole.job->magic++;
-    REFUSED("no job segment");
+    REFUSED("not a job segment");
     whole.job->magic--;
     whole.job->version++;
     REFUSED("version");
@@ -119,13 +119,13 @@ START_TEST(impossible_size)
 END_TEST
 
 /* Pages for fewer ranks than there are, far away, or between two lines. */
-START_TEST(pages)
+START_TEST(records)
 {
     make();
     const uint64_t values[] = { 64, whole.bytes / 64 * 64, 1ull << 40, UINT64_MAX - 63, 32 };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        whole.job->pages = values[i];
-        REFUSED("pages");
+        whole.job->records = values[i];
+        REFUSED("record pages");
     }
 }
 END_TEST
@@ -269,5 +269,5 @@ START_TEST(cards_that_change)
 }
 END_TEST
 
-UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, pages, offsets,
+UNIT_MAIN("job", whole_segment, identity, truncated, impossible_size, name_without_end, records, offsets,
           texts_without_end, members_outside, random_damage, cards_that_change)

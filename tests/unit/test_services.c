@@ -118,13 +118,13 @@ START_TEST(goes_with_its_process)
 END_TEST
 
 /* As if it were of another runtime. */
-static void add(uint64_t runtime, uint64_t ticket, bool narrow, const char *value)
+static void add(uint64_t runtime, uint64_t ticket, bool restricted, const char *value)
 {
     struct pl_service_entry entry = { .state = PL_SERVICE_PUBLISHED,
                                       .owner = (int32_t)getpid(),
                                       .ticket = ticket,
                                       .runtime = runtime,
-                                      .narrow = narrow };
+                                      .restricted = restricted };
     int number;
     snprintf(entry.name, sizeof entry.name, "%s", name);
     snprintf(entry.value, sizeof entry.value, "%s", value);

@@ -31,7 +31,7 @@ static void make(void)
     ck_assert_ptr_nonnull(segment);
     memset(segment, 0, pages + SIZE * PL_RECORD_BYTES);
     segment->size = SIZE;
-    segment->pages = pages;
+    segment->records = pages;
     segment->report = 1;
     job = (struct plenum_job){ .size = SIZE, .segment = segment, .ranks = ranks };
     for (int r = 0; r < SIZE; r++) {

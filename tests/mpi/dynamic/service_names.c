@@ -27,7 +27,7 @@ int main(int argc, char **argv)
     int length;
     CHECK_CLASS(MPI_Lookup_name(name, MPI_INFO_NULL, found), MPI_ERR_NAME);
     MPI_Error_string(MPI_ERR_NAME, why, &length);
-    CHECK(strstr(why, "names are not seen from other hosts") != NULL);
+    CHECK(strstr(why, "names are not visible on other hosts") != NULL);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_OK(MPI_Open_port(MPI_INFO_NULL, port));
     if (mtest_rank == 0) {
