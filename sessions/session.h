@@ -11,8 +11,8 @@ struct pl_info;
  * initial error handler. */
 int pl_session_open(struct pl_info *info, struct pl_errhandler *errhandler, struct pl_instance **session);
 
-/* Makes the leak report (core/engine/leak_report.h): to the log, and for a strict session as an error. `ours` false: this
- * is a forked child and the session is its parent's, so it must not be closed here. */
+/* Makes the leak report (core/engine/leak_report.h): to the log, and for a strict session as an error. `ours` false:
+ * this is a forked child and the session is its parent's, so it must not be closed here. */
 int pl_session_check(struct pl_instance *session, bool *ours);
 
 /* Closes the session and invalidates the user's handle. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attaching to a pool: processes of one machine that no launcher started together have ranks among each other while they
- * are attached. docs/attach.md. A pool's memory and ranks: core/job/attach_file.h.
+ * Attaching to a pool: processes of one machine that no launcher started together have ranks among each other while
+ * they are attached. docs/attach.md. A pool's memory and ranks: core/job/attach_file.h.
  *
  * Any thread may attach or detach; of several at the same time one succeeds.
  */

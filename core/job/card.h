@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writing and reading an address card of the job segment. The owner may withdraw it and write another one while other
- * processes read: a reader checks the generation before and after, and uses the card only if both are the same. So every
- * card that is written into a slot needs a generation of its own. One writer, any number of readers, no waiting.
+ * processes read: a reader checks the generation before and after, and uses the card only if both are the same. So
+ * every card that is written into a slot needs a generation of its own. One writer, any number of readers, no waiting.
  */
 #ifndef PLENUM_CORE_JOB_CARD_H
 #define PLENUM_CORE_JOB_CARD_H

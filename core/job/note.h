@@ -31,7 +31,7 @@ struct pl_job_note {
 };
 _Static_assert(sizeof(struct pl_job_note) <= PIPE_BUF, "a note is written in one piece or not at all");
 
-/* Fills in the magic number and the job's cookie, and sends the note. False: the runtime is gone, or the pipe is full. */
+/* Fills in magic and cookie, and sends the note. False: the runtime is gone, or its pipe is full. */
 bool pl_job_note_send(const struct pl_job_segment *job, struct pl_job_note *note);
 
 #endif

@@ -31,8 +31,8 @@ struct pl_process pl_process = { .lock = PL_LOCK_INIT(PL_RANK_WORLD) };
 static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
 
 /*
- * The PMIx client is loaded only if a PMIx server has announced itself, or a launcher that should have one; and not below
- * Plenum's launcher, whose job segment takes precedence.
+ * The PMIx client is loaded only if a PMIx server has announced itself, or a launcher that should have one; and not
+ * below Plenum's launcher, whose job segment takes precedence.
  */
 static int process_open_pmix(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
 {

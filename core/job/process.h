@@ -56,15 +56,15 @@ struct pl_bootstrap_ops {
     int (*lookup)(int rank, enum pl_card_slot slot, void *card, size_t *length);
     /* Tells the launcher why the job ends. If it returns, the caller exits with `code`. */
     void (*abort)(int code, const char *object, const char *message);
-    /* The World was initialized (PL_PROCESS_INITIALIZED) or finalized: a launcher reports a process that ends between. */
+    /* The World was initialized (PL_PROCESS_INITIALIZED) or finalized: launchers report a process that ends between. */
     void (*state)(enum pl_process_state state);
     /* Adds a rank to those that the following abort() ends with this process: then these and no others, if the launcher
      * can do that. NULL: it cannot. */
     void (*abort_also)(int rank);
     /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
     void (*attach)(const struct pl_bootstrap_host *host);
-    /* Is a rank's process alive? MPI_ERR_PROC_ABORTED: it has ended and will not return. PL_AGAIN: unknown. NULL: always
-     * unknown. */
+    /* Is a rank's process alive? MPI_ERR_PROC_ABORTED: it has ended and will not return. PL_AGAIN: unknown. NULL:
+     * always unknown. */
     int (*alive)(int rank);
     /* Calls `found` for each process set of the launcher, with the ranks of its members; the names may be any text. A
      * result other than 0 ends the iteration and is returned. Asks the local server only. Any thread, no lock. NULL:
@@ -129,8 +129,8 @@ bool pl_process_died(uint64_t proc);
 /* The number of processes of this rank that died and were replaced. */
 uint32_t pl_process_deaths(uint64_t proc);
 
-/* Adds a process to those that the following pl_process_abort() ends. Then it ends this process and those, and no others,
- * as far as the launcher can. */
+/* Adds a process to those that the following pl_process_abort() ends. Then it ends this process and those, and no
+ * others, as far as the launcher can. */
 void pl_process_abort_also(uint64_t proc);
 
 /* Ends this process, and as much of the job as the launcher can, for a reason of one line. Does not return. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Record pages: what the processes of a job tell the runtime for a job report. The job segment has a page for each rank,
- * whose memory is allocated when it is first written.
+ * Record pages: what the processes of a job tell the runtime for a job report. The job segment has a page for each
+ * rank, whose memory is allocated when it is first written.
  *
- * The runtime increments `report` of struct pl_job_segment and wakes no process. A thread that waits in MPI notices when
- * it is about to yield or to sleep, writes its wait record into the page of its rank, and stores the count in `answered`.
- * A process that does not answer is not waiting in MPI. A process that crashes writes its crash record into the same
- * page, from the signal handler.
+ * The runtime increments `report` of struct pl_job_segment and wakes no process. A thread that waits in MPI notices
+ * when it is about to yield or to sleep, writes its wait record into the page of its rank, and stores the count in
+ * `answered`. A process that does not answer is not waiting in MPI. A process that crashes writes its crash record
+ * into the same page, from the signal handler.
  *
  * One process at a time writes a page. The runtime copies it and trusts nothing: it cuts counts to the capacity, and
  * texts at the end of their arrays. Ranks are those in the job unless stated otherwise.

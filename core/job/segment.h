@@ -7,9 +7,9 @@
  *
  *     PLENUM_JOB=<fd>:<cookie as 16 hex digits>:<rank>
  *
- * It has no name, so nothing can be left behind. The part before `ranks` is written before the first process starts and
- * never changes, except `report` and `abort`. What processes write is in `ranks` and `abort`, and atomic. A reader trusts
- * nothing: pl_job_segment_check() alone decides whether a segment is whole.
+ * It has no name, so nothing can be left behind. The part before `ranks` is written before the first process starts
+ * and never changes, except `report` and `abort`. What processes write is in `ranks` and `abort`, and atomic. A reader
+ * trusts nothing: pl_job_segment_check() alone decides whether a segment is whole.
  */
 #ifndef PLENUM_CORE_JOB_SEGMENT_H
 #define PLENUM_CORE_JOB_SEGMENT_H
@@ -35,8 +35,9 @@ struct pl_job_card {
     unsigned char data[PL_CARD_MAX];
 };
 
-/* One rank's slot. A rank has one owner at a time: the process that changed `owner` from 0, or from the pid of a process
- * that is gone, to its own pid. An owner that releases the rank leaves its pid negated, and may take the rank again. */
+/* One rank's slot. A rank has one owner at a time: the process that changed `owner` from 0, or from the pid of a
+ * process that is gone, to its own pid. An owner that releases the rank leaves its pid negated, and may take the rank
+ * again. */
 struct pl_job_rank {
     _Atomic int32_t owner;     /* pid, in the owner's pid namespace; negated: released; 0: none */
     _Atomic uint32_t claims;   /* number of claims so far: 1 while its first program runs */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Published names, without a server: each process keeps the names that it has published in an anonymous memory file, and
- * a lookup reads the files of the user's processes through /proc. So a name lasts as long as its process, however that
- * ends, and leaves nothing behind. It is found exactly where shared memory can be: by processes of the same user that
- * see each other.
+ * Published names, without a server: each process keeps the names that it has published in an anonymous memory file,
+ * and a lookup reads the files of the user's processes through /proc. So a name lasts as long as its process, however
+ * that ends, and leaves nothing behind. It is found exactly where shared memory can be: by processes of the same user
+ * that see each other.
  *
- * A name belongs to a runtime (libplenum in one process, one mpiexec), and is unique there; processes that no runtime of
- * Plenum has started share one more. A lookup prefers the entry of its own runtime, then the most recent of any other. A
- * name may also be restricted to its own runtime. Under a PMIx launcher names are published there too, so that other
- * machines find them.
+ * A name belongs to a runtime (libplenum in one process, one mpiexec), and is unique there; processes that no runtime
+ * of Plenum has started share one more. A lookup prefers the entry of its own runtime, then the most recent of any
+ * other. A name may also be restricted to its own runtime. Under a PMIx launcher names are published there too, so
+ * that other machines find them.
  *
  * Any thread; a lock of its own.
  */

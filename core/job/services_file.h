@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory files of published names (core/job/services.h): that of this process, and those of others. The caller holds
- * the lock of the services while it uses this process's file. */
+/* The memory files of published names (core/job/services.h): that of this process, and those of others. The caller
+ * holds the lock of the services while it uses this process's file. */
 #ifndef PLENUM_CORE_JOB_SERVICES_FILE_H
 #define PLENUM_CORE_JOB_SERVICES_FILE_H
 
@@ -27,8 +27,8 @@ void pl_services_file_set_state(int number, enum pl_service_state state);
 bool pl_services_file_read(int number, struct pl_service_entry *entry); /* false: there is no such entry */
 void pl_services_file_close(void);
 
-/* Calls `see` for each entry of this name in the files of all processes of the user, this one included, until it returns
- * false. */
+/* Calls `see` for each entry of this name in the files of all processes of the user, this one included, until it
+ * returns false. */
 void pl_services_file_scan(const char *name, bool (*see)(void *context, const struct pl_service_entry *entry),
                            void *context);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a process asks the runtime for more processes: a sealed memory file with the request, which a note (PL_NOTE_SPAWN)
- * names by its descriptor in the asking process. The runtime writes the outcome into it.
+ * How a process asks the runtime for more processes: a sealed memory file with the request, which a note
+ * (PL_NOTE_SPAWN) names by its descriptor in the asking process. The runtime writes the outcome into it.
  */
 #ifndef PLENUM_CORE_JOB_SPAWN_H
 #define PLENUM_CORE_JOB_SPAWN_H

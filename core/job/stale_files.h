@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scratch directories in /dev/shm, where UCX creates the files of its shared memory. UCX unlinks them soon, but a process
- * that is killed before leaves a stale file: it lies in such a directory, and is removed with it.
+ * Scratch directories in /dev/shm, where UCX creates the files of its shared memory. UCX unlinks them soon, but a
+ * process that is killed before leaves a stale file: it lies in such a directory, and is removed with it.
  *
  * A process holds a directory of its own, with a random name, by a lock (flock) on the directory itself. The kernel
- * releases the lock however the process ends. A keeper at the end of a job, a runtime that opens and a process that opens
- * UCX remove the directories of their user that no process holds.
+ * releases the lock however the process ends. A keeper at the end of a job, a runtime that opens and a process that
+ * opens UCX remove the directories of their user that no process holds.
  *
  * A directory that a living process holds is never removed: only a process that has the lock removes it, and its maker
  * uses it only once it has the lock and sees that the directory still exists. Until then a new directory looks

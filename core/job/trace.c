@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames are recorded as offsets in the files that they are loaded from, so a reader can look up the names in the files,
- * even after the process has ended.
+ * Frames are recorded as offsets in the files that they are loaded from, so a reader can look up the names in the
+ * files, even after the process has ended.
  *
  * The unwinder is the compiler's, which is linked into this library. The dynamic linker answers its questions without a
  * lock and without allocating, so a signal handler may call all this.

@@ -3,10 +3,10 @@
  * Creating communicators from groups: the members exchange their addresses through their listeners.
  *
  * Every member sends its engine's address to the first member, in an intercommunicator to its group's leader; the two
- * leaders exchange as well. Once all have joined, the coordinator chooses the communicator's id, and answers with the id
- * and all addresses. Groups and tags are compared in full. No server takes part, and no process outside the groups has
- * to act. The same groups and tag may be used again and again, one creation after the other; threads that create several
- * communicators at the same time must use different ones.
+ * leaders exchange as well. Once all have joined, the coordinator chooses the communicator's id, and answers with the
+ * id and all addresses. Groups and tags are compared in full. No server takes part, and no process outside the groups
+ * has to act. The same groups and tag may be used again and again, one creation after the other; threads that create
+ * several communicators at the same time must use different ones.
  *
  * `info` may have the key "plenum_meet_timeout": seconds to wait for the others, in place of the configuration variable
  * meet_timeout. `info` and `errhandler` may be NULL: no info, the session's error handler.

@@ -94,7 +94,7 @@ int pl_exchange_answer(struct pl_exchange *exchange, const void *data, size_t le
 /* A participant joins, and waits for the answer; it is borrowed until the exchange closes. */
 int pl_exchange_join(struct pl_exchange *exchange, const void **data, size_t *length);
 
-/* It has failed in this process for the reason that was recorded last, of class `error`: tells the members that wait. */
+/* It has failed here, for the reason recorded last, of class `error`: tells the members that wait. */
 void pl_exchange_refuse(struct pl_exchange *exchange, int error);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An intercommunicator from two groups, in two exchanges. Each group exchanges with its leader as the coordinator; then
- * the leaders exchange, and each answers its own group. Only a leader knows both groups. The leader of the lower rank in
- * the job coordinates the other and chooses the id, and its group counts as the first.
+ * An intercommunicator from two groups, in two exchanges. Each group exchanges with its leader as the coordinator;
+ * then the leaders exchange, and each answers its own group. Only a leader knows both groups. The leader of the lower
+ * rank in the job coordinates the other and chooses the id, and its group counts as the first.
  *
  * A leader's payload and answer for the other leader:
  *     u64 home and u32 serial of the id; u32 members of its group; their address vector
  * The leader's answer for its group; the first word alone when the remote group is empty:
  *     u32 members of the remote group; u64 home and u32 serial of the id; the same of the local communicator's id;
- *     u8 1 if the local group is the first; i32 rank in the job of each remote member; the local group's address vector;
- *     the remote one's
+ *     u8 1 if the local group is the first; i32 rank in the job of each remote member; the address vectors of the local
+ *     and of the remote group
  */
 #include "sessions/create/intercomm.h"
 

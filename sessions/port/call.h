@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls: how a connecting root reaches a port, message by message. CALL brings the caller's group; PROPOSE brings the
- * accepting group and the communicator's id, or a refusal; CONFIRM or HANG_UP ends the call. A proposal counts only once
- * it is confirmed, so both roots know that the other knows.
+ * accepting group and the communicator's id, or a refusal; CONFIRM or HANG_UP ends the call. A proposal counts only
+ * once it is confirmed, so both roots know that the other knows.
  *
  * The listener's lock protects all of it and is held in all functions, except pl_port_forget_callers(). Nothing that
  * arrives is trusted.

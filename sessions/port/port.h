@@ -2,10 +2,10 @@
 /*
  * Ports: through a text, the port's name, groups of processes of any jobs find each other.
  *
- * A port belongs to the process that opened it. The root of the connecting group calls at the listener of that process,
- * and sends the list of its group's members (sessions/port/call.h). The root of the accepting group takes the callers in
- * the order of their arrival and proposes its own list to each; a caller that is still there confirms the proposal.
- * Then each root tells its group (sessions/port/connect.h).
+ * A port belongs to the process that opened it. The root of the connecting group calls at the listener of that
+ * process, and sends the list of its group's members (sessions/port/call.h). The root of the accepting group takes the
+ * callers in the order of their arrival and proposes its own list to each; a caller that is still there confirms the
+ * proposal. Then each root tells its group (sessions/port/connect.h).
  *
  * A port is good on other nodes too: where the job itself needs no network, the listener gets it when a port is opened,
  * and the groups get it when a group of another node calls. A port lasts until it is closed, or until the last instance
@@ -18,7 +18,7 @@
 
 #include "mpi.h"
 
-/* Opens a port and gives its name. An instance must be open. `far`: also for other nodes, if this node has a network. */
+/* Opens a port and gives its name. An instance must be open. `far`: for other nodes too, if there is a network. */
 int pl_port_open(bool far, char name[MPI_MAX_PORT_NAME]);
 
 /* MPI_ERR_PORT: it is not an open port of this process. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The process sets of an instance, as a session asks for them. The numbers of names, once given out, stay: new names are
- * appended, and a withdrawn one keeps its number.
+ * The process sets of an instance, as a session asks for them. The numbers of names, once given out, stay: new names
+ * are appended, and a withdrawn one keeps its number.
  *
  * Any thread. The functions call a watcher (sessions/psets/watch.h) before they return; no lock is held then.
  */

@@ -16,7 +16,7 @@
 #include "core/base/pset_name.h"
 #include "sessions/psets/registry.h"
 
-/* --- the sets as they are ------------------------------------------------------------------------------------------ */
+/* --- the sets as they are ---------------------------------------------------------------------------------------- */
 
 static void psets_watch_seens_fini(struct pl_pset_seens *seens)
 {

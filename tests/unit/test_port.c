@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of ports: what is cut, changed or made up is refused; where a process runs, and that it has ended. */
+/* Names of ports: truncated, changed and invented ones are refused. Locators of processes, and that a process has ended. */
 #include "unit.h"
 
 #include <signal.h>
@@ -63,7 +63,7 @@ START_TEST(ended)
     ck_assert_int_eq(there.pid, pid);
     ck_assert(!pl_locator_has_ended(&there));
     struct pl_locator later = there, elsewhere = there;
-    later.started++; /* who had that pid before */
+    later.started++; /* a process that had this pid before */
     ck_assert(pl_locator_has_ended(&later));
     kill(pid, SIGKILL);
     siginfo_t info;
@@ -72,7 +72,7 @@ START_TEST(ended)
     waitpid(pid, NULL, 0);
     ck_assert(pl_locator_has_ended(&there));
     elsewhere.node++;
-    ck_assert(!pl_locator_has_ended(&elsewhere)); /* that cannot be told from here */
+    ck_assert(!pl_locator_has_ended(&elsewhere)); /* unknown from here */
     ck_assert(!pl_locator_has_ended(&(struct pl_locator){ 0 }));
     close(ends[0]);
     close(ends[1]);

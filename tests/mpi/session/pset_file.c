@@ -62,8 +62,8 @@ static void expect(const char *name, int count, const int *members)
     CHECK_OK(MPI_Group_free(&world));
 }
 
-/* A communicator of the set: all its members have the same view of it. */
-static void meet(const char *name)
+/* A communicator of the set: all its members see the same set. */
+static void create_and_check(const char *name)
 {
     MPI_Group group;
     MPI_Comm comm;
@@ -105,7 +105,7 @@ static void all_sets(int size)
     expect("app://me", 1, &mtest_rank);
 }
 
-/* What is not there is an error that says so, and the session goes on. */
+/* A missing set is an error that names it, and the session works on. */
 static void missing(void)
 {
     MPI_Group group;
@@ -116,7 +116,7 @@ static void missing(void)
     CHECK_CLASS(MPI_Session_get_pset_info(session, "no URI", &info), MPI_ERR_ARG);
 }
 
-/* The size of the job is learned from a session before, for the file is read for the next one. */
+/* An earlier session gives the size of the job, since the file is read for the next one. */
 static int learn_size(void)
 {
     MPI_Session first;
@@ -140,9 +140,9 @@ int main(int argc, char **argv)
     CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
     all_sets(mtest_size);
     missing();
-    meet("app://back");
-    meet("app://ends");
-    meet("app://box");
+    create_and_check("app://back");
+    create_and_check("app://ends");
+    create_and_check("app://box");
     CHECK_OK(MPI_Session_get_pset_info(session, "app://low", &info));
     CHECK_OK(MPI_Info_get_string(info, "colour", &room, colour, &flag));
     CHECK(flag && strcmp(colour, "red") == 0);

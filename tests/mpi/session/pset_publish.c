@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ranks: 1 2 4 7 */
+/*
+ * Process sets that are published, changed and withdrawn while the job runs (docs/psets.md): exact members and versions
+ * in all processes, members or not; permanent numbers; groups of an older version; watching; names that belong to other
+ * providers.
+ */
 /*
  * Process sets that are published, changed and withdrawn while the job runs (docs/psets.md): exact members and versions
  * in all processes, members or not; numbers that stay; groups of an older version; watching; names that belong to
@@ -79,7 +83,7 @@ static int number_of(const char *name)
     return found;
 }
 
-/* The last rank publishes; everybody sees, changes come, older groups stay, and names keep their numbers. */
+/* The last rank publishes: all ranks see the set and its changes, older groups stay, and names keep their numbers. */
 static void life(void)
 {
     const int last = mtest_size - 1, publisher = last, changer = 0;
@@ -189,7 +193,7 @@ static void watch(void)
     if (mtest_rank == 0)
         CHECK_OK(MPIX_Session_pset_withdraw(session, "app://watched"));
     barrier();
-    number_of("app://watched"); /* the next question tells it at the latest */
+    number_of("app://watched"); /* the next query calls the watcher at the latest */
     CHECK(seen.calls == 2 && seen.gone == 1);
     CHECK_OK(MPIX_Session_pset_watch(session, NULL, NULL));
     before = seen.calls;

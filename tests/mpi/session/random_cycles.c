@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions in cycles, a random number of them in each process between two meetings of all, some with a communicator: as
- * many descriptors, mappings and threads and as much memory at the end as after the first tenth. PLENUM_TEST_CYCLES is
- * the number of cycles on average, 300 without it; with it rank 0 prints the figures.
+ * Sessions in cycles, a random number of them in each process between two exchanges of all, some with a communicator:
+ * at the end as many descriptors, mappings and threads and as much memory as after the first tenth. PLENUM_TEST_CYCLES
+ * is the average number of cycles, 300 by default; if it is set, rank 0 prints the figures.
  */
 /* seconds: 600 */
 #include "mtest.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The thread level is a session's own (MPI-5.0 section 11.3.1): asked for by the info key thread_level, or by the
- * other name that programs use, given back by MPI_Session_get_info; several with different levels work side by side.
+ * The thread level belongs to a session (MPI-5.0 section 11.3.1): requested by the info key thread_level, or by the
+ * other name that programs use, and returned by MPI_Session_get_info. Sessions of different levels work side by side.
  */
 #include "mtest.h"
 
