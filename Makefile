@@ -28,17 +28,18 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(Q),@printf '  %-6s %s\n' '$(1)' '$(2)')
 
 # --- what is built ---------------------------------------------------------------------------------------------
-MPI_SRC     := $(wildcard api/*.c core/*/*.c core/*/*/*.c sessions/*.c sessions/*/*.c world/*.c plugins/self/*.c plugins/shm/*.c \
+MPI_SRC     := $(wildcard api/*.c core/*.c core/*/*.c core/*/*/*.c sessions/*.c sessions/*/*.c world/*.c plugins/self/*.c plugins/shm/*.c \
                           plugins/inherited/*.c plugins/attached/*.c plugins/singleton/*.c plugins/psets/*.c plugins/errhandlers/*.c)
 RUNTIME_SRC := $(wildcard world/runtime/*.c world/runtime/*/*.c)
 PLUGINS     := ucx pmix hwloc
-PLUGIN_SRC  := $(foreach p,$(PLUGINS),$(wildcard plugins/$(p)/*.c))
+PLUGIN_SRC  := plugins/memory.c $(foreach p,$(PLUGINS),$(wildcard plugins/$(p)/*.c))
 MPIEXEC_SRC := $(wildcard api/mpiexec/*.c)
 INFO_SRC    := $(wildcard api/plenum-info/*.c)
 ALL_SRC     := $(MPI_SRC) $(RUNTIME_SRC) $(PLUGIN_SRC) $(MPIEXEC_SRC) $(INFO_SRC)
 objs = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 BUILT_PLUGINS := $(foreach p,$(PLUGINS),$(if $(wildcard plugins/$(p)/*.c),$(B)/lib/plenum/$(p).so))
+SYMBOLIZER := $(B)/lib/plenum/symbolizer
 TOOLS   := $(if $(MPIEXEC_SRC),$(B)/bin/mpiexec) $(if $(INFO_SRC),$(B)/bin/plenum-info)
 WRAPPERS := $(patsubst api/wrappers/%.in,$(B)/bin/%,$(wildcard api/wrappers/*.in))
 HEADERS := $(patsubst api/%,$(B)/include/%,$(wildcard api/mpi.h api/mpi-ext.h api/plenum.h api/plenum-errhandler.h api/plenum-pset.h))
@@ -49,7 +50,7 @@ LIBRT   := $(if $(RUNTIME_SRC),$(B)/lib/libplenum.so.1)
 PKG = $(shell pkg-config $(1) $(2) 2>/dev/null)
 
 .PHONY: all
-all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(TOOLS) $(WRAPPERS) $(HEADERS) $(B)/lib/pkgconfig/plenum.pc
+all: deps-check $(LIBMPI) $(B)/lib/libmpi_abi.so $(B)/lib/libmpi_abi.a $(LIBRT) $(if $(LIBRT),$(B)/lib/libplenum.so) $(BUILT_PLUGINS) $(SYMBOLIZER) $(TOOLS) $(WRAPPERS) $(HEADERS) $(B)/lib/pkgconfig/plenum.pc
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -63,7 +64,7 @@ FORCE:
 
 $(B)/obj/world/runtime/%.o $(B)/obj/plugins/pmix/%.o: EXTRA = $(call PKG,--cflags,pmix jansson)
 $(B)/obj/api/plenum-info/main.o: EXTRA = -DPL_BUILD='"$(MODE), $(shell $(CC) --version | head -1), \
-  $(shell $(CC) -dumpmachine), $(strip $(subst ",,$(OPT.$(MODE)) $(CFLAGS))); $(foreach p,$(PLUGINS) jansson,$(p) $(call PKG,--modversion,$(p)))"'
+  $(shell $(CC) -dumpmachine), $(strip $(subst ",,$(OPT.$(MODE)) $(CFLAGS))); $(foreach p,$(PLUGINS) jansson,$(p) $(call PKG,--modversion,$(p))) libdw $(or $(call PKG,--modversion,libdw),none)"'
 $(B)/obj/plugins/ucx/%.o:   EXTRA = $(call PKG,--cflags,ucx)
 $(B)/obj/plugins/hwloc/%.o: EXTRA = $(call PKG,--cflags,hwloc)
 
@@ -85,7 +86,11 @@ $(B)/lib/libmpi_abi.a: $(call objs,$(MPI_SRC))
 $(B)/lib/libmpi_abi.so: | $(LIBMPI)
 	$(Q)ln -sf libmpi_abi.so.1 $@
 
-$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(B)/obj/core/base/memory.o $(B)/obj/core/job/stale_files.o
+# Allocations that a test can make fail; a plugin asks the library (core/base/memory_plugin.h).
+MEMORY_OBJS := $(call objs,core/base/memory.c core/base/memory_libc.c core/base/vec.c)
+PLUGIN_MEMORY := $(call objs,plugins/memory.c core/base/memory_libc.c core/base/vec.c)
+
+$(LIBRT): $(call objs,$(RUNTIME_SRC)) $(B)/obj/core/job/segment.o $(B)/obj/core/job/sets.o $(B)/obj/core/base/pset_name.o $(MEMORY_OBJS) $(B)/obj/core/job/stale_files.o
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libplenum.so.1 -Wl,-z,defs -o $@ $^ $(ALL_LDFLAGS) $(call PKG,--libs,pmix jansson) -ldl
@@ -95,17 +100,25 @@ $(B)/lib/libplenum.so: | $(LIBRT)
 
 PLUGIN_TOO.ucx := $(B)/obj/core/job/stale_files.o
 define plugin_rule
-$(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c)) $(PLUGIN_TOO.$(1))
+$(B)/lib/plenum/$(1).so: $(call objs,$(wildcard plugins/$(1)/*.c)) $(PLUGIN_TOO.$(1)) $(PLUGIN_MEMORY)
 	@mkdir -p $$(@D)
 	$$(call say,LD,$$@)
 	$$(Q)$$(CC) -shared -Wl,-z,defs -o $$@ $$^ $$(ALL_LDFLAGS) $$(call PKG,--libs,$(1)) -ldl
 endef
 $(foreach p,$(PLUGINS),$(eval $(call plugin_rule,$(p))))
 
-$(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(LIBRT) | $(B)/lib/libplenum.so
+# libdw is optional: without it reports name neither functions nor source lines, and say so.
+$(SYMBOLIZER): plugins/symbolizer/symbolizer.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $(call objs,$(MPIEXEC_SRC)) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
+	$(Q)if pkg-config --exists libdw; then \
+	  $(CC) $(CPPFLAGS) $(call PKG,--cflags,libdw) $(ALL_CFLAGS) $< -o $@ $(ALL_LDFLAGS) $(call PKG,--libs,libdw); \
+	else echo 'Without libdw-dev: reports will not name functions and source lines.'; fi
+
+$(B)/bin/mpiexec: $(call objs,$(MPIEXEC_SRC)) $(MEMORY_OBJS) $(LIBRT) | $(B)/lib/libplenum.so
+	@mkdir -p $(@D)
+	$(call say,LD,$@)
+	$(Q)$(CC) -o $@ $(call objs,$(MPIEXEC_SRC)) $(MEMORY_OBJS) -L$(B)/lib -lplenum -Wl,-rpath,'$$ORIGIN/../lib' $(ALL_LDFLAGS)
 
 $(B)/bin/plenum-info: $(call objs,$(INFO_SRC)) $(B)/lib/libmpi_abi.a
 	@mkdir -p $(@D)
@@ -144,6 +157,7 @@ install: all
 	$(Q)cp $(TOOLS) $(WRAPPERS) $(DESTDIR)$(PREFIX)/bin/
 	$(Q)cp -P $(B)/lib/lib* $(DESTDIR)$(PREFIX)/lib/
 	$(Q)cp $(BUILT_PLUGINS) $(DESTDIR)$(PREFIX)/lib/plenum/
+	$(Q)[ ! -e $(SYMBOLIZER) ] || cp $(SYMBOLIZER) $(DESTDIR)$(PREFIX)/lib/plenum/
 	$(Q)cp $(B)/lib/pkgconfig/plenum.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	$(Q)cp $(HEADERS) $(DESTDIR)$(PREFIX)/include/
 
@@ -165,6 +179,8 @@ help:
 	@echo 'make demo         the main job: a sparse solver on 4 ranks (MATRIX=file.mtx for your own)'
 	@echo 'make check        all tests; check-unit, check-mpi, check-ucx, check-asan, check-ubsan, check-tsan,'
 	@echo '                  check-valgrind, check-abi, check-symbols, check-headers, check-paths, check-instructions for a part'
+	@echo 'make check-house  the rules of the source: check-layers, check-names, check-english, check-format for a part;'
+	@echo '                  tests/house/check_... --list prints the figures, tests/house/limits.txt has their bounds'
 	@echo 'make bench        side by side with the other MPIs on this machine; BENCH=--quick'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make docs         the reference of the public headers, by doxygen, into $(B)/docs/html'

@@ -16,7 +16,7 @@
 #define PLENUM_API_COLL_FAST_H
 
 #include "api/coll.h"
-#include "core/coll/area/area.h"
+#include "core/coll/area/collectives.h"
 
 /* An intracommunicator of several ranks, which a collective of this kind has had before, and a rank of it. */
 static inline bool pl_fast_comm(struct pl_coll *coll, enum pl_coll_kind kind, int root, MPI_Comm comm)

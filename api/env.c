@@ -12,6 +12,7 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/base/memory.h"
+#include "core/base/memory_libc.h"
 #include "core/base/version.h"
 #include "core/comm/topology_hw.h"
 #include "core/object/plugin.h"
@@ -114,7 +115,7 @@ int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
         pl_call_error(&call, MPI_ERR_ARG, "size is %lld; it must not be negative", (long long)size);
     if (!call.err)
         read_alignment(&call, hints, &alignment);
-    if (!call.err && (pl_memory_fails() || posix_memalign(&memory, alignment, size ? (size_t)size : 1) != 0))
+    if (!call.err && !(memory = pl_aligned_alloc(alignment, size ? (size_t)size : 1)))
         call.err = pl_fail(MPI_ERR_NO_MEM, "cannot allocate %lld bytes", (long long)size);
     if (!call.err)
         memcpy(baseptr, &memory, sizeof memory);

@@ -7,8 +7,8 @@
 #define NAMES(X)                                                                                                       \
     X(MPIX_Comm_create_errhandler_x)                                                                                   \
     X(MPIX_Errhandler_from_name)                                                                                       \
-    X(MPIX_Errhandler_set_callback) X(MPIX_File_create_errhandler_x) X(MPIX_Session_create_errhandler_x)               \
-        X(MPIX_Win_create_errhandler_x)
+    X(MPIX_Errhandler_set_callback)                                                                                    \
+    X(MPIX_File_create_errhandler_x) X(MPIX_Session_create_errhandler_x) X(MPIX_Win_create_errhandler_x)
 NAMES(PL_WEAK)
 
 int MPIX_Errhandler_from_name(const char *name, MPI_Errhandler *errhandler)

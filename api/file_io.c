@@ -3,7 +3,7 @@
 #include "api/file.h"
 
 #include "api/pmpi.h"
-#include "core/object/status.h"
+#include "core/engine/status.h"
 
 /* --- the worker --------------------------------------------------------------------------------------------------- */
 

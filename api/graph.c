@@ -3,6 +3,7 @@
 #include "api/topology.h"
 
 #include "api/pmpi.h"
+#include "core/comm/topology_graph.h"
 
 /* --- arguments ------------------------------------------------------------------------------------------------- */
 

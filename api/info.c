@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Info objects. All of these may be called before MPI_Init and after MPI_Finalize, by any thread. */
 #include "core/object/info.h"
+#include "core/job/info_env.h"
 
 #include <string.h>
 

@@ -28,7 +28,7 @@ extern "C" {
 /** Defined as 1 where this header is Plenum's. @since 0.1 */
 #define MPIX_PLENUM 1
 
-/** Error class: other processes did not come in the time that was given to them.
+/** Error class: other processes did not arrive within the time limit.
  *  MPI_Comm_create_from_group() and MPI_Intercomm_create_from_groups() return it when the info key
  *  `plenum_meet_timeout` or the variable `meet_timeout` limits them (docs/sessions.md), MPI_Comm_accept() when the info
  *  key `timeout` does (docs/dynamic.md). It adds to the classes of MPI-5.0, section 9.4. @since 0.1 */
@@ -45,11 +45,11 @@ extern "C" {
  *
  * @param[in] name         mpi_errors_are_fatal, mpi_errors_abort, mpi_errors_return, plenum://log, plenum://backtrace,
  *                         plenum://callback, in upper or lower case; or plugin://NAME/ARGUMENT. Borrowed
- * @param[out] errhandler  owned by the caller, who frees it with MPI_Errhandler_free(); objects that it is attached to
+ * @param[out] errhandler  owned by the caller, freed with MPI_Errhandler_free(); objects that it is attached to
  *                         retain it. The first three names give the predefined handlers
  * @retval MPI_SUCCESS     `errhandler` is set
  * @retval MPI_ERR_ARG     no such name, or an argument is NULL
- * @retval MPI_ERR_OTHER   the plugin is not there, cannot be loaded or refuses; the message says why
+ * @retval MPI_ERR_OTHER   the plugin does not exist, cannot be loaded or refuses; the message says why
  * @retval MPI_ERR_NO_MEM  out of memory
  * @since 0.1
  */
@@ -68,25 +68,25 @@ int MPIX_Errhandler_from_name(const char *name, MPI_Errhandler *errhandler);
 typedef void(MPIX_Error_callback)(const struct plenum_error_report *error, void *context);
 
 /**
- * Gives back what a context pointer points to.
+ * Releases what a context pointer points to.
  *
- * Runs once, in the thread that lets go of the last reference, which may be any that calls MPI.
+ * Runs once, in the thread that drops the last reference, which may be any thread that calls MPI.
  *
- * @param[in] extra_state  the pointer that came with it; stolen
+ * @param[in] extra_state  the pointer that was given with the destructor; stolen
  * @since 0.1
  */
 typedef void(MPIX_Destructor_function)(void *extra_state);
 
 /**
- * Sets where the handler plenum://callback hands errors: one callback for the process, in place of the one before.
+ * Sets the callback that the handler plenum://callback calls: one for the process, which replaces the earlier one.
  *
  * Without a callback the errors go to the program that launched the job (PLENUM_EVENT_ERROR), or else to the log. Does
- * not block; the destructor of the one before may run in it. Any thread, at any time. Related to MPI-5.0, section 9.3,
- * which has no handler for the whole process.
+ * not block; the destructor of the earlier one may run in the call. Any thread, at any time. Related to MPI-5.0,
+ * section 9.3, which has no handler for the whole process.
  *
  * @param[in] callback     NULL: none from now on; `destructor` and `context` are not used then
- * @param[in] destructor   called with `context` when another callback, or none, has taken the place of this one and no
- *                         thread runs it any more; not when this call fails. NULL: none
+ * @param[in] destructor   called with `context` when this callback has been replaced and no thread runs it any
+ *                         more; not when this call fails. NULL: none
  * @param[in] context      handed to `callback`; retained until the destructor is called
  * @retval MPI_SUCCESS     the callback is set
  * @retval MPI_ERR_NO_MEM  out of memory
@@ -143,7 +143,7 @@ typedef void(MPIX_Win_errhandler_function_x)(MPI_Win win, int error_code, void *
  * @param[in] destructor   called exactly once with `extra_state`, when the handler is freed and attached to nothing any
  *                         more, which may be in MPI_Finalize(); not when this call fails. NULL: none
  * @param[in] extra_state  handed to `function`; retained until the destructor is called
- * @param[out] errhandler  owned by the caller, who frees it with MPI_Errhandler_free(); objects that it is attached to
+ * @param[out] errhandler  owned by the caller, freed with MPI_Errhandler_free(); objects that it is attached to
  *                         retain it
  * @retval MPI_SUCCESS     `errhandler` is set
  * @retval MPI_ERR_ARG     `function` or `errhandler` is NULL
@@ -161,7 +161,7 @@ int MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x *function, MPI
  * @param[in] function     the handler
  * @param[in] destructor   as for MPIX_Comm_create_errhandler_x()
  * @param[in] extra_state  handed to `function`; retained until the destructor is called
- * @param[out] errhandler  owned by the caller, who frees it with MPI_Errhandler_free(); objects that it is attached to
+ * @param[out] errhandler  owned by the caller, freed with MPI_Errhandler_free(); objects that it is attached to
  *                         retain it
  * @retval MPI_SUCCESS     `errhandler` is set
  * @retval MPI_ERR_ARG     `function` or `errhandler` is NULL
@@ -179,7 +179,7 @@ int MPIX_File_create_errhandler_x(MPIX_File_errhandler_function_x *function, MPI
  * @param[in] function     the handler
  * @param[in] destructor   as for MPIX_Comm_create_errhandler_x()
  * @param[in] extra_state  handed to `function`; retained until the destructor is called
- * @param[out] errhandler  owned by the caller, who frees it with MPI_Errhandler_free(); objects that it is attached to
+ * @param[out] errhandler  owned by the caller, freed with MPI_Errhandler_free(); objects that it is attached to
  *                         retain it
  * @retval MPI_SUCCESS     `errhandler` is set
  * @retval MPI_ERR_ARG     `function` or `errhandler` is NULL
@@ -197,7 +197,7 @@ int MPIX_Session_create_errhandler_x(MPIX_Session_errhandler_function_x *functio
  * @param[in] function     the handler
  * @param[in] destructor   as for MPIX_Comm_create_errhandler_x()
  * @param[in] extra_state  handed to `function`; retained until the destructor is called
- * @param[out] errhandler  owned by the caller, who frees it with MPI_Errhandler_free(); objects that it is attached to
+ * @param[out] errhandler  owned by the caller, freed with MPI_Errhandler_free(); objects that it is attached to
  *                         retain it
  * @retval MPI_SUCCESS     `errhandler` is set
  * @retval MPI_ERR_ARG     `function` or `errhandler` is NULL
@@ -212,8 +212,8 @@ int MPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_
 /**
  * Publishes a process set of the job, or changes one that is published.
  *
- * All processes of the job find it, members or not, with their next question. Groups that were made from an earlier
- * version stay as they are. The set stays when the publisher ends. A callback of MPIX_Session_pset_watch() may run in
+ * All processes of the job, members or not, see it in their next query. Groups that were made from an earlier version
+ * stay as they are. The set stays when the publisher ends. A callback of MPIX_Session_pset_watch() may run in
  * the call.
  *
  * Local: waits for no process. While several publish at the same time it tries again, for about a second at most; the
@@ -229,7 +229,7 @@ int MPIX_Win_create_errhandler_x(MPIX_Win_errhandler_function_x *function, MPIX_
  *                          pset_providers is wrong
  * @retval MPI_ERR_GROUP    `group` is not valid, comes from another session or the World, or has a member of another
  *                          job
- * @retval MPI_ERR_OTHER    the sets of the job have no room for it, too many processes publish at the same time, or a
+ * @retval MPI_ERR_OTHER    the published sets exceed their space, too many processes publish at the same time, or a
  *                          plugin of pset_providers cannot be loaded
  * @retval MPI_ERR_NO_MEM   out of memory
  * @retval MPI_ERR_UNSUPPORTED_OPERATION  the job was started by another launcher than Plenum's
@@ -257,30 +257,30 @@ int MPIX_Session_pset_publish(MPI_Session session, const char *pset_name, MPI_Gr
 int MPIX_Session_pset_withdraw(MPI_Session session, const char *pset_name);
 
 /**
- * Hears of a process set that came, changed or went.
+ * Is told of a process set that was added, changed or withdrawn.
  *
  * Runs in a thread of the program that is in a call of the session, one call at a time; never in a signal handler or a
  * thread of the library. May block and call MPI, also MPIX_Session_pset_watch(). Must not finalize the session.
  *
  * @param[in] session    the session that watches
  * @param[in] pset_name  name of the set; borrowed until the callback returns
- * @param[in] version    version of the set, another after each change; 0: the set is gone
+ * @param[in] version    version of the set, different after each change; 0: the set is gone
  * @param[in] context    of MPIX_Session_pset_watch()
  * @since 0.1
  */
 typedef void(MPIX_Session_pset_function)(MPI_Session session, const char *pset_name, MPI_Count version, void *context);
 
 /**
- * Calls `callback` for each process set that comes, changes or goes from now on.
+ * Calls `callback` for each process set that is added, changed or withdrawn from now on.
  *
- * It is called while this process is in a call of the session that makes progress, and at the latest in its next
- * question for process sets. There is one callback for a session, in place of the one before, until the session is
+ * It is called while this process is in a call of the session that makes progress, and at the latest in its next query
+ * for process sets. There is one callback for a session, which replaces the earlier one, until the session is
  * finalized.
  *
- * With NULL it blocks until a callback that another thread runs returns; after that the library uses the context no
- * more. After a change from one callback to another the earlier one may still run for a moment. Else it waits for no
- * process; the providers of process sets are opened, which may read files. Threads: as the thread level of the session
- * says. Related to MPI-5.0, sections 11.3.2 and 11.3.3.
+ * With NULL it blocks until a callback that another thread runs returns; after that the library no longer uses the
+ * context. After a change from one callback to another the earlier one may still run for a moment. Otherwise it waits
+ * for no process; the providers of process sets are opened, which may read files. Threads: as the thread level of the
+ * session says. Related to MPI-5.0, sections 11.3.2 and 11.3.3.
  *
  * @param[in] session   borrowed
  * @param[in] callback  NULL: none from now on
@@ -297,20 +297,20 @@ int MPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *cal
 /* --- pools of processes that were not launched together: docs/attach.md ------------------------------------------ */
 
 /**
- * Makes this process rank `rank` of a pool of `size` processes on this machine: "mpi://WORLD" and MPI_COMM_WORLD are
- * the pool then.
+ * Makes this process rank `rank` of a pool of `size` processes on this machine: "mpi://WORLD" and MPI_COMM_WORLD then
+ * stand for the pool.
  *
- * To be called while MPI is not in use in the process: before the first session and MPI_Init(), or when all have been
- * finalized. Overrides any launcher. Members come, go, and come again as they like.
+ * Call it while MPI is not in use in the process: before the first session and MPI_Init(), or when all have been
+ * finalized. It overrides any launcher. Members may leave and come again.
  *
  * Does not wait for the other members, except for at most 5 seconds while another one enters or leaves the same pool.
  * Any thread; of several calls at the same time one succeeds. Returns errors and raises none, unless the policy of
- * error handlers names a handler for them. Takes the place of process startup: MPI-5.0, sections 11.5 and 11.10.2.
+ * error handlers names a handler for them. Replaces process startup: MPI-5.0, sections 11.5 and 11.10.2.
  *
  * @param[in] directory  a directory of this user on a file system of this machine, as an absolute path; copied. The
- *                       members find each other in its file plenum-pool, which is made when it is needed and removed by
- *                       the last member. Or a file of mode 0600, which is used and stays, such as /proc/PID/fd/N of a
- *                       memfd
+ *                       members find each other in its file plenum-pool, which is created when it is needed and removed
+ *                       by the last member. Or a file of mode 0600, which is used and stays, such as /proc/PID/fd/N of
+ *                       a memfd
  * @param[in] rank       from 0 to `size` - 1
  * @param[in] size       processes in the pool, 1 to 4096; the same for all members
  * @retval MPI_SUCCESS     the process is attached
@@ -321,7 +321,7 @@ int MPIX_Session_pset_watch(MPI_Session session, MPIX_Session_pset_function *cal
  *                         the file cannot be opened or locked, or is not of this user alone; another member has been
  *                         entering or leaving for 5 seconds
  * @retval MPI_ERR_NO_MEM  out of memory
- * @retval MPI_ERR_INTERN  the library has made a file that it cannot use
+ * @retval MPI_ERR_INTERN  the library has created a file that it cannot use
  * @since 0.1
  */
 int MPIX_Attach(const char *directory, int rank, int size);
@@ -329,13 +329,14 @@ int MPIX_Attach(const char *directory, int rank, int size);
 /**
  * Brings some bytes of each member to all members.
  *
- * MPIX_Attach_exchange() calls it twice, in the calling thread, in every member. It may block until all have come.
+ * MPIX_Attach_exchange() calls it twice, in the calling thread, in every member. It may block until all members have
+ * called it.
  *
  * @param[in] mine     [bytes] what this member gives; borrowed
  * @param[out] all     [size * bytes] what all members give, in the order of ranks; borrowed
  * @param[in] bytes    bytes of each member, the same in all members
  * @param[in] context  of MPIX_Attach_exchange()
- * @return 0, or another number when that was not possible
+ * @return 0; any other number if that was not possible
  * @since 0.1
  */
 typedef int(MPIX_Exchange_function)(const void *mine, void *all, int bytes, void *context);
@@ -347,7 +348,7 @@ typedef int(MPIX_Exchange_function)(const void *mine, void *all, int bytes, void
  * becomes an error of all, unless it is found outside of the exchange: a member with a wrong argument, or one that is
  * attached or uses MPI, returns before it; a mistake in the configuration is found after it. Any thread; of several
  * calls in a process at the same time one succeeds. Returns errors and raises none, unless the policy of error handlers
- * names a handler for them. Takes the place of process startup: MPI-5.0, sections 11.5 and 11.10.2.
+ * names a handler for them. Replaces process startup: MPI-5.0, sections 11.5 and 11.10.2.
  *
  * @param[in] exchange  called twice in each member; used during the call only
  * @param[in] context   handed to `exchange`; borrowed
@@ -366,13 +367,13 @@ typedef int(MPIX_Exchange_function)(const void *mine, void *all, int bytes, void
 int MPIX_Attach_exchange(MPIX_Exchange_function *exchange, void *context, int rank, int size);
 
 /**
- * Leaves the pool: another process may attach as this rank, or this process again.
+ * Leaves the pool: another process may then attach as this rank, or this process again.
  *
  * Sessions and the World must be finalized. Does not wait for the other members, except for at most 5 seconds while
  * another one enters or leaves the same pool. Any thread. Returns errors and raises none, unless the policy of error
  * handlers names a handler for them. Has no counterpart in the standard.
  *
- * @retval MPI_SUCCESS    the process is attached no more
+ * @retval MPI_SUCCESS    the process is no longer attached
  * @retval MPI_ERR_OTHER  sessions or the World are open; the process is not attached by MPIX_Attach() or
  *                        MPIX_Attach_exchange(); or it is a forked child of one that is
  * @since 0.1

@@ -6,7 +6,8 @@
 #include "core/engine/p2p.h"
 #include "api/call.h"
 #include "api/pmpi.h"
-#include "core/object/status.h"
+#include "core/engine/p2p_blocking.h"
+#include "core/engine/status.h"
 
 /* --- what all check ----------------------------------------------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ struct plenum_error_report {
     int error_class;        /**< its class */
     const char *class_name; /**< "MPI_ERR_RANK"; "" for a class that the program has added */
     const char *message;    /**< the whole message in words, without a newline; below MPI_MAX_ERROR_STRING bytes */
-    int rank;               /**< of this process in its job, from 0; -1 when it is not known yet, or any more */
+    int rank;               /**< of this process in its job, from 0; -1 before it is known and after finalization */
 };
 
 /** What becomes of the error when the handler is done. @since 0.1 */
@@ -56,10 +56,10 @@ struct plenum_errhandler_ops {
     /** Optional. Opens the handler, once for each time that it is chosen by name. May block. Calls no MPI function: a
      *  lock of the library may be held. Any thread, several at once.
      *  @param[in] host      borrowed
-     *  @param[in] argument  what stands behind the name and a slash, "" if nothing does, NUL-terminated; borrowed until
-     *                       the function returns
+     *  @param[in] argument  what follows the name and a slash, "" if nothing does, NUL-terminated; borrowed until the
+     *                       function returns
      *  @param[out] state    handed to the other functions, NULL if it is not set; owned by the handler
-     *  @return 0, or another number after plenum_errhandler_host::refuse: the choice fails with MPI_ERR_OTHER then */
+     *  @return 0; any other number, after plenum_errhandler_host::refuse, fails the choice with MPI_ERR_OTHER */
     int (*open)(const struct plenum_errhandler_host *host, const char *argument, void **state);
 
     /** Handles an error, in the thread that made it; several threads at once. May block and call MPI functions, whose

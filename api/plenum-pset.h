@@ -52,17 +52,17 @@ extern "C" {
  *  @param[in] to       as the provider got it
  *  @param[in] name     a URI, NUL-terminated; copied. What is not a URI is left out
  *  @param[in] version  version of the set; 0: it never changes
- *  @return 0, or an error class that the provider returns at once: MPI_ERR_NO_MEM
+ *  @return 0, or an error class that the provider must return at once: MPI_ERR_NO_MEM
  *  @since 0.1 */
 typedef int plenum_pset_name_function(void *to, const char *name, uint64_t version);
 
 /** Takes members of a set from a provider: the ranks first, first + 1, ..., last.
- *  A rank that comes again counts once, where it came first. Waits for no process. To be called in the thread that
+ *  A repeated rank is taken once, where it comes first. Waits for no process. To be called in the thread that
  *  called the provider, before that call returns.
  *  @param[in] to     as the provider got it
  *  @param[in] first  rank in the job, from 0
  *  @param[in] last   rank in the job, from `first` to plenum_pset_host::size - 1
- *  @return 0, or an error class that the provider returns at once: MPI_ERR_ARG (these are not ranks of the job),
+ *  @return 0, or an error class that the provider must return at once: MPI_ERR_ARG (these are not ranks of the job),
  *          MPI_ERR_NO_MEM
  *  @since 0.1 */
 typedef int plenum_pset_range_function(void *to, int first, int last);
@@ -73,11 +73,12 @@ typedef int plenum_pset_range_function(void *to, int first, int last);
  *  @param[in] key    below MPI_MAX_INFO_KEY bytes, NUL-terminated; copied. mpi_size, plenum_provider and plenum_version
  *                    are the registry's
  *  @param[in] value  below MPI_MAX_INFO_VAL bytes, NUL-terminated; copied
- *  @return 0, or an error class that the provider returns at once: MPI_ERR_INFO_KEY, MPI_ERR_INFO_VALUE, MPI_ERR_NO_MEM
+ *  @return 0, or an error class that the provider must return at once: MPI_ERR_INFO_KEY, MPI_ERR_INFO_VALUE,
+ *          MPI_ERR_NO_MEM
  *  @since 0.1 */
 typedef int plenum_pset_property_function(void *to, const char *key, const char *value);
 
-/** What the library tells a provider and does for it. It and all that it points to are borrowed until the provider is
+/** What the library offers to a provider. It and all that it points to are borrowed until the provider is
  *  closed. New fields are added at the end. @since 0.1 */
 struct plenum_pset_host {
     uint32_t abi;    /**< PLENUM_PSET_ABI of the library */
@@ -110,11 +111,11 @@ struct plenum_pset_host {
      *  @param[in] name   of the set; borrowed
      *  @param[in] range  called for each member or range of members, in their order
      *  @param[in] to     handed to `range`
-     *  @return 0; an error class: MPI_ERR_ARG (no such set, or sets that need each other more than 32 deep),
+     *  @return 0; an error class: MPI_ERR_ARG (no such set, or sets that refer to others more than 32 levels deep),
      *          MPI_ERR_NO_MEM, or what another provider reports; or what `range` returned */
     int (*members)(const struct plenum_pset_host *host, const char *name, plenum_pset_range_function *range, void *to);
 
-    /** Tells which provider has a set of this name that comes before one of the caller's. Only in a call of `open`,
+    /** Finds the provider whose set of this name takes precedence over one of the caller's. Only in a call of `open`,
      *  `list`, `members` or `properties`, and its thread.
      *  @param[in] host  the host itself
      *  @param[in] name  of the set; borrowed
@@ -128,11 +129,11 @@ struct plenum_pset_provider {
     uint32_t abi;     /**< PLENUM_PSET_ABI */
     const char *name; /**< for messages and the property plenum_provider; lives as long as the shared object */
 
-    /** The scheme of its sets, which is then its alone: "hwloc" for hwloc://... NULL: names of any scheme that no other
-     *  provider has for itself. */
+    /** The scheme that belongs to this provider alone: "hwloc" for hwloc://... NULL: its sets may have any scheme that
+     *  belongs to no other provider. */
     const char *scheme;
 
-    /** Opens the provider for a session. After an error it is tried again with the next question.
+    /** Opens the provider for a session. After an error it is tried again with the next query.
      *  @param[in] host   borrowed until `close`
      *  @param[out] self  handed to all other functions; owned by the provider
      *  @return MPI_SUCCESS, or an error class of plenum_pset_host::fail */
@@ -149,17 +150,17 @@ struct plenum_pset_provider {
      *  @return MPI_SUCCESS, what `name` returned if that is not 0, or an error class of plenum_pset_host::fail */
     int (*list)(void *self, plenum_pset_name_function *name, void *to);
 
-    /** Tells the members of a set, each once, in order. May know more sets than `list` names.
+    /** Gives the members of a set, each once, in order. May know more sets than `list` names.
      *  @param[in] self      of `open`
      *  @param[in] name      of the set, NUL-terminated; borrowed
-     *  @param[out] version  another after each change of the set; 0, which it is before the call: it never changes
+     *  @param[out] version  different after each change of the set; 0, its value before the call: it never changes
      *  @param[in] range     to be called for each member or range of members
      *  @param[in] to        to be handed to `range`
      *  @return MPI_SUCCESS, PLENUM_PSET_NONE when there is no such set, what `range` returned if that is not 0, or an
      *          error class of plenum_pset_host::fail */
     int (*members)(void *self, const char *name, uint64_t *version, plenum_pset_range_function *range, void *to);
 
-    /** Optional. Tells what else there is to say about a set: keys and values of MPI_Session_get_pset_info().
+    /** Optional. Gives further keys and values of a set for MPI_Session_get_pset_info().
      *  @param[in] self      of `open`
      *  @param[in] name      of the set, NUL-terminated; borrowed
      *  @param[in] property  to be called for each key
@@ -168,11 +169,11 @@ struct plenum_pset_provider {
      *          an error class of plenum_pset_host::fail */
     int (*properties)(void *self, const char *name, plenum_pset_property_function *property, void *to);
 
-    /** Optional: a provider without it never changes. The version of all sets together; when it is another one, `list`
-     *  is asked again and watchers are told. Called often, in the middle of communication, by any thread, and while
+    /** Optional: a provider without it never changes. The version of all sets together; when it differs, `list` is
+     *  called again and watchers are told. Called often, in the middle of communication, by any thread, and while
      *  another function of the provider runs: it may read memory, and no more.
      *  @param[in] self  of `open`
-     *  @return another number after each change of any set */
+     *  @return a number that is different after each change of any set */
     uint64_t (*version)(void *self);
 };
 

@@ -33,8 +33,8 @@
  * **Threads.** Any thread may call any function at any time. No thread may use an object while another closes it, or
  * after that. A forked child must not use the runtimes of its parent.
  *
- * **Blocking.** A function that "does not block" waits for no process, at most for the mutex of its runtime. Functions
- * that hold this mutex for longer say what they wait for.
+ * **Blocking.** A function that "does not block" waits for no process; it may wait for the mutex of its runtime.
+ * Functions that hold this mutex for longer say what they wait for.
  *
  * **Errors.** Functions return PLENUM_OK or another enum plenum_error, and an error leaves one line of explanation in
  * plenum_error(). After an error nothing has changed and outputs keep their values, unless the function says otherwise.
@@ -75,7 +75,7 @@ struct plenum_job;
 enum plenum_error {
     PLENUM_OK,           /**< no error; the value is 0 */
     PLENUM_ERR_ARGUMENT, /**< an argument is out of its range */
-    PLENUM_ERR_STATE,    /**< not at this point of the job's life: a launched job cannot be described any further */
+    PLENUM_ERR_STATE,    /**< wrong moment in the job's life: a launched job cannot be described further */
     /** The program does not exist. In functions that start no program: a system call failed with ENOENT or ENOTDIR. */
     PLENUM_ERR_NOT_FOUND,
     /** The program exists but cannot be executed. In other places: a system call failed with EACCES or EPERM. */
@@ -83,11 +83,11 @@ enum plenum_error {
     PLENUM_ERR_WDIR,    /**< the working directory does not exist or may not be entered */
     PLENUM_ERR_LIMIT,   /**< a limit of the system: descriptors, processes, size of a file */
     PLENUM_ERR_MEMORY,  /**< out of memory */
-    PLENUM_ERR_TIMEOUT, /**< the time is over; nothing was changed */
+    PLENUM_ERR_TIMEOUT, /**< the time limit has passed; nothing has changed */
     PLENUM_ERR_SYSTEM   /**< a system call failed in a way that has no name above */
 };
 
-/** The explanation of the calling thread's last error.
+/** Returns the explanation of the calling thread's last error.
  *  A call that succeeds may change it too: read it at once after the error. Does not block. Any thread.
  *  @return one line of at most 1023 bytes without a newline, NUL-terminated, "" if there was no error; never NULL.
  *          Borrowed until the thread's next call into the library
@@ -116,8 +116,8 @@ PLENUM_API int plenum_runtime_open(struct plenum_runtime **runtime);
  *  @since 0.1 */
 PLENUM_API void plenum_runtime_close(struct plenum_runtime *runtime);
 
-/** The descriptor to poll for reading.
- *  It is readable when plenum_runtime_next_event() has something to do, which need not give an event. The caller only
+/** Returns the descriptor to poll for reading.
+ *  It is readable when plenum_runtime_next_event() has work to do, which need not produce an event. The caller only
  *  polls it. Does not block. Any thread.
  *  @param[in] runtime  borrowed; may be NULL
  *  @return the descriptor, borrowed until plenum_runtime_close(); -1 when `runtime` is NULL
@@ -151,7 +151,7 @@ enum plenum_event_kind {
     /** A process (`rank`), or the job (-1), could not be started: `code` is the errno, 0 if there is none, and `text`
      *  says why. Only the first failure is reported. */
     PLENUM_EVENT_UNSTARTED,
-    /** `text` has whole lines, of `length` bytes with their newlines, from `rank` on `stream`. */
+    /** `text` holds whole lines with their newlines, `length` bytes, from `rank` on `stream`. */
     PLENUM_EVENT_OUTPUT,
     /** Process `rank` (`pid`) ended with exit code `code`. */
     PLENUM_EVENT_EXITED,
@@ -165,11 +165,12 @@ enum plenum_event_kind {
     PLENUM_EVENT_FINISHED,
     /** The job waits until slots are free; `code` jobs are before it in the queue. `rank` is -1. */
     PLENUM_EVENT_QUEUED,
-    /** Published process sets have come, changed or gone. `text` has a line "NAME VERSION RANKS" for each of the `code`
-     *  that there are now, as "app://mesh 7 0-3,8". `rank` is -1. Changes in short succession may come as one event. */
+    /** Published process sets were added, changed or withdrawn. `text` has one line "NAME VERSION RANKS" for each of
+     *  the `code` sets that exist now, such as "app://mesh 7 0-3,8". `rank` is -1. One event may cover several
+     *  changes. */
     PLENUM_EVENT_PSETS,
-    /** `text` has lines that say what the processes of the job (`rank` is -1) are in, or where `rank` (`pid`) crashed
-     *  with `signal`; `report` is the same as JSON. */
+    /** `text` has lines that say what the processes of the job are doing (`rank` is -1), or where `rank` (`pid`)
+     *  crashed with `signal`; `report` has the same as JSON. */
     PLENUM_EVENT_REPORT,
     /** `rank` hands over an error with code `code` on `object`; `text` says what was wrong. It comes from the handler
      *  plenum://callback in a program without a callback (docs/errors.md). */
@@ -178,7 +179,7 @@ enum plenum_event_kind {
 
 /** Bits in plenum_event::flags. @since 0.1 */
 enum plenum_event_flag {
-    PLENUM_EVENT_EXPECTED = 1,    /**< EXITED, LOST: while the job, or this part of it, was being ended anyway */
+    PLENUM_EVENT_EXPECTED = 1,    /**< EXITED, LOST: while the job, or this part of it, was being ended */
     PLENUM_EVENT_UNFINALIZED = 2, /**< EXITED: between initialization and finalization of MPI */
     PLENUM_EVENT_PARTIAL = 4,     /**< OUTPUT: the last line has no newline (a line above 1 MiB, or the end) */
     PLENUM_EVENT_CORE = 8,        /**< LOST: it dumped core */
@@ -198,19 +199,19 @@ struct plenum_event {
     int code;                    /**< exit code, error code, errno or number, as the kind says */
     int signal;                  /**< number of the signal; 0: none */
     int stream;                  /**< 1: standard output, 2: standard error; 0: none */
-    const char *text;            /**< [length] bytes and a NUL behind them; NULL: none */
+    const char *text;            /**< [length] bytes, followed by a NUL; NULL: none */
     size_t length;               /**< bytes of `text` without the NUL */
     const char *object;          /**< ABORTED, ERROR: communicator, window, file or session by name; NULL: none */
     const char *report;          /**< REPORT: one JSON object (docs/RUNTIME.md), NUL-terminated; NULL: none */
 };
 
-/** Moves the runtime on and takes the next event.
+/** Advances the runtime and takes the next event.
  *  Handles what is ready: ends of processes, their output, deadlines, queued jobs that can start now. Does not wait for
  *  an event. Blocks only in rare cases: for a second or two when the keeper has died, while it kills what is left of
- *  the jobs; and as plenum_job_launch() does when a queued or spawned job starts. Any thread; each event goes to one of
- *  them.
+ *  the jobs; and as plenum_job_launch() does when a queued or spawned job starts. Any thread; each event goes to one
+ *  thread.
  *  @param[in] runtime  borrowed
- *  @param[out] event   owned by the caller, who frees it with plenum_event_free(); NULL when there is none at present
+ *  @param[out] event   owned by the caller, freed with plenum_event_free(); NULL when there is none at present
  *  @retval PLENUM_OK            also when there is no event
  *  @retval PLENUM_ERR_ARGUMENT  `runtime` or `event` is NULL
  *  @since 0.1 */
@@ -234,7 +235,7 @@ PLENUM_API int plenum_event_describe(const struct plenum_event *event, char *tex
 /** Writes an event as one JSON object without a newline (docs/RUNTIME.md lists the keys).
  *  Does not block. Any thread.
  *  @param[in] event  borrowed
- *  @return NUL-terminated UTF-8, which the caller frees with free(); NULL when memory is short
+ *  @return NUL-terminated UTF-8, owned by the caller, freed with free(); NULL when memory is short
  *  @since 0.1 */
 PLENUM_API char *plenum_event_json(const struct plenum_event *event);
 
@@ -249,7 +250,7 @@ enum {
  *  Does not block. Any thread.
  *  @param[in] runtime  borrowed until the job is freed
  *  @param[out] job     the job; the caller closes it with plenum_job_close()
- *  @retval PLENUM_OK            the job is there
+ *  @retval PLENUM_OK            the job was created
  *  @retval PLENUM_ERR_ARGUMENT  `runtime` or `job` is NULL
  *  @retval PLENUM_ERR_MEMORY    out of memory
  *  @since 0.1 */
@@ -260,7 +261,7 @@ PLENUM_API int plenum_job_create(struct plenum_runtime *runtime, struct plenum_j
  *  @param[in] runtime  borrowed until the job is freed
  *  @param[in] text     one JSON object, NUL-terminated, UTF-8; borrowed
  *  @param[out] job     the job; the caller closes it with plenum_job_close()
- *  @retval PLENUM_OK            the job is there
+ *  @retval PLENUM_OK            the job was created
  *  @retval PLENUM_ERR_ARGUMENT  an argument is NULL, or a mistake in `text`: plenum_error() names the place in the text
  *                               and what is allowed there
  *  @retval PLENUM_ERR_LIMIT     too many descriptors, for a stream that is `null`
@@ -269,12 +270,12 @@ PLENUM_API int plenum_job_create(struct plenum_runtime *runtime, struct plenum_j
  *  @since 0.1 */
 PLENUM_API int plenum_job_create_json(struct plenum_runtime *runtime, const char *text, struct plenum_job **job);
 
-/** The job as it is described, as JSON for plenum_job_create_json(); before and after the launch.
+/** Writes the description of a job as JSON for plenum_job_create_json(), before and after the launch.
  *  Left out is what the JSON has no key for: descriptors of plenum_job_redirect(), files of plenum_job_redirect_file()
  *  for other streams than standard input of rank 0 and output of PLENUM_ALL, and texts that are not UTF-8.
  *  plenum_job_create_json() refuses a job without programs and an empty process set. Does not block. Any thread.
  *  @param[in] job  borrowed
- *  @return NUL-terminated UTF-8 of several lines, which the caller frees with free(); NULL when memory is short
+ *  @return NUL-terminated UTF-8 of several lines, owned by the caller, freed with free(); NULL when memory is short
  *  @since 0.1 */
 PLENUM_API char *plenum_job_json(const struct plenum_job *job);
 
@@ -285,7 +286,7 @@ PLENUM_API char *plenum_job_json(const struct plenum_job *job);
  *  @since 0.1 */
 PLENUM_API void plenum_job_close(struct plenum_job *job);
 
-/** A number that no other job of this process has had.
+/** Returns a number that no other job of this process has had.
  *  Does not block. Any thread.
  *  @param[in] job  borrowed; may be NULL
  *  @return 1 or more; 0 when `job` is NULL
@@ -303,7 +304,7 @@ PLENUM_API void plenum_job_set_user(struct plenum_job *job, void *user);
  *  Does not block. Any thread.
  *  @param[in] job       borrowed
  *  @param[in] ranks     processes, at least 1; a job has at most 65536
- *  @param[in] argv      [n] texts and a NULL behind them; copied. argv[0] must not be empty. Without a slash it is
+ *  @param[in] argv      [n] strings, followed by NULL; copied. argv[0] must not be empty. Without a slash it is
  *                       looked up at the launch, in plenum_job_path() and then in the PATH that the process will have;
  *                       with a slash it is relative to the working directory of the program
  *  @param[out] program  its number, from 0, for the functions below; may be NULL
@@ -316,7 +317,7 @@ PLENUM_API int plenum_job_add_program(struct plenum_job *job, int ranks, const c
 
 /** Sets or unsets an environment variable.
  *  What is not set comes from the environment of the embedding program as it is at the launch. The setting of one
- *  program counts more than that of PLENUM_ALL. The runtime sets PLENUM_JOB, PLENUM_RANK and PLENUM_SIZE; the caller
+ *  program overrides that of PLENUM_ALL. The runtime sets PLENUM_JOB, PLENUM_RANK and PLENUM_SIZE; the caller
  *  must not. Does not block. Any thread.
  *  @param[in] job      borrowed
  *  @param[in] program  its number, or PLENUM_ALL: also for programs that are added later
@@ -367,8 +368,8 @@ PLENUM_API int plenum_job_path(struct plenum_job *job, int program, const char *
  *  The launch checks that the ranks are in the job. Does not block. Any thread.
  *  @param[in] job     borrowed
  *  @param[in] name    a URI such as "app://ocean", of at most 1023 bytes; copied
- *  @param[in] ranges  [count] pairs: first rank, last rank; copied. A rank counts once, in the order given. NULL if
- *                     `count` is 0
+ *  @param[in] ranges  [count] pairs: first rank, last rank; copied. A repeated rank is taken once, where it comes
+ *                     first. NULL if `count` is 0
  *  @param[in] count   pairs; 0: an empty set
  *  @retval PLENUM_OK            the set is described
  *  @retval PLENUM_ERR_ARGUMENT  `name` is not a URI, is of a scheme that is Plenum's own (mpi, plenum, hwloc), or names
@@ -379,8 +380,8 @@ PLENUM_API int plenum_job_path(struct plenum_job *job, int program, const char *
 PLENUM_API int plenum_job_pset(struct plenum_job *job, const char *name, const int (*ranges)[2], int count);
 
 /** Connects a standard stream to a descriptor instead of to /dev/null (stream 0) or to OUTPUT events (1 and 2).
- *  The last of several redirections of a stream counts. The launch checks that the rank is in the job. Does not block.
- *  Any thread.
+ *  The last of several redirections of a stream takes effect. The launch checks that the rank is in the job. Does not
+ *  block. Any thread.
  *  @param[in] job     borrowed
  *  @param[in] rank    the rank, or PLENUM_ALL
  *  @param[in] stream  0: standard input, 1: standard output, 2: standard error
@@ -396,17 +397,17 @@ PLENUM_API int plenum_job_redirect(struct plenum_job *job, int rank, int stream,
 
 /** Connects a standard stream to a file, which the start of the job opens: read (stream 0), or written anew (1 and 2).
  *  Ranks that share a name share the file, and each write is appended. The last of several redirections of a stream
- *  counts. Does not block. Any thread.
+ *  takes effect. Does not block. Any thread.
  *  @param[in] job     borrowed
  *  @param[in] rank    the rank, or PLENUM_ALL
  *  @param[in] stream  0: standard input, 1: standard output, 2: standard error
  *  @param[in] file    its name, copied; "%r" stands for the rank, "%%" for a percent sign. Relative to the working
- *                     directory that the embedding program has at this call. The name that results has less than 4084
+ *                     directory of the embedding program at this call. The resulting name must have less than 4084
  *                     bytes
  *  @retval PLENUM_OK            the stream is redirected
  *  @retval PLENUM_ERR_ARGUMENT  no such stream, `rank` is below -1, `file` is NULL or empty, or another "%" is in it
  *  @retval PLENUM_ERR_STATE     the job was launched
- *  @retval PLENUM_ERR_MEMORY    out of memory, or the working directory has no name any more
+ *  @retval PLENUM_ERR_MEMORY    out of memory, or the working directory no longer has a name
  *  @since 0.1 */
 PLENUM_API int plenum_job_redirect_file(struct plenum_job *job, int rank, int stream, const char *file);
 
@@ -431,7 +432,7 @@ enum plenum_map {
 enum plenum_pmix {
     PLENUM_PMIX_OFF, /**< no server */
     PLENUM_PMIX_ON,  /**< a server; the launch fails when there can be none */
-    PLENUM_PMIX_AUTO /**< if one can be had, and if not all programs are sure to be linked with this Plenum's library */
+    PLENUM_PMIX_AUTO /**< a server if one is available, unless all programs surely use this Plenum's library */
 };
 
 /** Options of plenum_job_set(). A value is from 0 to 2147483647 unless the option says otherwise. @since 0.1 */
@@ -457,7 +458,7 @@ enum plenum_job_option {
  *  @since 0.1 */
 PLENUM_API int plenum_job_set(struct plenum_job *job, enum plenum_job_option option, long value);
 
-/** The processors that a rank is bound to, or would be if the job were launched now, as a list such as "0-3,8".
+/** Writes the processors that a rank is bound to, or would be if the job were launched now, as a list such as "0-3,8".
  *  The jobs of a runtime take turns: the next job begins where the last one ended. Reads sysfs; does not block. Any
  *  thread.
  *  @param[in] job    borrowed
@@ -475,7 +476,7 @@ PLENUM_API int plenum_job_cpus(const struct plenum_job *job, int rank, char *tex
  *  thread; must not be called together with setenv() or its like.
  *  @param[in] runtime  not used; may be NULL
  *  @retval PLENUM_OK          the server is open, or was already
- *  @retval PLENUM_ERR_LIMIT   too many descriptors, or those that are free are too large numbers
+ *  @retval PLENUM_ERR_LIMIT   too many descriptors, or all free descriptors have too large numbers
  *  @retval PLENUM_ERR_MEMORY  out of memory
  *  @retval PLENUM_ERR_SYSTEM  no network interface is up, or the PMIx library refuses
  *  @since 0.1 */
@@ -489,8 +490,8 @@ PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
  *
  *  When the runtime has a number of slots, a job takes PLENUM_JOB_SLOTS of them, or one for each rank, from its start
  *  to its end. A job that finds too few waits in the queue, with the event QUEUED, and the jobs behind it wait too, so
- *  that the order is kept; it starts, with the environment and the programs that were there at the launch, when those
- *  before it have ended. A job that takes more than there are runs alone. A queued job whose start fails reports
+ *  that the order is kept; it starts when the jobs before it have ended, with the environment and the programs of the
+ *  launch. A job that takes more slots than the runtime has runs alone. A queued job whose start fails reports
  *  UNSTARTED and FINISHED.
  *
  *  Does not wait for the processes. May block while a PMIx server starts (plenum_runtime_want_pmix()), while the keeper
@@ -505,17 +506,17 @@ PLENUM_API int plenum_runtime_want_pmix(struct plenum_runtime *runtime);
  *  @retval PLENUM_ERR_WDIR            a working directory does not exist or may not be entered
  *  @retval PLENUM_ERR_LIMIT           too many descriptors or processes, or a limit on the size of files (ulimit -f)
  *  @retval PLENUM_ERR_MEMORY          out of memory
- *  @retval PLENUM_ERR_SYSTEM          a file cannot be opened, the PMIx server is not to be had (PLENUM_PMIX_ON), or
- *                                     another system call failed
+ *  @retval PLENUM_ERR_SYSTEM          a file cannot be opened, the PMIx server is not available
+ *                                     (PLENUM_PMIX_ON), or another system call failed
  *  @since 0.1 */
 PLENUM_API int plenum_job_launch(struct plenum_job *job);
 
 /** Sends a signal to the process group of a rank, or of all ranks and all processes that the job has spawned.
- *  Ranks that have ended are left out. Does not block. Any thread.
+ *  Ranks that have ended are skipped. Does not block. Any thread.
  *  @param[in] job     borrowed
  *  @param[in] rank    the rank, below plenum_job_size(), or PLENUM_ALL
  *  @param[in] signal  its number
- *  @retval PLENUM_OK            the keeper has the order
+ *  @retval PLENUM_OK            the signal is on its way
  *  @retval PLENUM_ERR_ARGUMENT  no such signal, or `rank` is not in the job
  *  @retval PLENUM_ERR_STATE     the job does not run: not launched, in the queue, or finished
  *  @retval PLENUM_ERR_MEMORY    out of memory
@@ -524,31 +525,32 @@ PLENUM_API int plenum_job_launch(struct plenum_job *job);
 PLENUM_API int plenum_job_signal(struct plenum_job *job, int rank, int signal);
 
 /** Publishes a process set in a job that runs, or changes one that is published.
- *  Its processes find it with their next question (docs/psets.md). They may publish, change and withdraw sets, too.
- *  Every change comes as an event PSETS. Waits for no process; while several publish at the same time it tries again,
- *  for about a second at most. Any thread.
+ *  The processes of the job see it in their next query (docs/psets.md). They may publish, change and withdraw sets,
+ *  too. Every change comes as an event PSETS. Waits for no process; while several publish at the same time it tries
+ *  again, for about a second at most. Any thread.
  *  @param[in] job     borrowed
  *  @param[in] name    a URI such as "app://mesh", of at most 1023 bytes; copied
- *  @param[in] ranges  [count] pairs: first rank, last rank; copied. A rank counts once, in the order given. NULL if
- *                     `count` is 0
+ *  @param[in] ranges  [count] pairs: first rank, last rank; copied. A repeated rank is taken once, where it comes
+ *                     first. NULL if `count` is 0
  *  @param[in] count   pairs; 0: an empty set
  *  @retval PLENUM_OK            the set is published
  *  @retval PLENUM_ERR_ARGUMENT  `name` is not a URI, is of a scheme that is Plenum's own (mpi, plenum, hwloc), or names
- *                               a set of plenum_job_pset(); a range is not one of the job. Also when the sets of the
- *                               job have no room for it (64 KiB together, and 8 bytes for each rank), when too many
- *                               processes publish at the same time, and when memory for the new table is short
+ *                               a set of plenum_job_pset(); a range is not one of the job. Also when the
+ *                               published sets of the job exceed their space (64 KiB, and 8 bytes for each rank), when
+ *                               too many processes publish at the same time, and when memory for the new table is
+ *                               short
  *  @retval PLENUM_ERR_STATE     the job does not run
  *  @retval PLENUM_ERR_MEMORY    out of memory
  *  @since 0.1 */
 PLENUM_API int plenum_job_pset_publish(struct plenum_job *job, const char *name, const int (*ranges)[2], int count);
 
 /** Withdraws a set that was published, by a process of the job or by plenum_job_pset_publish().
- *  Those of plenum_job_pset() stay. Comes as an event PSETS. Blocks as plenum_job_pset_publish() does. Any thread.
+ *  Sets of plenum_job_pset() stay. The change comes as an event PSETS. Blocks as plenum_job_pset_publish() does. Any
+ *  thread.
  *  @param[in] job   borrowed
  *  @param[in] name  of the set; borrowed
  *  @retval PLENUM_OK            the set is withdrawn
- *  @retval PLENUM_ERR_ARGUMENT  the set is not published, or `name` cannot be that of one; and as
- *                               plenum_job_pset_publish()
+ *  @retval PLENUM_ERR_ARGUMENT  the set is not published, or as for plenum_job_pset_publish()
  *  @retval PLENUM_ERR_STATE     the job does not run
  *  @retval PLENUM_ERR_MEMORY    out of memory
  *  @since 0.1 */
@@ -556,7 +558,7 @@ PLENUM_API int plenum_job_pset_withdraw(struct plenum_job *job, const char *name
 
 /** Ends the job: SIGTERM to all processes, and SIGKILL after the grace time.
  *  SIGKILL at once when the job is being ended already, by an earlier call or for another reason, and when
- *  PLENUM_JOB_GRACE is 0. Returns at once; the event FINISHED tells the end. A job that waits in the queue has
+ *  PLENUM_JOB_GRACE is 0. Returns at once; the event FINISHED reports the end. A job that waits in the queue has
  *  finished, with code 0, without having been started. The code of one that ran is that of the first process that did
  *  not exit with 0: as a rule 143 (SIGTERM) or 137 (SIGKILL). Does nothing when the job has finished. Does not block,
  *  except as plenum_job_launch() does when the end of a queued job lets others start. Any thread.
@@ -567,11 +569,11 @@ PLENUM_API int plenum_job_pset_withdraw(struct plenum_job *job, const char *name
  *  @since 0.1 */
 PLENUM_API int plenum_job_cancel(struct plenum_job *job);
 
-/** Asks all processes what they are in.
- *  Those that wait in MPI say for what, since when, and what is pending; of the others the report has what can be seen
- *  from outside. The answer comes as an event REPORT, within half a second if the runtime is moved on; calls until then
- *  share it. A job that reaches its time limit is asked before it is ended. Nothing in the processes is interrupted.
- *  Does not block. Any thread.
+/** Asks all processes what they are doing.
+ *  Processes that wait in MPI say for what, since when, and what is pending; for the others the report has what can be
+ *  seen from outside. The answer comes as an event REPORT, within half a second if the runtime is advanced; calls until
+ *  then share it. A job that reaches its time limit is asked before it is ended. Nothing in the processes is
+ *  interrupted. Does not block. Any thread.
  *  @param[in] job  borrowed
  *  @retval PLENUM_OK            the processes are asked
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
@@ -579,20 +581,20 @@ PLENUM_API int plenum_job_cancel(struct plenum_job *job);
  *  @since 0.1 */
 PLENUM_API int plenum_job_report(struct plenum_job *job);
 
-/** Waits until the job has finished, and moves the runtime on meanwhile.
- *  Events of all jobs are kept for plenum_runtime_next_event(), output too: redirect it when nothing will read it.
+/** Waits until the job has finished, and advances the runtime meanwhile.
+ *  Events of all jobs are kept for plenum_runtime_next_event(), output too: redirect it if nothing will read it.
  *  Blocks for as long as `timeout` says. Any thread, several at once; other threads may use the runtime meanwhile.
  *  @param[in] job      borrowed; must not be closed meanwhile
- *  @param[in] timeout  milliseconds; 0: only looks; negative: no limit
+ *  @param[in] timeout  milliseconds; 0: only checks; negative: no limit
  *  @param[out] code    the exit code of the job; may be NULL
  *  @retval PLENUM_OK            the job has finished
  *  @retval PLENUM_ERR_ARGUMENT  `job` is NULL
  *  @retval PLENUM_ERR_STATE     the job was not launched
- *  @retval PLENUM_ERR_TIMEOUT   the time is over; the job goes on
+ *  @retval PLENUM_ERR_TIMEOUT   the time limit has passed; the job goes on
  *  @since 0.1 */
 PLENUM_API int plenum_job_wait(struct plenum_job *job, int timeout, int *code);
 
-/** The number of ranks that were described, without processes that the job has spawned.
+/** Returns the number of ranks that were described, without processes that the job has spawned.
  *  Does not block. Any thread.
  *  @param[in] job  borrowed
  *  @return ranks; 0 for a job without programs

@@ -3,7 +3,7 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/engine/p2p.h"
-#include "core/object/status.h"
+#include "core/engine/status.h"
 
 static const struct pl_outcome nobody = { .source = MPI_PROC_NULL, .tag = MPI_ANY_TAG };
 

@@ -8,7 +8,7 @@
 
 #include "api/call.h"
 #include "core/engine/p2p.h"
-#include "core/object/status.h"
+#include "core/engine/status.h"
 
 /* The request behind a handle. NULL without an error: there is nothing to wait for (null handle, inactive). */
 static inline struct pl_request *pl_request_live(struct pl_call *call, MPI_Request handle)

@@ -6,6 +6,7 @@
  */
 #include "api/pmpi.h"
 #include "api/request_parts.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 
 /* One look at all requests; returns how many are done and not yet finished. A run of requests of one engine moves it

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One-sided operations. The forms of one operation share a function, which fills in what the operation is to do. */
+/* One-sided operations. All forms of an operation share a function that checks the arguments and fills in a struct
+ * pl_rma. */
 #include "core/rma/rma.h"
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/rma/accumulate.h"
 
-/* What all have: the window, the rank, and the target's part. */
+/* The arguments of all operations: the window, the rank, and the target's part. */
 static struct pl_rma arg_target(struct pl_call *call, enum pl_rma_kind kind, MPI_Win win, int rank, MPI_Aint disp,
                                 MPI_Count count, MPI_Datatype datatype)
 {
@@ -41,12 +43,12 @@ static void arg_result(struct pl_call *call, struct pl_rma *rma, void *buf, MPI_
     rma->result_type = arg_data(call, buf, count, datatype);
 }
 
-static bool is_no_op(const struct pl_op *op)
+static bool rma_is_no_op(const struct pl_op *op)
 {
     return op && (uintptr_t)op->obj.abi == (uintptr_t)MPI_NO_OP;
 }
 
-/* Of accumulates: may the operation be applied, and are the elements at both ends of one kind? */
+/* Of accumulates: may the operation be applied, and have both ends the same type of elements? */
 static void arg_operation(struct pl_call *call, struct pl_rma *rma, MPI_Op op)
 {
     rma->op = pl_arg_op(call, op);
@@ -55,7 +57,7 @@ static void arg_operation(struct pl_call *call, struct pl_rma *rma, MPI_Op op)
     const struct pl_type *here = rma->origin_type ? rma->origin_type : rma->result_type;
     if (!call->err && here->element != rma->type->element && here->size > 0 && rma->type->size > 0 &&
         (!here->element || here->element->basic != rma->type->element->basic))
-        pl_call_error(call, MPI_ERR_TYPE, "the elements of the datatypes at origin and target are of different kinds");
+        pl_call_error(call, MPI_ERR_TYPE, "the datatypes at origin and target have different types of elements");
 }
 
 /* `request` NULL: the form without one. */
@@ -168,8 +170,8 @@ static int mpi_rma_accumulate(struct pl_call *call, const void *origin_addr, MPI
         arg_target(call, PL_RMA_ACCUMULATE, win, target_rank, target_disp, target_count, target_datatype);
     arg_origin(call, &rma, origin_addr, origin_count, origin_datatype);
     arg_operation(call, &rma, op);
-    if (!call->err && is_no_op(rma.op))
-        pl_call_error(call, MPI_ERR_OP, "MPI_NO_OP gives nothing to an accumulate without a result");
+    if (!call->err && rma_is_no_op(rma.op))
+        pl_call_error(call, MPI_ERR_OP, "op is MPI_NO_OP: an accumulate without a result has no use for it");
     return mpi_rma_start(call, &rma, wants_request, request);
 }
 
@@ -207,8 +209,8 @@ int MPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                               target_datatype, op, win, true, request);
 }
 
-/* The two buffers of MPI_Get_accumulate(). With MPI_NO_OP the origin's is not looked at. */
-struct buffers {
+/* The two buffers of MPI_Get_accumulate(). MPI_NO_OP ignores the origin's. */
+struct rma_buffers {
     const void *origin_addr;
     MPI_Count origin_count;
     MPI_Datatype origin_datatype;
@@ -217,9 +219,9 @@ struct buffers {
     MPI_Datatype result_datatype;
 };
 
-static int get_accumulate(struct pl_call *call, const struct buffers *buffers, int target_rank, MPI_Aint target_disp,
-                          MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
-                          bool wants_request, MPI_Request *request)
+static int mpi_rma_get_accumulate(struct pl_call *call, const struct rma_buffers *buffers, int target_rank,
+                                  MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                                  MPI_Win win, bool wants_request, MPI_Request *request)
 {
     struct pl_rma rma =
         arg_target(call, PL_RMA_GET_ACCUMULATE, win, target_rank, target_disp, target_count, target_datatype);
@@ -235,9 +237,10 @@ int MPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype o
                        int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Get_accumulate);
-    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, false,
-                          NULL);
+    struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
+                                   result_addr, result_count, result_datatype };
+    return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                                  false, NULL);
 }
 
 int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -246,9 +249,10 @@ int MPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Da
                          MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Get_accumulate_c);
-    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, false,
-                          NULL);
+    struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
+                                   result_addr, result_count, result_datatype };
+    return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                                  false, NULL);
 }
 
 int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr,
@@ -256,9 +260,10 @@ int MPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype 
                         int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Rget_accumulate);
-    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, true,
-                          request);
+    struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
+                                   result_addr, result_count, result_datatype };
+    return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                                  true, request);
 }
 
 int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
@@ -267,9 +272,10 @@ int MPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_D
                           MPI_Win win, MPI_Request *request)
 {
     struct pl_call call = PL_CALL(MPI_Rget_accumulate_c);
-    struct buffers buffers = { origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype };
-    return get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win, true,
-                          request);
+    struct rma_buffers buffers = { origin_addr, origin_count, origin_datatype,
+                                   result_addr, result_count, result_datatype };
+    return mpi_rma_get_accumulate(&call, &buffers, target_rank, target_disp, target_count, target_datatype, op, win,
+                                  true, request);
 }
 
 /* --- single elements ------------------------------------------------------------------------------------------ */
@@ -278,7 +284,7 @@ static void arg_single(struct pl_call *call, const struct pl_type *type)
 {
     char label[MPI_MAX_OBJECT_NAME];
     if (type && !type->obj.predefined && !type->permanent)
-        pl_call_error(call, MPI_ERR_TYPE, "datatype is %s; a predefined one is needed", pl_type_label(type, label));
+        pl_call_error(call, MPI_ERR_TYPE, "datatype is %s; it must be predefined", pl_type_label(type, label));
 }
 
 int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,
@@ -294,8 +300,8 @@ int MPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype da
     return mpi_rma_start(&call, &rma, false, NULL);
 }
 
-/* Integers, logicals and bytes of all languages; and characters, as in reductions. */
-static bool is_comparable(const struct pl_type *type)
+/* Integers, logicals and bytes of all languages, and characters as in reductions. */
+static bool rma_is_comparable(const struct pl_type *type)
 {
     switch (type->basic) {
     case PL_I8:
@@ -326,8 +332,8 @@ int MPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void
     struct pl_rma rma = arg_target(&call, PL_RMA_COMPARE_AND_SWAP, win, target_rank, target_disp, 1, datatype);
     char label[MPI_MAX_OBJECT_NAME];
     arg_single(&call, rma.type);
-    if (!call.err && !is_comparable(rma.type))
-        pl_call_error(&call, MPI_ERR_TYPE, "datatype is %s; an integer, logical or byte is needed",
+    if (!call.err && !rma_is_comparable(rma.type))
+        pl_call_error(&call, MPI_ERR_TYPE, "datatype is %s; it must be an integer, logical or byte",
                       pl_type_label(rma.type, label));
     arg_origin(&call, &rma, origin_addr, 1, datatype);
     arg_result(&call, &rma, result_addr, 1, datatype);

@@ -3,7 +3,7 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/engine/p2p.h"
-#include "core/object/status.h"
+#include "core/engine/status.h"
 
 static struct pl_comm *mpi_sendrecv_check(struct pl_call *call, struct pl_transfer *t, MPI_Datatype sendtype,
                                           MPI_Datatype recvtype, MPI_Comm comm)

@@ -6,6 +6,7 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "core/base/memory.h"
+#include "core/comm/disconnect.h"
 #include "core/job/process.h"
 #include "core/job/services.h"
 #include "sessions/port/connect.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Statuses: how much was received, counted in datatypes, and the fields that users read and set. */
-#include "core/object/status.h"
+#include "core/engine/status.h"
 
 #include <limits.h>
 

@@ -3,6 +3,8 @@
 #include "api/topology.h"
 
 #include "api/pmpi.h"
+#include "core/comm/topology_cart.h"
+#include "core/comm/topology_dims.h"
 
 /* --- shared with graphs ---------------------------------------------------------------------------------------- */
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows: making, freeing, names, hints. Errors of making them are the communicator's. */
+/* Windows: creating and freeing, names, hints. The communicator's handler handles errors of creating them. */
 #include <string.h>
 
 #include "api/call.h"
 #include "api/pmpi.h"
 
-/* --- making ---------------------------------------------------------------------------------------------------- */
+/* --- creating -------------------------------------------------------------------------------------------------- */
 
-/* `baseptr`: where the address of allocated memory goes; NULL with MPI_Win_create(). */
+/* `baseptr`: receives the address of allocated memory; NULL with MPI_Win_create(). */
 static int mpi_win_make(struct pl_call *call, MPI_Comm comm, struct pl_win_spec spec, MPI_Info info, bool allocates,
                         void *baseptr, MPI_Win *win)
 {
@@ -21,9 +21,9 @@ static int mpi_win_make(struct pl_call *call, MPI_Comm comm, struct pl_win_spec 
     if (spec.size < 0)
         pl_call_error(call, MPI_ERR_SIZE, "size is %lld; it must not be negative", (long long)spec.size);
     if (spec.disp_unit <= 0)
-        pl_call_error(call, MPI_ERR_DISP, "disp_unit is %lld; it has to be positive", (long long)spec.disp_unit);
+        pl_call_error(call, MPI_ERR_DISP, "disp_unit is %lld; it must be positive", (long long)spec.disp_unit);
     if (spec.flavor == MPI_WIN_FLAVOR_CREATE && !spec.base && spec.size > 0)
-        pl_call_error(call, MPI_ERR_BASE, "base is NULL, with %lld bytes", (long long)spec.size);
+        pl_call_error(call, MPI_ERR_BASE, "base is NULL, but size is %lld", (long long)spec.size);
     if (!call->err)
         call->err = pl_win_create(c, &spec, &made);
     if (made) {
@@ -99,10 +99,10 @@ int MPI_Win_free(MPI_Win *win)
     pl_arg_output(&call, win, "win");
     struct pl_win *w = call.err ? NULL : pl_arg_win(&call, *win);
     if (w)
-        pl_object_retain(w); /* an error is raised through its handler */
+        pl_object_retain(w); /* its handler handles an error */
     if (!call.err)
         call.err = pl_win_free(w);
-    if (!call.err || (w && atomic_load(&w->obj.handles) == 0)) /* it is gone too when a member has died */
+    if (!call.err || (w && atomic_load(&w->obj.handles) == 0)) /* also freed when a member has died */
         *win = MPI_WIN_NULL;
     int rc = pl_call_leave(&call);
     pl_object_release(w);
@@ -160,7 +160,7 @@ int MPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp
     return pl_call_leave(&call);
 }
 
-/* --- what belongs to it ---------------------------------------------------------------------------------------- */
+/* --- properties ------------------------------------------------------------------------------------------------ */
 
 int MPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {

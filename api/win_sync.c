@@ -2,11 +2,14 @@
 /* Synchronization of windows: fences; post, start, complete, wait; locks and flushes. */
 #include "api/call.h"
 #include "api/pmpi.h"
+#include "core/rma/window_lock.h"
+#include "core/rma/window_wait.h"
 
 static void arg_assert(struct pl_call *call, int assertion, int allowed)
 {
     if (assertion & ~allowed)
-        pl_call_error(call, MPI_ERR_ASSERT, "assert is %#x; 0 and MPI_MODE_* for this function are allowed", assertion);
+        pl_call_error(call, MPI_ERR_ASSERT, "assert is %#x; it must be 0 or an OR of this function's MPI_MODE_*",
+                      assertion);
 }
 
 /* --- active targets -------------------------------------------------------------------------------------------- */
@@ -51,7 +54,7 @@ int MPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     return pl_call_leave(&call);
 }
 
-/* A worker on a window alone. */
+/* For functions whose only argument is the window. */
 static int mpi_win_sync_act(struct pl_call *call, MPI_Win win, int (*worker)(struct pl_win *win))
 {
     struct pl_win *w = pl_arg_win(call, win);
@@ -91,7 +94,7 @@ int MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
     struct pl_win *w = pl_arg_win(&call, win);
     pl_arg_dest(&call, w ? w->comm : NULL, rank);
     if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
-        pl_call_error(&call, MPI_ERR_LOCKTYPE, "lock_type is %d; it has to be MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED",
+        pl_call_error(&call, MPI_ERR_LOCKTYPE, "lock_type is %d; it must be MPI_LOCK_EXCLUSIVE or MPI_LOCK_SHARED",
                       lock_type);
     arg_assert(&call, assert, MPI_MODE_NOCHECK);
     if (!call.err && rank != MPI_PROC_NULL)
@@ -161,7 +164,7 @@ int MPI_Win_flush_local_all(MPI_Win win)
     return mpi_win_sync_flush_all(&(struct pl_call)PL_CALL(MPI_Win_flush_local_all), win, true);
 }
 
-/* The model is unified: there is one copy, and the processor is told to order what it does with it. */
+/* The memory model is unified: there is one copy, and a memory barrier is enough. */
 int MPI_Win_sync(MPI_Win win)
 {
     struct pl_call call = PL_CALL(MPI_Win_sync);

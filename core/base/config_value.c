@@ -10,7 +10,6 @@
 #include <strings.h>
 
 #include "core/base/log.h"
-#include "core/object/errhandler_registry.h"
 
 static bool is_choice(const char *choices, const char *text, size_t length)
 {
@@ -62,14 +61,22 @@ static bool parse_bool(const char *text, long *number)
     return false;
 }
 
+static const struct pl_config_check *check_of(const struct pl_config *variable)
+{
+    for (int i = 0; i < PL_CONFIG_CHECKS; i++)
+        if (strcmp(pl_config_checks[i].variable, variable->name) == 0)
+            return &pl_config_checks[i];
+    return NULL;
+}
+
 static void describe_allowed(const struct pl_config *variable, char allowed[PL_CONFIG_ALLOWED])
 {
     switch (variable->type) {
     case PL_CONFIG_TEXT:
         if (strcmp(variable->name, "log") == 0)
             snprintf(allowed, PL_CONFIG_ALLOWED, "error, warning, info or debug, or subsystem:level,...");
-        else if (strcmp(variable->name, "initial_errhandler") == 0)
-            snprintf(allowed, PL_CONFIG_ALLOWED, PL_NAMED_ALLOWED);
+        else if (check_of(variable))
+            snprintf(allowed, PL_CONFIG_ALLOWED, "%s", check_of(variable)->allowed);
         else
             snprintf(allowed, PL_CONFIG_ALLOWED, "%s", variable->choices ? variable->choices : "");
         return;
@@ -89,8 +96,8 @@ bool pl_config_is_value(const struct pl_config *variable, const char *text, long
     case PL_CONFIG_TEXT:
         if (strcmp(variable->name, "log") == 0)
             return pl_log_filter_valid(text);
-        if (strcmp(variable->name, "initial_errhandler") == 0)
-            return pl_named_valid(text);
+        if (check_of(variable))
+            return check_of(variable)->valid(text);
         return !variable->choices || is_choice(variable->choices, text, strlen(text));
     case PL_CONFIG_LIST: return are_choices(variable->choices, text);
     case PL_CONFIG_BOOL: return parse_bool(text, number);

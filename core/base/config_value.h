@@ -7,6 +7,15 @@
 
 enum { PL_CONFIG_ALLOWED = 256 };
 
+/* A text variable whose values a higher room checks. */
+struct pl_config_check {
+    const char *variable;            /* its name */
+    const char *allowed;             /* its values, for messages */
+    bool (*valid)(const char *text); /* any thread */
+};
+enum { PL_CONFIG_CHECKS = 1 };
+extern const struct pl_config_check pl_config_checks[PL_CONFIG_CHECKS]; /* core/kinds.c */
+
 /* Is the text a value of the variable? *number is the value of numbers, sizes and yes or no; else 0. */
 bool pl_config_is_value(const struct pl_config *variable, const char *text, long *number);
 

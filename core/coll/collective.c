@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collectives in their three forms, from one schedule, and the few that the library uses itself. */
+/* Collectives in their three forms, from one schedule, and those that the library uses itself. */
 #include "core/coll/collective.h"
 
 #include <stdlib.h>
@@ -7,7 +7,11 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/algorithm.h"
+#include "core/coll/area/collectives.h"
+#include "core/coll/hierarchy/collectives.h"
 #include "core/coll/schedule.h"
+#include "core/coll/select.h"
+#include "core/coll/table.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
 
@@ -19,8 +23,22 @@ int pl_coll_check(const struct pl_comm *comm)
         return pl_failure_record(comm);
     return pl_fail(MPI_ERR_OTHER,
                    "rank %d of %s has other settings for collectives than rank %d: coll_table and PLENUM_COLL_* "
-                   "must be the same on all",
+                   "must be the same on all ranks",
                    comm->coll.unlike - 1, pl_comm_label(comm), comm->rank);
+}
+
+void pl_coll_compare(struct pl_comm *comm, int rank, uint32_t settings)
+{
+    if (settings != pl_coll_settings())
+        comm->coll.unlike = rank + 1;
+}
+
+int pl_coll_truncated(const struct pl_request *request)
+{
+    return pl_fail(MPI_ERR_TRUNCATE,
+                   "rank %d gives %llu bytes where this rank expects %zu: all ranks have to call "
+                   "the same collective with sizes that fit",
+                   request->outcome.source, (unsigned long long)request->in.size, request->in.data.total);
 }
 
 int pl_coll_run(const struct pl_coll *coll)
@@ -52,7 +70,7 @@ static int coll_restart(struct pl_request *request)
     return pl_schedule_start(request->coll.schedule, request);
 }
 
-/* A request that owns a schedule: a used one, or new ones. */
+/* A request that owns a schedule: both used before, or both new. */
 static struct pl_request *make_scheduled(struct pl_comm *comm)
 {
     struct pl_request *made = pl_request_create(PL_REQ_COLL, comm, NULL, false);

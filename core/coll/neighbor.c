@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives among neighbors: every process has a message for each of its destinations and expects one from each of
- * its sources, and all of them are started at once.
+ * Neighborhood collectives: every process has a message for each of its destinations and expects one from each of its
+ * sources, and starts all of them at once.
  *
- * Several messages between the same two processes are paired by their order alone. In graphs the k-th edge from one to
- * the other is the k-th at both. In grids what goes in one direction comes from the other, which only matters where
- * both neighbors of a dimension are the same process: so of each dimension the receives are started the other way
- * round.
+ * Several messages between the same two processes match by their order alone. In graphs the k-th edge from one to the
+ * other is the k-th at both. In grids a message sent in one direction arrives from the opposite one. That only matters
+ * where both neighbors of a dimension are the same process, so the two receives of each dimension start in reverse.
  */
 #include "core/coll/algorithm.h"
 

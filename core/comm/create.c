@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Making communicators from communicators. The first member of a new group chooses the id: it travels to the others
- * with what they exchange anyway (split), or down a tree (the rest).
- */
+/* Making communicators from communicators. See create.h. */
 #include "core/comm/create.h"
 
 #include <stdlib.h>
@@ -14,13 +11,14 @@
 #include "core/comm/intercomm.h"
 #include "core/comm/topology.h"
 #include "core/engine/comm_info.h"
+#include "core/engine/comm_table.h"
 #include "core/engine/instance.h"
 #include "core/engine/request.h"
 #include "core/job/process.h"
 #include "core/object/attr.h"
 
-/* A copy callback that fails on one process must not leave the others waiting: everybody agrees on the outcome. */
-static int agree_dup(struct pl_comm *parent, int failed, struct pl_comm_id *id)
+/* A copy callback that fails on one process must not leave the others waiting: all processes agree on the outcome. */
+static int comm_dup_agree(struct pl_comm *parent, int failed, struct pl_comm_id *id)
 {
     int any = failed != MPI_SUCCESS, ignored; /* the code may be any number */
     if (parent->inter.remote)
@@ -28,7 +26,7 @@ static int agree_dup(struct pl_comm *parent, int failed, struct pl_comm_id *id)
     int rc = pl_allreduce(parent, MPI_IN_PLACE, &any, 1, pl_type_predefined((uintptr_t)MPI_INT),
                           pl_op_predefined((uintptr_t)MPI_MAX));
     if (rc == MPI_SUCCESS && any)
-        rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "an attribute's copy function failed in another process");
+        rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "the copy function of an attribute failed on another process");
     *id = pl_comm_new_id();
     return rc ? rc : pl_bcast(parent, id, sizeof *id, PL_TYPE_BYTE, 0);
 }
@@ -38,7 +36,7 @@ int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **c
     struct pl_comm_id id;
     struct pl_attrs *attrs = NULL;
     struct pl_comm *made;
-    int rc = agree_dup(parent, pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &attrs), &id);
+    int rc = comm_dup_agree(parent, pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &attrs), &id);
     if (rc == MPI_SUCCESS)
         rc = pl_comm_create(parent->instance, parent, parent->group, parent->inter.remote, id, &made);
     if (rc) {
@@ -60,24 +58,24 @@ int pl_comm_dup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **c
 
 /* --- duplicates without waiting ----------------------------------------------------------------------------------- */
 
-/* What a group says: its first member's choice of ids, and whether a member's attributes could not be copied. It
- * travels in a reduction, as the maximum: members without a choice, and without a failure, say 0. */
+/* A group's proposal: the ids that its first member has chosen, and whether a member failed to copy its attributes. It
+ * is the maximum of a reduction, to which members without a choice, or without a failure, contribute 0. */
 struct words {
     uint64_t failed, home, serial, local_serial;
 };
 
-/* Of an intercommunicator there are two reductions: in the local group, and between the groups. */
+/* An intercommunicator needs two reductions: in the local group, and between the groups. */
 struct idup {
-    struct words own;           /* said to the remote group */
-    struct words words, remote; /* what the two groups say */
+    struct words own;           /* sent to the remote group */
+    struct words words, remote; /* the two groups' results */
     struct pl_comm *comm;       /* retained */
-    struct pl_request *user;    /* the reduction of which the user has the request; it completes last */
-    struct pl_request *local;   /* the other one, of an intercommunicator; NULL: none */
+    struct pl_request *user;    /* the reduction whose request the user has; it completes last */
+    struct pl_request *local;   /* the reduction in the local group of an intercommunicator, or NULL */
     int pending, error;
     void (*destroyed)(struct pl_request *request);
 };
 
-static void finish_idup(struct idup *idup)
+static void idup_finish(struct idup *idup)
 {
     struct pl_comm *comm = idup->comm;
     const struct words *chosen = comm->inter.remote && !comm->inter.first_group ? &idup->remote : &idup->words;
@@ -103,7 +101,7 @@ static void idup_completed(struct pl_request *request)
     struct idup *idup = request->on.owner;
     idup->error = idup->error ? idup->error : request->outcome.error;
     if (--idup->pending == 0)
-        finish_idup(idup);
+        idup_finish(idup);
 }
 
 static void idup_destroyed(struct pl_request *request)
@@ -116,7 +114,8 @@ static void idup_destroyed(struct pl_request *request)
     free(idup);
 }
 
-static int prepare_reduction(struct idup *idup, struct pl_comm *comm, struct words *result, struct pl_request **request)
+static int idup_prepare_reduction(struct idup *idup, struct pl_comm *comm, struct words *result,
+                                  struct pl_request **request)
 {
     struct pl_coll reduction = {
         .kind = PL_COLL_ALLREDUCE,
@@ -137,18 +136,18 @@ static int prepare_reduction(struct idup *idup, struct pl_comm *comm, struct wor
     return MPI_SUCCESS;
 }
 
-static int prepare_idup(struct idup *idup, struct pl_comm *parent)
+static int idup_prepare(struct idup *idup, struct pl_comm *parent)
 {
-    int rc = prepare_reduction(idup, parent, parent->inter.remote ? &idup->remote : &idup->words, &idup->user);
+    int rc = idup_prepare_reduction(idup, parent, parent->inter.remote ? &idup->remote : &idup->words, &idup->user);
     if (rc == MPI_SUCCESS && parent->inter.remote) {
-        rc = prepare_reduction(idup, parent->inter.local, &idup->words, &idup->local);
+        rc = idup_prepare_reduction(idup, parent->inter.local, &idup->words, &idup->local);
         if (rc)
             pl_handle_drop(idup->user);
     }
     return rc;
 }
 
-static int start_idup(struct pl_comm *parent, struct pl_comm *made, bool failed, struct pl_request **request)
+static int idup_start(struct pl_comm *parent, struct pl_comm *made, bool failed, struct pl_request **request)
 {
     struct idup *idup = pl_calloc(1, sizeof *idup);
     if (!idup)
@@ -158,7 +157,7 @@ static int start_idup(struct pl_comm *parent, struct pl_comm *made, bool failed,
         idup->words = (struct words){ .home = id.home, .serial = id.serial, .local_serial = pl_comm_new_id().serial };
     idup->words.failed = failed;
     idup->own = idup->words;
-    int rc = prepare_idup(idup, parent);
+    int rc = idup_prepare(idup, parent);
     if (rc) {
         free(idup);
         return rc;
@@ -172,8 +171,8 @@ static int start_idup(struct pl_comm *parent, struct pl_comm *made, bool failed,
     return rc ? rc : idup->user->coll.restart(idup->user);
 }
 
-/* Of an intercommunicator: the communicator of the local group, without an id. */
-static int build_local(struct pl_comm *parent, struct pl_comm *made)
+/* The communicator of an intercommunicator's local group, without an id. */
+static int idup_build_local(struct pl_comm *parent, struct pl_comm *made)
 {
     made->inter.first_group = parent->inter.first_group;
     int rc = pl_comm_build(parent->instance, parent->inter.local, parent->group, NULL, &made->inter.local);
@@ -190,15 +189,15 @@ int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **
     int rc = pl_comm_build(parent->instance, parent, parent->group, parent->inter.remote, &made);
     if (rc)
         return rc;
-    rc = parent->inter.remote ? build_local(parent, made) : MPI_SUCCESS;
+    rc = parent->inter.remote ? idup_build_local(parent, made) : MPI_SUCCESS;
     if (rc == MPI_SUCCESS)
         rc = pl_attrs_copy(&parent->attrs, pl_comm_handle(parent), &made->attrs);
     if (rc == MPI_SUCCESS)
         rc = pl_comm_info_set(made, info);
     if (rc == MPI_SUCCESS)
         rc = pl_topology_copy(parent, made);
-    /* Who has failed says so to the others, and does not wait for it. */
-    int started = start_idup(parent, made, rc != MPI_SUCCESS, request);
+    /* A process that has failed tells the others so, and does not wait. */
+    int started = idup_start(parent, made, rc != MPI_SUCCESS, request);
     if (rc && started == MPI_SUCCESS)
         pl_request_let_go(*request);
     rc = rc ? rc : started;
@@ -211,7 +210,7 @@ int pl_comm_idup(struct pl_comm *parent, struct pl_info *info, struct pl_comm **
 
 /* --- split -------------------------------------------------------------------------------------------------------- */
 
-static int by_key(const void *a, const void *b)
+static int vote_compare(const void *a, const void *b)
 {
     const struct pl_vote *x = a, *y = b;
     return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->rank - y->rank;
@@ -223,7 +222,7 @@ int pl_votes_of_color(struct pl_vote *votes, int size, int color)
     for (int i = 0; i < size; i++)
         if (votes[i].color == color)
             votes[count++] = votes[i];
-    qsort(votes, (size_t)count, sizeof *votes, by_key);
+    qsort(votes, (size_t)count, sizeof *votes, vote_compare);
     return count;
 }
 
@@ -237,7 +236,7 @@ struct pl_group *pl_votes_group(struct pl_instance *instance, const struct pl_gr
     }
     for (int i = 0; i < count; i++)
         procs[i] = pl_group_proc(from, votes[i].rank);
-    struct pl_group *group = pl_group_create(instance, count, procs);
+    struct pl_group *group = pl_instance_group(instance, count, procs);
     free(procs);
     return group;
 }

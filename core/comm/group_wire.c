@@ -1,114 +1,94 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See group_wire.h. */
+/*
+ * Serialized groups. See group_wire.h.
+ *
+ *     count of jobs;     for each its key (u64) and its name (text)
+ *     count of members;  for each the index of its job, its rank in it (LEB128), and its card (blob)
+ */
 #include "core/comm/group_wire.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/bytes.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
+#include "core/engine/peer.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 
-struct head {
-    uint32_t members, jobs;
-};
-struct job { /* then its name */
-    uint64_t key;
-    uint32_t length;
-};
-struct member {   /* then its card */
-    uint32_t job; /* its how many-th of the roster's */
-    int32_t rank;
-    uint32_t length;
-};
+enum { JOB_LEAST = 9, MEMBER_LEAST = 3 /* bytes */ };
+
 struct card {
     uint16_t length;
     unsigned char data[PL_CARD_MAX];
 };
 
-/* The jobs that a group's members are of. */
+/* The jobs of a group's members. */
 struct jobs {
     int *number; /* [count] */
-    uint32_t count;
+    size_t count;
 };
 
-static uint32_t group_wire_index_of(const struct jobs *jobs, int number)
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+static size_t group_wire_job_index(const struct jobs *jobs, int number)
 {
-    uint32_t i = 0;
+    size_t i = 0;
     while (i < jobs->count && jobs->number[i] != number)
         i++;
     return i;
 }
 
-static int find_jobs(const struct pl_group *group, struct jobs *jobs)
+static int group_wire_find_jobs(const struct pl_group *group, struct jobs *jobs)
 {
     *jobs = (struct jobs){ .number = pl_malloc((size_t)group->size * sizeof *jobs->number) };
     if (!jobs->number)
         return pl_fail_memory("the members of a group");
     for (int i = 0; i < group->size; i++) {
         int number = PL_PROC_JOB(pl_group_proc(group, i));
-        if (group_wire_index_of(jobs, number) == jobs->count)
+        if (group_wire_job_index(jobs, number) == jobs->count)
             jobs->number[jobs->count++] = number;
     }
     return MPI_SUCCESS;
 }
 
-static size_t group_wire_size_of(const struct pl_group *group, const struct jobs *jobs, const struct card *cards)
+/* `cards` NULL: all cards are missing. */
+static int group_wire_write(const struct pl_group *group, const struct card *cards, unsigned char **wire,
+                            size_t *length)
 {
-    size_t size = sizeof(struct head);
-    uint64_t key;
-    for (uint32_t i = 0; i < jobs->count; i++)
-        size += sizeof(struct job) + strlen(pl_jobs_name(jobs->number[i], &key));
-    for (int i = 0; i < group->size; i++)
-        size += sizeof(struct member) + (cards ? cards[i].length : 0);
-    return size;
-}
-
-static unsigned char *group_wire_put(unsigned char *at, const void *data, size_t bytes)
-{
-    if (bytes)
-        memcpy(at, data, bytes);
-    return at + bytes;
-}
-
-/* `cards` NULL: without. */
-static int write_group(const struct pl_group *group, const struct card *cards, unsigned char **wire, size_t *length)
-{
+    struct pl_writer to = pl_writer_growing(NULL, 0);
     struct jobs jobs;
-    int rc = find_jobs(group, &jobs);
+    int rc = group_wire_find_jobs(group, &jobs);
     if (rc)
         return rc;
-    *length = group_wire_size_of(group, &jobs, cards);
-    unsigned char *at = *wire = pl_malloc(*length);
-    if (!at) {
-        free(jobs.number);
-        return pl_fail_memory("the members of a group");
+    pl_write_leb128(&to, jobs.count);
+    for (size_t i = 0; i < jobs.count; i++) {
+        uint64_t key;
+        const char *name = pl_jobs_name(jobs.number[i], &key);
+        pl_write_u64(&to, key);
+        pl_write_text(&to, name);
     }
-    at = group_wire_put(at, &(struct head){ (uint32_t)group->size, jobs.count }, sizeof(struct head));
-    for (uint32_t i = 0; i < jobs.count; i++) {
-        struct job job = { .length = 0 };
-        const char *name = pl_jobs_name(jobs.number[i], &job.key);
-        job.length = (uint32_t)strlen(name);
-        at = group_wire_put(group_wire_put(at, &job, sizeof job), name, job.length);
-    }
+    pl_write_leb128(&to, (uint64_t)group->size);
     for (int i = 0; i < group->size; i++) {
         uint64_t proc = pl_group_proc(group, i);
-        struct member member = { group_wire_index_of(&jobs, PL_PROC_JOB(proc)), PL_PROC_RANK(proc),
-                                 cards ? cards[i].length : 0 };
-        at = group_wire_put(group_wire_put(at, &member, sizeof member), cards ? cards[i].data : NULL, member.length);
+        pl_write_leb128(&to, group_wire_job_index(&jobs, PL_PROC_JOB(proc)));
+        pl_write_leb128(&to, (uint64_t)PL_PROC_RANK(proc));
+        pl_write_blob(&to, cards ? cards[i].data : NULL, cards ? cards[i].length : 0);
     }
     free(jobs.number);
-    return MPI_SUCCESS;
+    *wire = pl_writer_take(&to, length);
+    return *wire ? MPI_SUCCESS : pl_fail_memory("the members of a group");
 }
 
 int pl_group_wire_write(const struct pl_comm *comm, unsigned char **wire, size_t *length)
 {
-    return write_group(comm->group, NULL, wire, length);
+    return group_wire_write(comm->group, NULL, wire, length);
 }
 
 int pl_group_wire_gather(struct pl_comm *comm, int root, unsigned char **wire, size_t *length)
@@ -120,32 +100,39 @@ int pl_group_wire_gather(struct pl_comm *comm, int root, unsigned char **wire, s
         return pl_fail_memory("the addresses of a group");
     int rc = pl_gather(comm, &own, sizeof own, PL_TYPE_BYTE, cards, sizeof own, PL_TYPE_BYTE, root);
     if (rc == MPI_SUCCESS && comm->rank == root)
-        rc = write_group(comm->group, cards, wire, length);
+        rc = group_wire_write(comm->group, cards, wire, length);
     free(cards);
     return rc;
 }
 
-/* --- reading -------------------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------------------------------ */
 
-struct reader {
-    const unsigned char *at, *end;
+struct job {
+    uint64_t key;
+    const char *name; /* borrowed */
+    size_t length;
 };
 
-static const unsigned char *group_wire_take(struct reader *from, size_t bytes)
+struct member {
+    uint64_t job, rank;
+    const unsigned char *card; /* borrowed; NULL: the reader has failed */
+    size_t length;
+};
+
+static struct job group_wire_read_job(struct pl_reader *from)
 {
-    const unsigned char *at = from->at;
-    if ((size_t)(from->end - at) < bytes)
-        return NULL;
-    from->at += bytes;
-    return at;
+    struct job job = { .key = pl_read_u64(from) };
+    job.name = pl_read_text(from, PL_JOB_NAME_MAX, &job.length);
+    return job;
 }
 
-static bool group_wire_get(struct reader *from, void *to, size_t bytes)
+static struct member group_wire_read_member(struct pl_reader *from)
 {
-    const unsigned char *at = group_wire_take(from, bytes);
-    if (at)
-        memcpy(to, at, bytes);
-    return at != NULL;
+    struct member member;
+    member.job = pl_read_leb128(from);
+    member.rank = pl_read_leb128(from);
+    member.card = pl_read_blob(from, PL_CARD_MAX, &member.length);
+    return member;
 }
 
 static int group_wire_damaged(void)
@@ -153,68 +140,90 @@ static int group_wire_damaged(void)
     return pl_fail(MPI_ERR_OTHER, "the list of another group's members is damaged");
 }
 
-static int read_jobs(struct reader *from, uint32_t count, int *jobs)
+/* The numbers that this process has for the jobs; they are for free(). */
+static int group_wire_read_jobs(struct pl_reader *from, struct jobs *jobs)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        struct job job;
-        const unsigned char *name;
-        if (!group_wire_get(from, &job, sizeof job) || job.length > PL_JOB_NAME_MAX ||
-            !(name = group_wire_take(from, job.length)) || memchr(name, '\0', job.length))
+    size_t count = pl_read_count(from, INT32_MAX, JOB_LEAST);
+    *jobs = (struct jobs){ .number = pl_malloc((count + 1) * sizeof *jobs->number), .count = count };
+    if (!jobs->number)
+        return pl_fail_memory("the members of another group");
+    for (size_t i = 0; i < count; i++) {
+        struct job job = group_wire_read_job(from);
+        if (!job.name)
             return group_wire_damaged();
-        int rc = pl_jobs_number(job.key, (const char *)name, job.length, &jobs[i]);
+        int rc = pl_jobs_number(job.key, job.name, job.length, &jobs->number[i]);
         if (rc)
             return rc;
     }
     return MPI_SUCCESS;
 }
 
-/* Of each member: who it is; its card is skipped. */
-static int read_members(struct reader *from, const struct head *head, const int *jobs, uint64_t *procs)
+/* The members' numbers, for free(). */
+static int group_wire_read_procs(struct pl_reader *from, const struct jobs *jobs, size_t *count, uint64_t **procs)
 {
-    for (uint32_t i = 0; i < head->members; i++) {
-        struct member member;
-        if (!group_wire_get(from, &member, sizeof member) || member.job >= head->jobs || member.rank < 0 ||
-            member.length > PL_CARD_MAX || !group_wire_take(from, member.length) ||
-            (jobs[member.job] == 0 && member.rank >= pl_process.place.size))
+    *count = pl_read_count(from, INT32_MAX, MEMBER_LEAST);
+    *procs = pl_malloc((*count + 1) * sizeof **procs);
+    if (!*procs)
+        return pl_fail_memory("the members of another group");
+    for (size_t i = 0; i < *count; i++) {
+        struct member member = group_wire_read_member(from);
+        if (!member.card || member.job >= jobs->count || member.rank > INT32_MAX)
             return group_wire_damaged();
-        procs[i] = PL_PROC(jobs[member.job], member.rank);
+        int job = jobs->number[member.job], rank = (int)member.rank;
+        if (job == 0 && rank >= pl_process.place.size)
+            return group_wire_damaged();
+        (*procs)[i] = PL_PROC(job, rank);
     }
-    return from->at == from->end ? MPI_SUCCESS : group_wire_damaged();
+    return *count > 0 && pl_reader_done(from) ? MPI_SUCCESS : group_wire_damaged();
+}
+
+static int group_wire_read_group(struct pl_instance *instance, struct pl_reader *from, struct pl_reader *members,
+                                 struct pl_group **group)
+{
+    struct jobs jobs;
+    uint64_t *procs = NULL;
+    size_t count;
+    int rc = group_wire_read_jobs(from, &jobs);
+    *members = *from;
+    if (rc == MPI_SUCCESS)
+        rc = group_wire_read_procs(from, &jobs, &count, &procs);
+    if (rc == MPI_SUCCESS && !(*group = pl_instance_group(instance, (int)count, procs)))
+        rc = MPI_ERR_NO_MEM;
+    free(procs);
+    free(jobs.number);
+    return rc;
 }
 
 bool pl_group_wire_is_networked(const unsigned char *wire, size_t length)
 {
-    struct reader from = { wire, wire + length };
-    struct head head;
-    struct job job;
-    struct member member;
-    bool good = group_wire_get(&from, &head, sizeof head);
-    for (uint32_t i = 0; good && i < head.jobs; i++)
-        good = group_wire_get(&from, &job, sizeof job) && group_wire_take(&from, job.length);
-    for (uint32_t i = 0; good && i < head.members; i++) {
-        const unsigned char *card =
-            group_wire_get(&from, &member, sizeof member) ? group_wire_take(&from, member.length) : NULL;
-        good = card && pl_engine_card_has(card, member.length, PL_NETWORK);
+    struct pl_reader from = pl_reader(wire, length);
+    for (size_t left = pl_read_count(&from, INT32_MAX, JOB_LEAST); left > 0; left--)
+        group_wire_read_job(&from);
+    for (size_t left = pl_read_count(&from, INT32_MAX, MEMBER_LEAST); left > 0; left--) {
+        struct member member = group_wire_read_member(&from);
+        if (!member.card || !pl_engine_card_has(member.card, member.length, PL_NETWORK))
+            return false;
     }
-    return good;
+    return pl_reader_done(&from);
 }
 
-/* Of each member: its card; who it is has been read. */
-static int read_av(struct reader from, struct pl_group *group, struct pl_av **av)
+/* The cards of members that have been read before. */
+static int group_wire_read_av(struct pl_reader from, struct pl_group *group, struct pl_av **av)
 {
-    struct reader again = from;
-    struct member member;
+    struct pl_reader again = from;
     size_t bytes = 0;
     *av = pl_av_create(group);
     if (!*av)
         return MPI_ERR_NO_MEM;
-    for (int i = 0;
-         i < group->size && group_wire_get(&again, &member, sizeof member) && group_wire_take(&again, member.length);
-         i++)
-        bytes += member.length;
+    pl_read_count(&again, INT32_MAX, MEMBER_LEAST);
+    for (int i = 0; i < group->size; i++)
+        bytes += group_wire_read_member(&again).length;
     int rc = pl_av_open(*av, bytes);
-    for (int i = 0; rc == MPI_SUCCESS && i < group->size && group_wire_get(&from, &member, sizeof member); i++)
-        pl_av_add(*av, i, group_wire_take(&from, member.length), member.length);
+    pl_read_count(&from, INT32_MAX, MEMBER_LEAST);
+    for (int i = 0; rc == MPI_SUCCESS && i < group->size; i++) {
+        struct member member = group_wire_read_member(&from);
+        pl_av_add(*av, i, member.card, member.length);
+    }
     if (rc)
         pl_av_release(*av);
     return rc;
@@ -223,25 +232,12 @@ static int read_av(struct reader from, struct pl_group *group, struct pl_av **av
 int pl_group_wire_read(struct pl_instance *instance, const unsigned char *wire, size_t length, struct pl_group **group,
                        struct pl_av **av)
 {
-    struct reader from = { wire, wire + length };
-    struct head head;
-    if (!group_wire_get(&from, &head, sizeof head) || head.members == 0 ||
-        head.members > length / sizeof(struct member) || head.jobs > length / sizeof(struct job))
-        return group_wire_damaged();
-    int *jobs = pl_malloc((head.jobs + 1) * sizeof *jobs);
-    uint64_t *procs = pl_malloc(head.members * sizeof *procs);
-    int rc = jobs && procs ? read_jobs(&from, head.jobs, jobs) : pl_fail_memory("the members of another group");
-    struct reader members = from;
-    if (rc == MPI_SUCCESS)
-        rc = read_members(&from, &head, jobs, procs);
-    if (rc == MPI_SUCCESS && !(*group = pl_group_create(instance, (int)head.members, procs)))
-        rc = MPI_ERR_NO_MEM;
-    free(procs);
-    free(jobs);
-    if (rc == MPI_SUCCESS && av) {
-        rc = read_av(members, *group, av);
-        if (rc)
-            pl_handle_drop(*group);
-    }
+    struct pl_reader from = pl_reader(wire, length), members;
+    int rc = group_wire_read_group(instance, &from, &members, group);
+    if (rc || !av)
+        return rc;
+    rc = group_wire_read_av(members, *group, av);
+    if (rc)
+        pl_handle_drop(*group);
     return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Splitting by hardware: the node by what the kernel tells, what is inside it by the hwloc plugin. All processes take
- * part in the same exchanges, whatever each of them asks for.
+ * Splitting by hardware: the kernel identifies the node, the hwloc plugin its parts. All processes take part in the same
+ * exchanges, whatever each of them requests.
  */
 #include "core/comm/hw.h"
 
@@ -25,7 +25,7 @@
 
 /* --- the node ----------------------------------------------------------------------------------------------------- */
 
-/* What processes that can open each other's memory have in common: the kernel (boot id) and the PID namespace. */
+/* The same for processes that can open each other's memory: the kernel (boot id) and the PID namespace. */
 struct node_key {
     char boot[40];
     uint64_t pids;
@@ -70,7 +70,7 @@ struct path {
     struct pl_topology_place place[LEVELS];
 };
 
-static void read_path(struct path *path, int node)
+static void hw_read_path(struct path *path, int node)
 {
     const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
     memset(path, 0, sizeof *path);
@@ -82,7 +82,7 @@ static void read_path(struct path *path, int node)
         path->count = LEVELS;
 }
 
-/* Is the process confined to this place? */
+/* Whether the process is confined to this place. */
 static bool hw_is_in(const struct path *path, int node, const struct pl_topology_place *place)
 {
     bool in = false;
@@ -91,7 +91,7 @@ static bool hw_is_in(const struct path *path, int node, const struct pl_topology
     return in && path->node == node;
 }
 
-/* Which is taken: the largest that not all share. -1: there is none. */
+/* The level of the largest place that not all processes share; -1: they share all of them. */
 static int hw_level_of(const struct path *paths, int size, const struct path *own)
 {
     for (int level = 0; level < own->count; level++)
@@ -101,14 +101,14 @@ static int hw_level_of(const struct path *paths, int size, const struct path *ow
     return -1;
 }
 
-/* All who are in the same place have the same color, the lowest of them. `*color` stays where there is no place. Who
- * does not take part has node -1. */
+/* Processes in the same place get the same color, the lowest rank among them. Without a place `*color` stays as it is.
+ * A process that does not take part has node -1. */
 static int hw_unguided(struct pl_comm *parent, int node, struct pl_info *info, int *color)
 {
     struct path *paths = pl_malloc((size_t)(parent->size + 1) * sizeof *paths), *own = &paths[parent->size];
     if (!paths)
         return pl_fail_memory("the resources of a communicator's processes");
-    read_path(own, node);
+    hw_read_path(own, node);
     int rc = pl_allgather(parent, own, sizeof *own, PL_TYPE_BYTE, paths, sizeof *own, PL_TYPE_BYTE);
     const char *taken = NULL;
     for (int i = 0; rc == MPI_SUCCESS && !taken && i < parent->size; i++)
@@ -129,7 +129,7 @@ static int hw_unguided(struct pl_comm *parent, int node, struct pl_info *info, i
     return rc;
 }
 
-/* A type that is not known here is nobody's. */
+/* `*color` stays as it is for a type that is not known here. */
 static void hw_guided(const char *type, int node, int *color)
 {
     if (strcmp(type, "mpi_shared_memory") == 0) {
@@ -146,10 +146,9 @@ static void hw_guided(const char *type, int node, int *color)
 
 /* --- process sets ------------------------------------------------------------------------------------------------- */
 
-/* What each process tells the others. Processes may name different sets: each set is told by a number made of its
- * name. */
+/* Each process's request. Processes may name different sets, which a hash of the name (FNV-1a) identifies. */
 struct wish {
-    uint64_t pset; /* 0: a member of none */
+    uint64_t pset; /* 0: not a member of one */
     int type;
 };
 
@@ -165,12 +164,12 @@ static struct wish hw_wish_of(const struct pl_comm *parent, int type, const char
     return wish;
 }
 
-/* The lowest rank of the same process set, and whether anybody splits unguided. */
-static int exchange_wishes(struct pl_comm *parent, const struct wish *own, int *color, bool *any_unguided)
+/* The lowest rank with the same process set, and whether any process splits unguided. */
+static int hw_exchange_wishes(struct pl_comm *parent, const struct wish *own, int *color, bool *any_unguided)
 {
     struct wish *all = pl_malloc((size_t)parent->size * sizeof *all);
     if (!all)
-        return pl_fail_memory("what a communicator's processes split it by");
+        return pl_fail_memory("the split types of a communicator's processes");
     int rc = pl_allgather(parent, own, sizeof *own, PL_TYPE_BYTE, all, sizeof *own, PL_TYPE_BYTE);
     for (int i = parent->size - 1; rc == MPI_SUCCESS && i >= 0; i--) {
         if (own->pset && all[i].pset == own->pset)
@@ -181,18 +180,18 @@ static int exchange_wishes(struct pl_comm *parent, const struct wish *own, int *
     return rc;
 }
 
-/* --- all of them -------------------------------------------------------------------------------------------------- */
+/* --- all types ---------------------------------------------------------------------------------------------------- */
 
-/* Who has the same color belongs together. An error may be of one process alone. */
-static int find_color(struct pl_comm *parent, int type, struct pl_info *info, const char *pset,
-                      const struct pl_group *members, int *color)
+/* Processes with the same color belong together. An error may be of one process alone. */
+static int hw_find_color(struct pl_comm *parent, int type, struct pl_info *info, const char *pset,
+                         const struct pl_group *members, int *color)
 {
     struct wish wish = hw_wish_of(parent, type, pset, members);
     int node = 0;
     bool any_unguided = false;
     int rc = pl_comm_node_color(parent, &node);
     if (rc == MPI_SUCCESS)
-        rc = exchange_wishes(parent, &wish, color, &any_unguided);
+        rc = hw_exchange_wishes(parent, &wish, color, &any_unguided);
     if (rc)
         return rc;
     if (any_unguided)
@@ -203,14 +202,14 @@ static int find_color(struct pl_comm *parent, int type, struct pl_info *info, co
     if (type == MPI_COMM_TYPE_SHARED)
         *color = node;
     else if (is_guided && resource && pset)
-        rc = pl_fail(MPI_ERR_INFO, RESOURCE_KEY " and mpi_pset_name are both given; allowed is one of them");
+        rc = pl_fail(MPI_ERR_INFO, RESOURCE_KEY " and mpi_pset_name are both given; only one of them may be");
     else if (is_guided && resource)
         hw_guided(resource, node, color);
     free(resource);
     return rc;
 }
 
-/* In an intercommunicator the processes of both groups find their colors together. */
+/* The processes of both groups of an intercommunicator find their colors together. */
 int pl_comm_split_type(struct pl_comm *parent, int type, int key, struct pl_info *info, const char *pset,
                        const struct pl_group *members, struct pl_comm **comm)
 {
@@ -219,7 +218,7 @@ int pl_comm_split_type(struct pl_comm *parent, int type, int key, struct pl_info
     int rc = parent->inter.remote ? pl_intercomm_merge(parent, 0, &all) : MPI_SUCCESS;
     if (rc)
         return rc;
-    rc = find_color(all, type, info, pset, members, &color);
+    rc = hw_find_color(all, type, info, pset, members, &color);
     if (all != parent)
         pl_comm_free(all);
     /* An error of one process alone must not leave the others waiting. */

@@ -7,12 +7,12 @@
 
 struct pl_info;
 
-/* A color by which processes that can share memory are together: the lowest such rank. */
+/* A color that is the same for processes that can share memory: the lowest rank among them. */
 int pl_comm_node_color(struct pl_comm *parent, int *color);
 
-/* MPI_Comm_split_type. `info` (may be NULL) names the resource for the guided types and is told the one that was taken
- * for MPI_COMM_TYPE_HW_UNGUIDED. `pset` and `members`: the process set that is named for MPI_COMM_TYPE_RESOURCE_GUIDED;
- * NULL: none, or none that is known. A process that has no part in what is asked for gets NULL in *comm. */
+/* MPI_Comm_split_type. `info` (may be NULL) names the resource for the guided types, and receives the one that was
+ * chosen for MPI_COMM_TYPE_HW_UNGUIDED. `pset` and `members`: the process set named for
+ * MPI_COMM_TYPE_RESOURCE_GUIDED; NULL: not given, or not known. *comm is NULL on a process without such a resource. */
 int pl_comm_split_type(struct pl_comm *parent, int type, int key, struct pl_info *info, const char *pset,
                        const struct pl_group *members, struct pl_comm **comm);
 

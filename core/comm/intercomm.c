@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Intercommunicators: making one from two groups, merging the two.
- *
- * The leaders tell each other who is in their group and how to reach them, and tell their own group. Each proposes an
- * id; the lesser of the two is taken, and its group counts as the first: that breaks ties later. An intercommunicator
- * keeps a communicator of its local group for what the group must agree on.
- */
+/* Intercommunicators: making one from two groups, merging the two. See intercomm.h. */
 #include "core/comm/intercomm.h"
 
 #include <stdlib.h>
@@ -19,18 +13,20 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
+#include "core/engine/p2p.h"
 #include "core/engine/request.h"
 #include "core/job/process.h"
 
-/* What a leader says first. */
-struct offer {
+/* A leader's first message. */
+struct proposal {
     struct pl_comm_id id;
     int32_t error;
-    int16_t far;       /* the World's addresses do not do: they travel too ... */
+    int16_t far;       /* the World's addresses do not suffice: addresses travel too ... */
     int16_t networked; /* ... and those for other nodes may be needed */
 };
 
-/* The list of the remote group's members (core/comm/group_wire.h), malloc'ed. */
+/* A serialized group (core/comm/group_wire.h), for free(). */
 struct wire {
     uint64_t length;
     unsigned char *data;
@@ -41,7 +37,7 @@ static bool intercomm_less(struct pl_comm_id a, struct pl_comm_id b)
     return a.home != b.home ? a.home < b.home : a.serial < b.serial;
 }
 
-/* One exchange with the other leader. */
+/* Sends to the other leader and receives from it. */
 static int intercomm_swap(struct pl_comm *peer, int rank, int tag, const void *out, size_t out_bytes, void *in,
                           size_t in_bytes)
 {
@@ -55,27 +51,29 @@ static int intercomm_swap(struct pl_comm *peer, int rank, int tag, const void *o
     return rc ? rc : received;
 }
 
-/* The leaders' part: gets the other's roster for the own one. */
-static int swap_groups(struct pl_comm *peer, int remote_leader, int tag, const struct wire *own, struct wire *theirs)
+/* The leaders exchange their serialized groups. */
+static int intercomm_swap_groups(struct pl_comm *peer, int remote_leader, int tag, const struct wire *own,
+                                 struct wire *theirs)
 {
     int rc = intercomm_swap(peer, remote_leader, tag, &own->length, sizeof own->length, &theirs->length,
                             sizeof theirs->length);
     if (rc == MPI_SUCCESS && (own->length == 0 || theirs->length == 0))
-        rc = own->length ? pl_fail(MPI_ERR_OTHER, "the remote leader failed to describe its group") : MPI_ERR_NO_MEM;
+        rc = own->length ? pl_fail(MPI_ERR_OTHER, "the remote leader failed to serialize its group") : MPI_ERR_NO_MEM;
     if (rc == MPI_SUCCESS && !(theirs->data = pl_malloc(theirs->length)))
         rc = pl_fail_memory("the remote group");
     return rc ? rc : intercomm_swap(peer, remote_leader, tag, own->data, own->length, theirs->data, theirs->length);
 }
 
-/* All of the local group get what its leader has. */
-static int share_group(struct pl_comm *local, int local_leader, int failed, struct wire *wire)
+/* The leader passes the remote group on to the local group. */
+static int intercomm_share_group(struct pl_comm *local, int local_leader, int failed, struct wire *wire)
 {
     bool leads = local->rank == local_leader;
     int64_t word[2] = { failed, (int64_t)wire->length };
     int rc = pl_bcast(local, word, sizeof word, PL_TYPE_BYTE, local_leader);
     if (rc == MPI_SUCCESS && word[0])
         rc = leads ? failed
-                   : pl_fail((int)word[0], "the leader, rank %d, could not meet the remote leader", local_leader);
+                   : pl_fail((int)word[0], "the leader, rank %d, could not exchange groups with the remote leader",
+                             local_leader);
     if (rc)
         return rc;
     wire->length = (uint64_t)word[1];
@@ -93,46 +91,49 @@ static bool intercomm_is_networked(struct pl_comm *comm)
     return networked;
 }
 
-/* The leaders meet; then all of the local group know what the other side offers. */
+/* The leaders exchange proposals and groups, and share both with their groups. */
 static int intercomm_exchange(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
-                              struct offer offers[2], struct wire *remote)
+                              struct proposal proposals[2], struct wire *remote)
 {
     bool leads = local->rank == local_leader;
     struct wire own = { 0, NULL };
     size_t length = 0;
-    offers[0] = (struct offer){ .id = pl_comm_new_id(),
-                                .far = leads && (local->peers.av || peer->peers.av),
-                                .networked = intercomm_is_networked(local) };
-    offers[1] = (struct offer){ .error = MPI_ERR_OTHER };
+    proposals[0] = (struct proposal){ .id = pl_comm_new_id(),
+                                      .far = leads && (local->peers.av || peer->peers.av),
+                                      .networked = intercomm_is_networked(local) };
+    proposals[1] = (struct proposal){ .error = MPI_ERR_OTHER };
     tag = pl_comm_user_tag(tag);
     if (leads) {
-        int rc = intercomm_swap(peer, remote_leader, tag, &offers[0], sizeof offers[0], &offers[1], sizeof offers[1]);
-        offers[1].error = rc;
+        int rc = intercomm_swap(peer, remote_leader, tag, &proposals[0], sizeof proposals[0], &proposals[1],
+                                sizeof proposals[1]);
+        proposals[1].error = rc;
     }
-    int rc = pl_bcast(local, offers, 2 * sizeof *offers, PL_TYPE_BYTE, local_leader);
-    if (rc == MPI_SUCCESS && offers[1].error)
-        rc = leads ? offers[1].error
-                   : pl_fail(offers[1].error, "the leader, rank %d, could not meet the remote leader", local_leader);
+    int rc = pl_bcast(local, proposals, 2 * sizeof *proposals, PL_TYPE_BYTE, local_leader);
+    if (rc == MPI_SUCCESS && proposals[1].error)
+        rc = leads
+                 ? proposals[1].error
+                 : pl_fail(proposals[1].error, "the leader, rank %d, could not reach the remote leader", local_leader);
     if (rc)
         return rc;
-    if ((offers[0].far || offers[1].far) && (offers[0].networked || offers[1].networked))
-        pl_engine_add_network(&local->instance->engine); /* else who is far is out of reach when it is tried */
-    if (offers[0].far || offers[1].far)
+    if ((proposals[0].far || proposals[1].far) && (proposals[0].networked || proposals[1].networked))
+        pl_engine_add_network(
+            &local->instance->engine); /* if this fails, so does the first message to a remote process */
+    if (proposals[0].far || proposals[1].far)
         rc = pl_group_wire_gather(local, local_leader, &own.data, &length);
     else if (leads)
         rc = pl_group_wire_write(local, &own.data, &length);
     if (leads) {
         own.length = rc ? 0 : length;
-        int swapped = swap_groups(peer, remote_leader, tag, &own, remote);
+        int swapped = intercomm_swap_groups(peer, remote_leader, tag, &own, remote);
         rc = rc ? rc : swapped;
         free(own.data);
     }
-    return share_group(local, local_leader, rc, remote);
+    return intercomm_share_group(local, local_leader, rc, remote);
 }
 
-/* The communicator of the local group, that the user does not see. */
-static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_av *av, struct pl_group *group,
-                        struct pl_comm_id id, struct pl_comm **made)
+/* The communicator of the local group, which the user does not see. */
+static int intercomm_create_local(struct pl_instance *instance, struct pl_comm *parent, struct pl_av *av,
+                                  struct pl_group *group, struct pl_comm_id id, struct pl_comm **made)
 {
     int rc = pl_comm_create_with_av(instance, parent, av, group, NULL, id, made);
     if (rc == MPI_SUCCESS) {
@@ -142,15 +143,15 @@ static int hidden_local(struct pl_instance *instance, struct pl_comm *parent, st
     return rc;
 }
 
-static int intercomm_shadow(struct pl_comm *comm, struct pl_comm **made)
+static int intercomm_agree_local(struct pl_comm *comm, struct pl_comm **made)
 {
     struct pl_comm_id id;
     int rc = pl_comm_agree(comm, comm->group, pl_comm_next_tag(comm), &id);
-    return rc ? rc : hidden_local(comm->instance, comm, NULL, comm->group, id, made);
+    return rc ? rc : intercomm_create_local(comm->instance, comm, NULL, comm->group, id, made);
 }
 
-/* An intercommunicator has the communicator of its local group, or has not got one for the reason `rc`. */
-static int take_local(struct pl_comm *made, int rc, struct pl_comm **comm)
+/* Ends the making of an intercommunicator. `rc`: an error in making the communicator of its local group. */
+static int intercomm_complete(struct pl_comm *made, int rc, struct pl_comm **comm)
 {
     if (rc) {
         pl_comm_free(made);
@@ -175,40 +176,40 @@ static int intercomm_disjoint(const struct pl_group *a, const struct pl_group *b
     for (int i = 0; i < b->size; i++)
         if (pl_group_find(a, pl_group_proc(b, i)) != MPI_UNDEFINED)
             return pl_fail(MPI_ERR_COMM,
-                           "the groups are not disjoint: rank %d of the remote group is in the local one too", i);
+                           "the groups are not disjoint: rank %d of the remote group is also in the local group", i);
     return MPI_SUCCESS;
 }
 
-/* The new communicator: of the remote group, with its addresses where the World's do not do. */
+/* The new communicator, with the remote group's addresses unless the World's suffice. */
 static int intercomm_make(struct pl_comm *local, struct pl_group *remote, struct pl_av **av,
-                          const struct offer offers[2], struct pl_comm **comm)
+                          const struct proposal proposals[2], struct pl_comm **comm)
 {
     struct pl_comm *made;
-    bool first = intercomm_less(offers[0].id, offers[1].id);
+    bool first = intercomm_less(proposals[0].id, proposals[1].id);
     int rc = intercomm_disjoint(local->group, remote);
     if (rc == MPI_SUCCESS)
-        rc = pl_comm_create_with_av(local->instance, local, *av, local->group, remote, offers[!first].id, &made);
+        rc = pl_comm_create_with_av(local->instance, local, *av, local->group, remote, proposals[!first].id, &made);
     if (rc)
         return rc;
     *av = NULL;
     made->inter.first_group = first;
-    return take_local(made, intercomm_shadow(local, &made->inter.local), comm);
+    return intercomm_complete(made, intercomm_agree_local(local, &made->inter.local), comm);
 }
 
 int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
                         struct pl_comm **comm)
 {
-    struct offer offers[2];
+    struct proposal proposals[2];
     struct wire wire = { 0, NULL };
     struct pl_group *remote = NULL;
     struct pl_av *av = NULL;
-    int rc = intercomm_exchange(local, local_leader, peer, remote_leader, tag, offers, &wire);
+    int rc = intercomm_exchange(local, local_leader, peer, remote_leader, tag, proposals, &wire);
     if (rc == MPI_SUCCESS) {
-        bool far = offers[0].far || offers[1].far;
+        bool far = proposals[0].far || proposals[1].far;
         rc = pl_group_wire_read(local->instance, wire.data, wire.length, &remote, far ? &av : NULL);
     }
     if (rc == MPI_SUCCESS) {
-        rc = intercomm_make(local, remote, &av, offers, comm);
+        rc = intercomm_make(local, remote, &av, proposals, comm);
         pl_handle_drop(remote);
     }
     pl_av_release(av);
@@ -216,7 +217,7 @@ int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm 
     return rc;
 }
 
-/* What one process tells the other group: its group's proposal, and what its members found. */
+/* A process's message to the other group: its group's proposal, and whether a member has failed. */
 struct word {
     struct pl_comm_id id;
     int32_t value;
@@ -238,7 +239,7 @@ int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_
     if (rc == MPI_SUCCESS)
         rc = pl_allgather(comm, &own, sizeof own, PL_TYPE_BYTE, theirs, sizeof own, PL_TYPE_BYTE);
     if (rc == MPI_SUCCESS && (any || theirs[0].failed))
-        rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "another process failed to take part");
+        rc = failed ? failed : pl_fail(MPI_ERR_OTHER, "the call failed on another process");
     *remote_value = theirs[0].value;
     *id = comm->inter.first_group ? own.id : theirs[0].id;
     free(theirs);
@@ -256,10 +257,11 @@ int pl_intercomm_assemble(struct pl_instance *instance, struct pl_intercomm_part
         return rc;
     parts->remote_av = NULL;
     made->inter.first_group = parts->first;
-    rc = hidden_local(instance, parts->parent, parts->local_av, parts->local, parts->local_id, &made->inter.local);
+    rc = intercomm_create_local(instance, parts->parent, parts->local_av, parts->local, parts->local_id,
+                                &made->inter.local);
     if (rc == MPI_SUCCESS)
         parts->local_av = NULL;
-    return take_local(made, rc, comm);
+    return intercomm_complete(made, rc, comm);
 }
 
 /* --- split -------------------------------------------------------------------------------------------------------- */
@@ -277,9 +279,10 @@ static int intercomm_part(struct pl_comm *parent, const struct pl_vote *ours, in
                             &made);
     if (rc == MPI_SUCCESS) {
         made->inter.first_group = parent->inter.first_group;
-        rc = hidden_local(parent->instance, parent->inter.local, NULL, local,
-                          (struct pl_comm_id){ ours->home, (uint32_t)ours->local_serial }, &made->inter.local);
-        rc = take_local(made, rc, comm);
+        rc =
+            intercomm_create_local(parent->instance, parent->inter.local, NULL, local,
+                                   (struct pl_comm_id){ ours->home, (uint32_t)ours->local_serial }, &made->inter.local);
+        rc = intercomm_complete(made, rc, comm);
     }
     if (local)
         pl_handle_drop(local);
@@ -316,7 +319,7 @@ int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_com
 int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made)
 {
     made->inter.first_group = parent->inter.first_group;
-    int rc = intercomm_shadow(parent->inter.local, &made->inter.local);
+    int rc = intercomm_agree_local(parent->inter.local, &made->inter.local);
     if (rc == MPI_SUCCESS)
         pl_intercomm_share_loss(made);
     return rc;
@@ -324,7 +327,8 @@ int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made)
 
 /* --- merge -------------------------------------------------------------------------------------------------------- */
 
-static struct pl_group *intercomm_joined(struct pl_comm *comm, const struct pl_group *low, const struct pl_group *high)
+static struct pl_group *intercomm_joined_group(struct pl_comm *comm, const struct pl_group *low,
+                                               const struct pl_group *high)
 {
     int size = low->size + high->size;
     uint64_t *procs = pl_malloc((size_t)size * sizeof *procs);
@@ -334,26 +338,26 @@ static struct pl_group *intercomm_joined(struct pl_comm *comm, const struct pl_g
     }
     for (int i = 0; i < size; i++)
         procs[i] = i < low->size ? pl_group_proc(low, i) : pl_group_proc(high, i - low->size);
-    struct pl_group *group = pl_group_create(comm->instance, size, procs);
+    struct pl_group *group = pl_instance_group(comm->instance, size, procs);
     free(procs);
     return group;
 }
 
-/* The remote addresses are in the intercommunicator's book, the local ones in its shadow's, unless they are the
- * World's: of length 0. */
-static const void *card_of(const struct pl_comm *comm, uint64_t proc, size_t *length)
+/* The intercommunicator has the remote addresses, the communicator of its local group the local ones. Length 0: the
+ * World's address is meant. */
+static const void *intercomm_card_of(const struct pl_comm *comm, uint64_t proc, size_t *length)
 {
-    const struct pl_av *books[] = { comm->peers.av, comm->inter.local->peers.av };
+    const struct pl_av *avs[] = { comm->peers.av, comm->inter.local->peers.av };
     *length = 0;
-    for (int b = 0; b < 2; b++) {
-        int at = books[b] ? pl_group_find(books[b]->group, proc) : MPI_UNDEFINED;
+    for (int i = 0; i < 2; i++) {
+        int at = avs[i] ? pl_group_find(avs[i]->group, proc) : MPI_UNDEFINED;
         if (at != MPI_UNDEFINED)
-            return pl_av_card(books[b], at, length);
+            return pl_av_card(avs[i], at, length);
     }
     return "";
 }
 
-static int joined_av(struct pl_comm *comm, struct pl_group *group, struct pl_av **av)
+static int intercomm_joined_av(struct pl_comm *comm, struct pl_group *group, struct pl_av **av)
 {
     *av = NULL;
     if (!comm->peers.av)
@@ -363,12 +367,12 @@ static int joined_av(struct pl_comm *comm, struct pl_group *group, struct pl_av 
         return MPI_ERR_NO_MEM;
     size_t length, bytes = 0;
     for (int i = 0; i < group->size; i++) {
-        card_of(comm, pl_group_proc(group, i), &length);
+        intercomm_card_of(comm, pl_group_proc(group, i), &length);
         bytes += length;
     }
     int rc = pl_av_open(*av, bytes);
     for (int i = 0; rc == MPI_SUCCESS && i < group->size; i++) {
-        const void *card = card_of(comm, pl_group_proc(group, i), &length);
+        const void *card = intercomm_card_of(comm, pl_group_proc(group, i), &length);
         pl_av_add(*av, i, card, length);
     }
     return rc;
@@ -383,11 +387,11 @@ int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged)
     if (rc)
         return rc;
     bool low = (high != 0) != remote_high ? !high : comm->inter.first_group;
-    struct pl_group *group = low ? intercomm_joined(comm, comm->group, comm->inter.remote)
-                                 : intercomm_joined(comm, comm->inter.remote, comm->group);
+    struct pl_group *group = low ? intercomm_joined_group(comm, comm->group, comm->inter.remote)
+                                 : intercomm_joined_group(comm, comm->inter.remote, comm->group);
     if (!group)
         return MPI_ERR_NO_MEM;
-    rc = joined_av(comm, group, &av);
+    rc = intercomm_joined_av(comm, group, &av);
     if (rc == MPI_SUCCESS)
         rc = pl_comm_create_with_av(comm->instance, comm->inter.local, av, group, NULL, id, merged);
     if (rc)

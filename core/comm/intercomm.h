@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Intercommunicators. Arguments are checked by the caller; functions are collective over both groups. */
+/*
+ * Intercommunicators: making one from two groups, merging the two. The functions are collective over both groups unless
+ * stated; the caller checks the arguments.
+ *
+ * The leaders exchange their serialized groups and addresses, and pass them on to their groups. Each leader proposes an
+ * id. The lesser one is used, and its group counts as the first, which breaks ties later. An intercommunicator holds a
+ * communicator of its local group, for what the group must agree on.
+ */
 #ifndef PLENUM_CORE_COMM_INTERCOMM_H
 #define PLENUM_CORE_COMM_INTERCOMM_H
 
 #include "core/engine/comm.h"
 
-/* From the local group of `local` and that behind rank `remote_leader` of `peer`, which only the leader uses. */
+/* From the group of `local` and the one that rank `remote_leader` of `peer` leads; only the leader uses `peer`. */
 int pl_intercomm_create(struct pl_comm *local, int local_leader, struct pl_comm *peer, int remote_leader, int tag,
                         struct pl_comm **comm);
 
-/* The two groups as one; the one with `high` comes second. */
+/* Merges the two groups; the one with `high` comes second. */
 int pl_intercomm_merge(struct pl_comm *comm, int high, struct pl_comm **merged);
 
-/* Both groups exchange a value that is the same within each, agree whether somebody `failed` (any code but 0), and on a
- * new id. */
+/* Exchanges a value, which is the same within each group. All agree on whether a process `failed` (any code except 0),
+ * and on a new id. */
 int pl_intercomm_agree(struct pl_comm *comm, int value, int failed, int *remote_value, struct pl_comm_id *id);
 
-/* From what its members have found out about each other: the groups, ids for it and for the communicator of the local
- * group, addresses. Local. Retains the groups and takes the books that it sets to NULL. `first`: the local group is the
- * first one. `parent`, which may be NULL, gives the error handler, and the local group's addresses where `local_book`
- * is NULL. */
+/* The parts of an intercommunicator whose processes have already exchanged groups, ids and addresses. `local_id` is for
+ * the communicator of the local group. `first`: the local group is the first one. `parent`, which may be NULL, supplies
+ * the error handler, and the local group's addresses if `local_av` is NULL. */
 struct pl_intercomm_parts {
     struct pl_comm *parent;
     struct pl_group *local, *remote;
@@ -27,16 +33,19 @@ struct pl_intercomm_parts {
     struct pl_comm_id id, local_id;
     bool first;
 };
+
+/* Local. Retains the groups; steals the address vectors that it sets to NULL. */
 int pl_intercomm_assemble(struct pl_instance *instance, struct pl_intercomm_parts *parts, struct pl_comm **comm);
 
-/* By color and key: those of a color in both groups. *comm is NULL for MPI_UNDEFINED, and where one group has none of
- * the color. */
+/* Joins the processes of a color in both groups, by key. *comm is NULL for MPI_UNDEFINED, and if one group has no
+ * process of the color. */
 int pl_intercomm_split(struct pl_comm *parent, int color, int key, struct pl_comm **comm);
 
-/* It is broken when the communicator of its local group is (core/engine/peer_failure.h). To be called when it has that. */
+/* Marks the intercommunicator failed if the communicator of its local group has failed (core/engine/peer_failure.h).
+ * Local; must be called once it has that communicator. */
 void pl_intercomm_share_loss(struct pl_comm *comm);
 
-/* What a duplicate needs besides what every communicator has. */
+/* Completes a duplicate with what only intercommunicators have. */
 int pl_intercomm_finish_dup(struct pl_comm *parent, struct pl_comm *made);
 
 #endif

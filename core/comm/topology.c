@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Virtual topologies of communicators: life and sharing. */
+/* Virtual topologies of communicators: life and sharing. See topology.h. */
 #include "core/comm/topology.h"
 
 #include <stdlib.h>

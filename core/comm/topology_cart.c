@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cartesian grids: ranks and coordinates, row by row; making them, with or without reordering, and parts of them. */
+/* Cartesian grids. See topology_cart.h. */
+#include "core/comm/topology_cart.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/comm/create.h"
-#include "core/comm/topology.h"
+#include "core/comm/topology_reorder.h"
 
 void pl_cart_coords(const struct pl_topology *topology, int rank, int coords[])
 {
@@ -17,7 +19,7 @@ void pl_cart_coords(const struct pl_topology *topology, int rank, int coords[])
 }
 
 /* A coordinate that may lie outside: wrapped where the dimension is periodic, else -1. */
-static int cart_inside(const struct pl_topology *topology, int dimension, long long coordinate)
+static int cart_wrap(const struct pl_topology *topology, int dimension, long long coordinate)
 {
     int extent = topology->dims[dimension];
     if (topology->periods[dimension])
@@ -29,7 +31,7 @@ int pl_cart_rank(const struct pl_topology *topology, const int coords[])
 {
     int rank = 0;
     for (int i = 0; i < topology->ndims; i++) {
-        int coordinate = cart_inside(topology, i, coords[i]);
+        int coordinate = cart_wrap(topology, i, coords[i]);
         if (coordinate < 0)
             return MPI_PROC_NULL;
         rank = rank * topology->dims[i] + coordinate;
@@ -39,7 +41,7 @@ int pl_cart_rank(const struct pl_topology *topology, const int coords[])
 
 int pl_cart_shift(const struct pl_topology *topology, int dimension, long long disp)
 {
-    int shifted = cart_inside(topology, dimension, topology->coords[dimension] + disp), rank = 0;
+    int shifted = cart_wrap(topology, dimension, topology->coords[dimension] + disp), rank = 0;
     if (shifted < 0)
         return MPI_PROC_NULL;
     for (int i = 0; i < topology->ndims; i++)
@@ -48,7 +50,7 @@ int pl_cart_shift(const struct pl_topology *topology, int dimension, long long d
 }
 
 /* The topology of the process with this rank in the grid. */
-static struct pl_topology *make_topology(int ndims, const int dims[], const int periods[], int rank)
+static struct pl_topology *cart_make_topology(int ndims, const int dims[], const int periods[], int rank)
 {
     struct pl_topology *topology = pl_topology_create(MPI_CART, (size_t)ndims * 5);
     if (!topology)
@@ -71,7 +73,7 @@ static struct pl_topology *make_topology(int ndims, const int dims[], const int 
     return topology;
 }
 
-/* Makes the communicator of those that have a number in a grid; the others get none. */
+/* Makes the communicator of the processes that have a node in a grid; the others get NULL. */
 static int cart_make_comm(struct pl_comm *parent, int color, int node, int ndims, const int dims[], const int periods[],
                           struct pl_comm **comm)
 {
@@ -81,17 +83,17 @@ static int cart_make_comm(struct pl_comm *parent, int color, int node, int ndims
     for (int i = 0; i < ndims; i++)
         nodes *= dims[i];
     if ((*comm)->size != nodes)
-        rc = pl_fail(MPI_ERR_OTHER, "another process could not take part in the grid");
-    return pl_topology_attach(rc, make_topology(ndims, dims, periods, (*comm)->rank), comm);
+        rc = pl_fail(MPI_ERR_OTHER, "creating the grid failed on another process");
+    return pl_topology_attach(rc, cart_make_topology(ndims, dims, periods, (*comm)->rank), comm);
 }
 
 /* --- reordering: the grid as a graph ------------------------------------------------------------------------------ */
 
-static int reorder_grid(struct pl_comm *parent, int ndims, const int dims[], const int periods[], int nodes, int *node)
+static int cart_reorder(struct pl_comm *parent, int ndims, const int dims[], const int periods[], int nodes, int *node)
 {
     int *index = pl_malloc((size_t)nodes * sizeof *index),
         *edges = pl_malloc(((size_t)nodes * 2 * (size_t)ndims + 1) * sizeof *edges);
-    struct pl_topology *topology = make_topology(ndims, dims, periods, 0);
+    struct pl_topology *topology = cart_make_topology(ndims, dims, periods, 0);
     int count = 0, rc = MPI_ERR_NO_MEM;
     if (!index || !edges || !topology) {
         pl_fail_memory("the order of a grid's processes");
@@ -108,7 +110,7 @@ static int reorder_grid(struct pl_comm *parent, int ndims, const int dims[], con
     }
     rc = MPI_SUCCESS;
 out:
-    /* Who has no memory must not leave the others waiting. */
+    /* A process without memory must not leave the others waiting. */
     rc = rc ? (pl_reorder_comm(parent, 0, NULL, NULL, node), rc) : pl_reorder_comm(parent, nodes, index, edges, node);
     free(topology);
     free(edges);
@@ -125,7 +127,7 @@ int pl_cart_create(struct pl_comm *parent, int ndims, const int dims[], const in
     int node = parent->rank < nodes ? parent->rank : MPI_UNDEFINED;
     *comm = NULL;
     if (reorder && nodes > 2)
-        rc = reorder_grid(parent, ndims, dims, periods, nodes, &node);
+        rc = cart_reorder(parent, ndims, dims, periods, nodes, &node);
     int made = cart_make_comm(parent, 0, rc ? MPI_UNDEFINED : node, ndims, dims, periods, comm);
     return rc ? rc : made;
 }
@@ -138,7 +140,7 @@ int pl_cart_sub(struct pl_comm *parent, const int remain[], struct pl_comm **com
     *comm = NULL;
     if (!dims) {
         pl_comm_split(parent, MPI_UNDEFINED, 0, comm);
-        return pl_fail_memory("the dimensions of a part of a grid");
+        return pl_fail_memory("the dimensions of a subgrid");
     }
     for (int i = 0; i < whole->ndims; i++) {
         if (remain[i]) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Dims_create: a number as a product of factors that are as close to each other as possible. */
+/* Balanced factors of a number. See topology_dims.h. */
+#include "core/comm/topology_dims.h"
+
+#include <stdbool.h>
 #include <string.h>
 
-#include "core/comm/topology.h"
-
-/* base^exponent <= limit? */
+/* Whether base^exponent <= limit. */
 static bool power_fits(int base, int exponent, int limit)
 {
     while (exponent-- > 0)
@@ -16,7 +17,6 @@ static bool power_fits(int base, int exponent, int limit)
 static int root_of(int n, int degree)
 {
     int low = 1, high = n;
-
     while (low < high) {
         int middle = high - (high - low) / 2;
         if (power_fits(middle, degree, n))
@@ -27,14 +27,14 @@ static int root_of(int n, int degree)
     return low;
 }
 
-/* Writes n as a product of `count` factors from low to high, in rising order. False: there is none. */
+/* Writes n as a product of `count` factors from low to high, in ascending order. False: there is no such product. */
 static bool dims_split(int n, int count, int low, int high, int factors[])
 {
     if (count == 1) {
         factors[0] = n;
         return low <= n && n <= high;
     }
-    if (power_fits(high, count, n - 1)) /* all of them `high` is too little */
+    if (power_fits(high, count, n - 1)) /* even the largest factors give too little */
         return false;
     for (int f = root_of(n, count); f >= low; f--) {
         if (n % f == 0 && dims_split(n / f, count - 1, f, high, factors + 1)) {
@@ -45,13 +45,12 @@ static bool dims_split(int n, int count, int low, int high, int factors[])
     return false;
 }
 
-/* The largest factor is never below the root, so that a smallest one which is farther than the best distance below the
- * root ends the search. */
+/* The largest factor is never below the root. So the search ends at a smallest factor that is farther below the root
+ * than the best distance. */
 void pl_dims_balance(int n, int count, int factors[])
 {
     int root = root_of(n, count), trial[PL_DIMS_MAX];
-    int distance = n; /* of the best so far; n: none yet */
-
+    int distance = n; /* of the best so far; n: none found yet */
     if (count == 1) {
         factors[0] = n;
         return;

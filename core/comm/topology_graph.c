@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Graphs: those that every process knows whole, and distributed ones, of which each knows its own edges.
- *
- * The edges of a distributed graph that anybody may name travel to both of their ends. Both get them in the order of
- * the ranks that named them and then as they were listed, so that several edges between the same two processes have
- * the same order at both, which is how neighborhood collectives pair them.
- */
+/* Graphs, replicated and distributed. See topology_graph.h. */
+#include "core/comm/topology_graph.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +9,11 @@
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/comm/create.h"
-#include "core/comm/topology.h"
+#include "core/comm/topology_reorder.h"
 
-/* --- known to all ------------------------------------------------------------------------------------------------- */
+/* --- replicated --------------------------------------------------------------------------------------------------- */
 
-static struct pl_topology *make_graph(int nnodes, const int index[], const int edges[], int rank)
+static struct pl_topology *graph_make_topology(int nnodes, const int index[], const int edges[], int rank)
 {
     int nedges = index[nnodes - 1];
     struct pl_topology *topology = pl_topology_create(MPI_GRAPH, (size_t)nnodes + (size_t)nedges);
@@ -46,20 +42,20 @@ int pl_graph_create(struct pl_comm *parent, int nnodes, const int index[], const
     if (rc || made || !*comm)
         return rc ? rc : made;
     if ((*comm)->size != nnodes)
-        rc = pl_fail(MPI_ERR_OTHER, "another process could not take part in the graph");
-    return pl_topology_attach(rc, make_graph(nnodes, index, edges, (*comm)->rank), comm);
+        rc = pl_fail(MPI_ERR_OTHER, "creating the graph failed on another process");
+    return pl_topology_attach(rc, graph_make_topology(nnodes, index, edges, (*comm)->rank), comm);
 }
 
-/* --- distributed: own edges --------------------------------------------------------------------------------------- */
+/* --- distributed: each process names its own edges ---------------------------------------------------------------- */
 
-static int *graph_put(int *to, const int *from, int n)
+static int *graph_copy_numbers(int *to, const int *from, int n)
 {
     if (n > 0 && from)
         memcpy(to, from, (size_t)n * sizeof *to);
     return to;
 }
 
-static struct pl_topology *make_adjacency(const struct pl_adjacency *edges)
+static struct pl_topology *graph_make_adjacency(const struct pl_adjacency *edges)
 {
     int in = edges->indegree, out = edges->outdegree;
     struct pl_topology *topology = pl_topology_create(MPI_DIST_GRAPH, 2 * ((size_t)in + (size_t)out));
@@ -68,87 +64,87 @@ static struct pl_topology *make_adjacency(const struct pl_adjacency *edges)
     topology->indegree = in;
     topology->outdegree = out;
     topology->weighted = edges->weighted;
-    topology->sources = graph_put(topology->numbers, edges->sources, in);
-    topology->source_weights = graph_put(topology->sources + in, edges->source_weights, in);
-    topology->destinations = graph_put(topology->source_weights + in, edges->destinations, out);
-    topology->dest_weights = graph_put(topology->destinations + out, edges->dest_weights, out);
+    topology->sources = graph_copy_numbers(topology->numbers, edges->sources, in);
+    topology->source_weights = graph_copy_numbers(topology->sources + in, edges->source_weights, in);
+    topology->destinations = graph_copy_numbers(topology->source_weights + in, edges->destinations, out);
+    topology->dest_weights = graph_copy_numbers(topology->destinations + out, edges->dest_weights, out);
     return topology;
 }
 
 int pl_dist_graph_adjacent(struct pl_comm *parent, const struct pl_adjacency *edges, struct pl_comm **comm)
 {
     int rc = pl_comm_create_members(parent, parent->group, comm);
-    return rc ? rc : pl_topology_attach(rc, make_adjacency(edges), comm);
+    return rc ? rc : pl_topology_attach(rc, graph_make_adjacency(edges), comm);
 }
 
-/* --- distributed: anybody's edges --------------------------------------------------------------------------------- */
+/* --- distributed: each process names any edges -------------------------------------------------------------------- */
 
 /* An edge on its way to its ends. */
 struct edge {
     int source, destination, weight;
 };
 
-/* Edges for every rank, one after the other, and how many each gets. */
+/* Edges for, or from, all ranks. */
 struct parcel {
-    int *counts, *places; /* [comm size] */
+    int *counts, *offsets; /* [comm size] */
     struct edge *edges;
     int total;
 };
 
-static void free_parcel(struct parcel *parcel)
+static void parcel_free(struct parcel *parcel)
 {
     free(parcel->counts);
     free(parcel->edges);
 }
 
-/* From counts to places, and memory for the edges. */
-static int lay_out(struct parcel *parcel, int size)
+/* Allocates the edges, and sets the offsets by the counts. */
+static int parcel_allocate(struct parcel *parcel, int size)
 {
     long long total = 0;
     for (int i = 0; i < size; i++) {
-        parcel->places[i] = (int)total;
+        parcel->offsets[i] = (int)total;
         total += parcel->counts[i];
     }
     if (total > INT32_MAX)
-        return pl_fail(MPI_ERR_ARG, "a process has %lld edges of the graph, allowed are %d", total, INT32_MAX);
+        return pl_fail(MPI_ERR_ARG, "a process has %lld edges of the graph; at most %d are allowed", total, INT32_MAX);
     parcel->total = (int)total;
     parcel->edges = pl_malloc(((size_t)total + 1) * sizeof *parcel->edges);
     return parcel->edges ? MPI_SUCCESS : pl_fail_memory("the edges of a graph");
 }
 
-static int make_parcel(struct parcel *parcel, int size)
+static int parcel_init(struct parcel *parcel, int size)
 {
     *parcel = (struct parcel){ .counts = pl_calloc(2 * (size_t)size, sizeof(int)) };
     if (!parcel->counts)
         return pl_fail_memory("the edges of a graph");
-    parcel->places = parcel->counts + size;
+    parcel->offsets = parcel->counts + size;
     return MPI_SUCCESS;
 }
 
-/* Puts each edge into the parcel of both of its ends, once if they are the same. */
-static int graph_pack(struct parcel *parcel, int size, int n, const int sources[], const int degrees[],
-                      const int destinations[], const int weights[])
+/* Adds each edge for both of its ends, once if they are the same. */
+static int parcel_pack(struct parcel *parcel, int size, int n, const int sources[], const int degrees[],
+                       const int destinations[], const int weights[])
 {
     for (int i = 0, e = 0; i < n; i++)
         for (int k = 0; k < degrees[i]; k++, e++) {
             parcel->counts[sources[i]]++;
             parcel->counts[destinations[e]] += destinations[e] != sources[i];
         }
-    int rc = lay_out(parcel, size);
+    int rc = parcel_allocate(parcel, size);
     for (int i = 0, e = 0; !rc && i < n; i++)
         for (int k = 0; k < degrees[i]; k++, e++) {
             struct edge edge = { sources[i], destinations[e], weights ? weights[e] : 0 };
-            parcel->edges[parcel->places[edge.source]++] = edge;
+            parcel->edges[parcel->offsets[edge.source]++] = edge;
             if (edge.destination != edge.source)
-                parcel->edges[parcel->places[edge.destination]++] = edge;
+                parcel->edges[parcel->offsets[edge.destination]++] = edge;
         }
     for (int i = 0; !rc && i < size; i++)
-        parcel->places[i] -= parcel->counts[i];
+        parcel->offsets[i] -= parcel->counts[i];
     return rc;
 }
 
-/* Nobody goes on when one has failed. With *weighted, processes that have edges must agree on it, and decide for those
- * that have none. `weighted` NULL: no matter. */
+/* Fails on all processes if one has failed. Processes that have edges must agree on *weighted, and decide for those
+ * without edges. `weighted` may be NULL. */
 static int graph_agree(struct pl_comm *parent, int failed, bool has_edges, bool *weighted)
 {
     bool asks = weighted && has_edges;
@@ -158,7 +154,7 @@ static int graph_agree(struct pl_comm *parent, int failed, bool has_edges, bool 
     if (rc || failed)
         return failed ? failed : rc;
     if (all[0])
-        return pl_fail(MPI_ERR_OTHER, "another process could not take part in the graph");
+        return pl_fail(MPI_ERR_OTHER, "creating the graph failed on another process");
     if (all[1] && all[2])
         return pl_fail(MPI_ERR_ARG, "%d processes give weights and %d give MPI_UNWEIGHTED; all must do the same",
                        all[1], all[2]);
@@ -181,19 +177,19 @@ static int graph_exchange(struct pl_comm *parent, const struct parcel *out, stru
         .recvtype = number,
     };
     int rc = pl_coll_run(&counts);
-    int failed = rc ? rc : lay_out(in, parent->size);
+    int failed = rc ? rc : parcel_allocate(in, parent->size);
     rc = graph_agree(parent, failed, false, NULL);
     if (rc)
         return rc;
     MPI_Count *sizes = pl_malloc(4 * (size_t)parent->size * sizeof *sizes);
     if (!sizes)
         return pl_fail_memory("the edges of a graph");
-    MPI_Aint *places = (MPI_Aint *)(sizes + 2 * parent->size);
+    MPI_Aint *offsets = (MPI_Aint *)(sizes + 2 * parent->size);
     for (int i = 0; i < parent->size; i++) {
         sizes[i] = out->counts[i] * (MPI_Count)sizeof(struct edge);
         sizes[parent->size + i] = in->counts[i] * (MPI_Count)sizeof(struct edge);
-        places[i] = out->places[i] * (MPI_Aint)sizeof(struct edge);
-        places[parent->size + i] = in->places[i] * (MPI_Aint)sizeof(struct edge);
+        offsets[i] = out->offsets[i] * (MPI_Aint)sizeof(struct edge);
+        offsets[parent->size + i] = in->offsets[i] * (MPI_Aint)sizeof(struct edge);
     }
     struct pl_coll edges = {
         .kind = PL_COLL_ALLTOALLV,
@@ -204,16 +200,16 @@ static int graph_exchange(struct pl_comm *parent, const struct parcel *out, stru
         .recvtype = PL_TYPE_BYTE,
         .sendcounts.wide = sizes,
         .recvcounts.wide = sizes + parent->size,
-        .senddispls.wide = places,
-        .recvdispls.wide = places + parent->size,
+        .senddispls.wide = offsets,
+        .recvdispls.wide = offsets + parent->size,
     };
     rc = pl_coll_run(&edges);
     free(sizes);
     return rc;
 }
 
-/* From the edges that came to those of this process. */
-static int make_from(const struct parcel *in, bool weighted, struct pl_comm **comm)
+/* Attaches the edges that have arrived. */
+static int graph_attach_received(const struct parcel *in, bool weighted, struct pl_comm **comm)
 {
     size_t stride = (size_t)in->total + 1;
     int rank = (*comm)->rank, *lists = pl_malloc(4 * stride * sizeof *lists);
@@ -239,7 +235,7 @@ static int make_from(const struct parcel *in, bool weighted, struct pl_comm **co
             lists[3 * stride + (size_t)own.outdegree++] = edge->weight;
         }
     }
-    int rc = pl_topology_attach(MPI_SUCCESS, make_adjacency(&own), comm);
+    int rc = pl_topology_attach(MPI_SUCCESS, graph_make_adjacency(&own), comm);
     free(lists);
     return rc;
 }
@@ -249,19 +245,19 @@ int pl_dist_graph_create(struct pl_comm *parent, int n, const int sources[], con
 {
     struct parcel out, in = { 0 };
     *comm = NULL;
-    int rc = make_parcel(&out, parent->size);
+    int rc = parcel_init(&out, parent->size);
     if (!rc)
-        rc = make_parcel(&in, parent->size);
+        rc = parcel_init(&in, parent->size);
     if (!rc)
-        rc = graph_pack(&out, parent->size, n, sources, degrees, destinations, weights);
+        rc = parcel_pack(&out, parent->size, n, sources, degrees, destinations, weights);
     rc = graph_agree(parent, rc, out.total > 0, &weighted);
     if (!rc)
         rc = graph_exchange(parent, &out, &in);
     if (!rc)
         rc = pl_comm_create_members(parent, parent->group, comm);
     if (!rc)
-        rc = make_from(&in, weighted, comm);
-    free_parcel(&in);
-    free_parcel(&out);
+        rc = graph_attach_received(&in, weighted, comm);
+    parcel_free(&in);
+    parcel_free(&out);
     return rc;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reordering: the nodes of a graph are dealt out to the places where processes run, so that few edges lead from one
- * place to another. One place after the other is filled by growth: next comes the node with the most neighbors in the
- * place, and of equals the one that was reached first, which grows blocks, or the lowest, which grows rows. The better
- * of the two is taken, if it is better than to leave the ranks as they are.
+ * Reordering distributes the nodes of a graph over the places where processes run, so that few edges lead from one
+ * place to another. It fills one place after the other by growth: next is the node with the most neighbors in the
+ * place. Of equals it takes the one that was reached first, which grows blocks, or the lowest, which grows rows. The
+ * better of the two results is used, if it is better than the ranks as they are.
  */
+#include "core/comm/topology_reorder.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@
 #include "core/base/memory.h"
 #include "core/coll/collective.h"
 #include "core/comm/hw.h"
-#include "core/comm/topology.h"
+#include "core/comm/topology_graph.h"
 #include "core/comm/topology_hw.h"
 #include "core/object/plugin.h"
 
@@ -23,7 +25,7 @@ static int reorder_distance(struct pl_location a, struct pl_location b)
     return a.node != b.node ? BETWEEN_MACHINES : a.part != b.part ? BETWEEN_PARTS : 0;
 }
 
-/* What all edges cost when node i is at where[process[i]]. */
+/* The cost of all edges if node i is at where[process[i]]. */
 static long long reorder_cost(int nnodes, const int index[], const int edges[], const struct pl_location where[],
                               const int process[])
 {
@@ -34,20 +36,20 @@ static long long reorder_cost(int nnodes, const int index[], const int edges[], 
     return sum;
 }
 
-/* What is known of a node that has no process yet. */
+/* The state of a node. Steps count the nodes that have been taken, that is, have a process. */
 struct state {
     bool taken;
-    int neighbors; /* in the place that is being filled */
-    int by_cma;    /* when it became a neighbor of that place */
-    int met;       /* when it became a neighbor of any node that is taken */
+    int neighbors;    /* in the place that is being filled */
+    int reached_here; /* the step that made it a neighbor of that place */
+    int reached;      /* the step that made it a neighbor of any taken node */
 };
 
 static bool reorder_earlier(const struct state *a, const struct state *b)
 {
-    return a->by_cma != b->by_cma ? a->by_cma < b->by_cma : a->met < b->met;
+    return a->reached_here != b->reached_here ? a->reached_here < b->reached_here : a->reached < b->reached;
 }
 
-static int next_node(int nnodes, const struct state state[], bool blocks)
+static int reorder_next_node(int nnodes, const struct state state[], bool blocks)
 {
     int best = -1;
     for (int i = 0; i < nnodes; i++)
@@ -58,38 +60,38 @@ static int next_node(int nnodes, const struct state state[], bool blocks)
     return best;
 }
 
-/* order[]: the processes, those of one place together. Writes which process each node gets. */
+/* order[]: the processes, those of one place together. process[]: receives the process of each node. */
 static void reorder_grow(int nnodes, const int index[], const int edges[], const struct pl_location where[],
                          const int order[], bool blocks, struct state state[], int process[])
 {
     for (int i = 0; i < nnodes; i++)
-        state[i] = (struct state){ .met = INT32_MAX };
+        state[i] = (struct state){ .reached = INT32_MAX };
     for (int i = 0; i < nnodes; i++) {
         bool first = i == 0 || reorder_distance(where[order[i]], where[order[i - 1]]) > 0;
         for (int k = 0; first && k < nnodes; k++) {
             state[k].neighbors = 0;
-            state[k].by_cma = INT32_MAX;
+            state[k].reached_here = INT32_MAX;
         }
-        int node = next_node(nnodes, state, blocks);
+        int node = reorder_next_node(nnodes, state, blocks);
         process[node] = order[i];
         state[node].taken = true;
         for (int e = pl_graph_first(index, node); e < index[node]; e++) {
             struct state *neighbor = &state[edges[e]];
             if (neighbor->neighbors++ == 0)
-                neighbor->by_cma = i;
-            if (neighbor->met > i)
-                neighbor->met = i;
+                neighbor->reached_here = i;
+            if (neighbor->reached > i)
+                neighbor->reached = i;
         }
     }
 }
 
-/* A process among those to be sorted by place. */
+/* A process, to be sorted by place. */
 struct candidate {
     struct pl_location where;
     int process;
 };
 
-static int by_place(const void *a, const void *b)
+static int candidate_compare(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
     if (x->where.node != y->where.node)
@@ -111,7 +113,7 @@ static void reorder_search(int nnodes, const int index[], const int edges[], con
 {
     for (int i = 0; i < nnodes; i++)
         work->candidates[i] = (struct candidate){ where[i], i };
-    qsort(work->candidates, (size_t)nnodes, sizeof *work->candidates, by_place);
+    qsort(work->candidates, (size_t)nnodes, sizeof *work->candidates, candidate_compare);
     for (int i = 0; i < nnodes; i++)
         work->order[i] = work->candidates[i].process;
     for (int blocks = 0; blocks < 2; blocks++) {
@@ -139,20 +141,20 @@ int pl_reorder(int nnodes, const int index[], const int edges[], const struct pl
         .order = pl_malloc(n * sizeof *work.order),
         .process = pl_malloc(n * sizeof *work.process),
     };
-    bool room = work.candidates && work.state && work.order && work.process;
-    if (room)
+    bool made = work.candidates && work.state && work.order && work.process;
+    if (made)
         reorder_search(nnodes, index, edges, where, &work, now, placed);
     free(work.candidates);
     free(work.state);
     free(work.order);
     free(work.process);
-    return room ? MPI_SUCCESS : pl_fail_memory("the order of a graph's processes");
+    return made ? MPI_SUCCESS : pl_fail_memory("the order of a graph's processes");
 }
 
 /* --- where processes run ------------------------------------------------------------------------------------------ */
 
-/* The part of the machine that this process is bound to; -1: none. */
-static int own_part(void)
+/* The part of the machine that this process is bound to, or -1. */
+static int reorder_own_part(void)
 {
     enum { INDEX_BITS = 12 };
     const struct pl_topology_ops *topology = pl_plugin_load("hwloc", PL_TOPOLOGY_SYMBOL);
@@ -164,11 +166,11 @@ static int own_part(void)
 
 int pl_reorder_comm(struct pl_comm *parent, int nnodes, const int index[], const int edges[], int *node)
 {
-    struct pl_location own = { .part = own_part() };
+    struct pl_location own = { .part = reorder_own_part() };
     struct pl_location *where = pl_malloc((size_t)parent->size * sizeof *where);
     int *placed = pl_malloc(((size_t)nnodes + 1) * sizeof *placed);
-    int rc =
-        where && placed ? pl_comm_node_color(parent, &own.node) : pl_fail_memory("the places of a graph's processes");
+    int rc = where && placed ? pl_comm_node_color(parent, &own.node)
+                             : pl_fail_memory("the locations of a graph's processes");
     if (!rc)
         rc = pl_allgather(parent, &own, sizeof own, PL_TYPE_BYTE, where, sizeof own, PL_TYPE_BYTE);
     if (!rc)

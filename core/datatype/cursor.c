@@ -3,8 +3,8 @@
  * Cursors: moving the bytes of a datatype to and from a packed stream.
  *
  * The packed offset alone tells where a walk stands: from the root of the layout it leads by division (or by search, in
- * a list) to the piece that it lies in. So a cursor needs no stack, seeking is free, and a piece that is only partly
- * moved is no special state. Whole pieces go to move_many(), which ends in a few loops over runs; those are compiled
+ * a list) to the part that it lies in. So a cursor needs no stack, seeking is free, and a part that is only partly
+ * moved is no special state. Whole parts go to move_many(), which ends in a few loops over runs; those are compiled
  * for ranges of lengths, so that a small block is moved in registers, without a call and without a look at its length.
  *
  * Every function that moves takes `pack` as its last argument: to the packed side (true) or to memory.
@@ -19,7 +19,7 @@
 
 enum {
     TILE = 8192,         /* bytes of elements that are moved part by part instead of one by one: stays in the cache */
-    TILE_PIECES = 16,    /* ... when they have fewer pieces than this */
+    TILE_PARTS = 16,    /* ... when they have fewer parts than this */
     TILE_ELEMENT = 1024, /* ... and fewer bytes than this */
     BOUNCE = 8192,       /* bytes, between two layouts */
 };
@@ -135,28 +135,28 @@ static void move_listed(size_t bytes, size_t n, char *mem, const MPI_Aint *at, c
         move_listed_to(bytes, n, mem, at, packed, false);
 }
 
-/* One piece of a node: where it lies, and what it is. */
-struct piece {
+/* One part of a node: where it lies, and what it is. */
+struct part {
     const struct pl_type_layout *layout;
     size_t size, before;
     MPI_Aint at;
 };
 
-ALWAYS_INLINE struct piece piece_of(const struct pl_type_layout *node, size_t i)
+ALWAYS_INLINE struct part layout_part(const struct pl_type_layout *node, size_t i)
 {
     if (node->kind == PL_LAYOUT_LIST) {
         const struct pl_part *part = &node->parts[i];
-        return (struct piece){ part->layout, part[1].before - part->before, part->before, part->at };
+        return (struct part){ part->layout, part[1].before - part->before, part->before, part->at };
     }
     MPI_Aint at = node->kind == PL_LAYOUT_LOOP ? node->first + (MPI_Aint)i * node->stride : node->at[i];
-    return (struct piece){ node->piece, node->piece_size, i * node->piece_size, at };
+    return (struct part){ node->part, node->part_size, i * node->part_size, at };
 }
 
-/* The piece in which a packed offset lies. */
-static size_t piece_at(const struct pl_type_layout *node, size_t offset)
+/* The part in which a packed offset lies. */
+static size_t layout_part_at(const struct pl_type_layout *node, size_t offset)
 {
     if (node->kind != PL_LAYOUT_LIST)
-        return offset / node->piece_size;
+        return offset / node->part_size;
     size_t low = 0, high = node->count; /* parts[low].before <= offset < parts[high].before */
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -171,22 +171,22 @@ static size_t piece_at(const struct pl_type_layout *node, size_t offset)
 static void move_many(const struct pl_type_layout *layout, size_t size, size_t n, char *mem, MPI_Aint stride,
                       char *packed, size_t pitch, bool pack);
 
-/* `n` pieces of a node, from the i-th on; `packed` is where the first one goes. */
-static void move_pieces(const struct pl_type_layout *node, size_t i, size_t n, char *mem, char *packed, bool pack)
+/* `n` parts of a node, from the i-th on; `packed` is where the first one goes. */
+static void move_parts(const struct pl_type_layout *node, size_t i, size_t n, char *mem, char *packed, bool pack)
 {
     if (node->kind == PL_LAYOUT_LOOP) {
-        move_many(node->piece, node->piece_size, n, mem + node->first + (MPI_Aint)i * node->stride, node->stride,
-                  packed, node->piece_size, pack);
-    } else if (node->kind == PL_LAYOUT_BLOCKS && !node->piece) {
-        move_listed(node->piece_size, n, mem, node->at + i, packed, pack);
+        move_many(node->part, node->part_size, n, mem + node->first + (MPI_Aint)i * node->stride, node->stride,
+                  packed, node->part_size, pack);
+    } else if (node->kind == PL_LAYOUT_BLOCKS && !node->part) {
+        move_listed(node->part_size, n, mem, node->at + i, packed, pack);
     } else {
-        size_t start = piece_of(node, i).before;
+        size_t start = layout_part(node, i).before;
         for (; n > 0; n--, i++) {
-            struct piece piece = piece_of(node, i);
-            if (!piece.layout)
-                move_block(mem + piece.at, packed + (piece.before - start), piece.size, pack);
+            struct part part = layout_part(node, i);
+            if (!part.layout)
+                move_block(mem + part.at, packed + (part.before - start), part.size, pack);
             else
-                move_many(piece.layout, piece.size, 1, mem + piece.at, 0, packed + (piece.before - start), 0, pack);
+                move_many(part.layout, part.size, 1, mem + part.at, 0, packed + (part.before - start), 0, pack);
         }
     }
 }
@@ -203,23 +203,23 @@ static void move_many(const struct pl_type_layout *layout, size_t size, size_t n
             cursor_move_runs(size, n, mem, stride, packed, pitch, pack);
         return;
     }
-    bool tiled = n >= 4 && layout->count < TILE_PIECES && layout->count < n && size < TILE_ELEMENT;
+    bool tiled = n >= 4 && layout->count < TILE_PARTS && layout->count < n && size < TILE_ELEMENT;
     size_t step = tiled ? TILE / size : 1;
     for (size_t i = 0; i < n; i += step) {
         char *from = mem + (MPI_Aint)i * stride, *to = packed + i * pitch;
         if (!tiled) {
-            move_pieces(layout, 0, layout->count, from, to, pack);
+            move_parts(layout, 0, layout->count, from, to, pack);
             continue;
         }
         size_t tile = n - i < step ? n - i : step;
         for (size_t j = 0; j < layout->count; j++) {
-            struct piece piece = piece_of(layout, j);
-            move_many(piece.layout, piece.size, tile, from + piece.at, stride, to + piece.before, pitch, pack);
+            struct part part = layout_part(layout, j);
+            move_many(part.layout, part.size, tile, from + part.at, stride, to + part.before, pitch, pack);
         }
     }
 }
 
-/* The packed bytes from `offset` on, `bytes` of them, of one node: the rest of a piece, whole ones, a piece's start. */
+/* The packed bytes from `offset` on, `bytes` of them, of one node: the rest of a part, whole ones, a part's start. */
 static void move_range(const struct pl_type_layout *node, char *mem, size_t offset, char *packed, size_t bytes,
                        bool pack)
 {
@@ -227,17 +227,17 @@ static void move_range(const struct pl_type_layout *node, char *mem, size_t offs
         move_block(mem + offset, packed, bytes, pack);
         return;
     }
-    for (size_t i = piece_at(node, offset); bytes > 0;) {
-        struct piece piece = piece_of(node, i);
-        size_t within = offset - piece.before, moved, n = 1;
-        if (within == 0 && bytes >= piece.size) {
+    for (size_t i = layout_part_at(node, offset); bytes > 0;) {
+        struct part part = layout_part(node, i);
+        size_t within = offset - part.before, moved, n = 1;
+        if (within == 0 && bytes >= part.size) {
             if (node->kind != PL_LAYOUT_LIST)
-                n = bytes / piece.size;
-            moved = n * piece.size;
-            move_pieces(node, i, n, mem, packed, pack);
+                n = bytes / part.size;
+            moved = n * part.size;
+            move_parts(node, i, n, mem, packed, pack);
         } else {
-            moved = piece.size - within < bytes ? piece.size - within : bytes;
-            move_range(piece.layout, mem + piece.at, within, packed, moved, pack);
+            moved = part.size - within < bytes ? part.size - within : bytes;
+            move_range(part.layout, mem + part.at, within, packed, moved, pack);
         }
         i += n;
         offset += moved;
@@ -246,15 +246,15 @@ static void move_range(const struct pl_type_layout *node, char *mem, size_t offs
     }
 }
 
-/* The cursor's elements as one node, which is not in normal form: it may hold a single piece. */
+/* The cursor's elements as one node, which is not in normal form: it may hold a single part. */
 static struct pl_type_layout elements_of(const struct pl_cursor *cursor)
 {
     const struct pl_type *type = cursor->type;
     return (struct pl_type_layout){
         .kind = PL_LAYOUT_LOOP,
         .count = (size_t)cursor->count,
-        .piece = type->layout,
-        .piece_size = (size_t)type->size,
+        .part = type->layout,
+        .part_size = (size_t)type->size,
         .stride = (MPI_Aint)type->extent,
     };
 }
@@ -311,11 +311,11 @@ size_t pl_cursor_run(struct pl_cursor *cursor, size_t max, void **address)
         const struct pl_type_layout *node = &elements;
         size_t offset = cursor->done;
         for (at = pl_address(cursor->base, cursor->type->true_lb); node;) {
-            struct piece piece = piece_of(node, piece_at(node, offset));
-            at = pl_address(at, piece.at);
-            offset -= piece.before;
-            left = piece.size - offset;
-            node = piece.layout;
+            struct part part = layout_part(node, layout_part_at(node, offset));
+            at = pl_address(at, part.at);
+            offset -= part.before;
+            left = part.size - offset;
+            node = part.layout;
         }
         at = pl_address(at, (MPI_Aint)offset);
     }
@@ -343,9 +343,9 @@ void pl_type_copy(const void *from, MPI_Count from_count, const struct pl_type *
     } else {
         char bounce[BOUNCE];
         while (bytes > 0) {
-            size_t piece = pl_cursor_pack(&source, bounce, bytes < sizeof bounce ? bytes : sizeof bounce);
-            pl_cursor_unpack(&target, bounce, piece);
-            bytes -= piece;
+            size_t part = pl_cursor_pack(&source, bounce, bytes < sizeof bounce ? bytes : sizeof bounce);
+            pl_cursor_unpack(&target, bounce, part);
+            bytes -= part;
         }
     }
 }

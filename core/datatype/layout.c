@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 
-/* Up to these, a node inside a list gives its pieces to the list: loops over the list then see all its runs. */
+/* Up to these, a node inside a list gives its parts to the list: loops over the list then see all its runs. */
 enum { SPLICE_LIST = 64, SPLICE_REPEAT = 8, LIST_FLAT = 1024 };
 
 /* So many runs of several lengths, or more, are cut into equal blocks where these are not longer than BLOCK_BYTES and
@@ -31,7 +31,7 @@ void pl_layout_release(const struct pl_type_layout *layout)
         for (size_t i = 0; i < node->count; i++)
             pl_layout_release(node->parts[i].layout);
     else
-        pl_layout_release(node->piece);
+        pl_layout_release(node->part);
     free(node->at);
     free(node->parts);
     free(node);
@@ -50,24 +50,24 @@ static struct pl_type_layout *create_node(enum pl_layout_kind kind, size_t count
     return node;
 }
 
-/* At least two equal pieces at a fixed stride; `result` is NULL when they are one run. The sizes are known to fit. */
-static int make_loop(const struct pl_type_layout *piece, size_t piece_size, size_t count, MPI_Aint stride,
+/* At least two equal parts at a fixed stride; `result` is NULL when they are one run. The sizes are known to fit. */
+static int make_loop(const struct pl_type_layout *part, size_t part_size, size_t count, MPI_Aint stride,
                      const struct pl_type_layout **result)
 {
     *result = NULL;
-    if (!piece && stride == (MPI_Aint)piece_size)
+    if (!part && stride == (MPI_Aint)part_size)
         return MPI_SUCCESS;
-    if (piece && piece->kind == PL_LAYOUT_LOOP && (MPI_Aint)piece->count * piece->stride == stride) {
-        count *= piece->count;
-        stride = piece->stride;
-        piece_size = piece->piece_size;
-        piece = piece->piece;
+    if (part && part->kind == PL_LAYOUT_LOOP && (MPI_Aint)part->count * part->stride == stride) {
+        count *= part->count;
+        stride = part->stride;
+        part_size = part->part_size;
+        part = part->part;
     }
     struct pl_type_layout *node = create_node(PL_LAYOUT_LOOP, count);
     if (!node)
         return MPI_ERR_NO_MEM;
-    node->piece = pl_layout_retain(piece);
-    node->piece_size = piece_size;
+    node->part = pl_layout_retain(part);
+    node->part_size = part_size;
     node->first = stride < 0 ? -(MPI_Aint)(count - 1) * stride : 0;
     node->stride = stride;
     *result = node;
@@ -90,7 +90,7 @@ int pl_shape_repeat(const struct pl_shape *shape, MPI_Count count, MPI_Aint stri
         *result = whole;
         return MPI_SUCCESS;
     }
-    MPI_Aint cma; /* from the first piece to the last */
+    MPI_Aint cma; /* from the first part to the last */
     if (__builtin_mul_overflow(shape->size, count, &whole.size) || __builtin_mul_overflow(count - 1, stride, &cma) ||
         cma == INTPTR_MIN || __builtin_add_overflow(shape->span, cma < 0 ? -cma : cma, &whole.span) ||
         __builtin_add_overflow(shape->low, cma < 0 ? cma : 0, &whole.low) ||
@@ -115,7 +115,7 @@ static int layout_make_room(struct pl_shape_list *list)
     return MPI_SUCCESS;
 }
 
-/* One more piece behind the others, or the last run gets longer. */
+/* One more part behind the others, or the last run gets longer. */
 static int layout_append(struct pl_shape_list *list, MPI_Aint at, const struct pl_type_layout *layout, size_t size)
 {
     struct pl_part *last = list->count ? &list->parts[list->count - 1] : NULL;
@@ -131,12 +131,12 @@ static int layout_append(struct pl_shape_list *list, MPI_Aint at, const struct p
     return MPI_SUCCESS;
 }
 
-/* Whether a node is small enough to be replaced by its pieces. */
+/* Whether a node is small enough to be replaced by its parts. */
 static bool layout_splices(const struct pl_shape_list *list, const struct pl_type_layout *node)
 {
     if (!node || list->count + node->count > LIST_FLAT)
         return false;
-    return node->kind == PL_LAYOUT_LIST ? node->count <= SPLICE_LIST : !node->piece && node->count <= SPLICE_REPEAT;
+    return node->kind == PL_LAYOUT_LIST ? node->count <= SPLICE_LIST : !node->part && node->count <= SPLICE_REPEAT;
 }
 
 static int layout_splice(struct pl_shape_list *list, MPI_Aint at, const struct pl_type_layout *node)
@@ -145,9 +145,9 @@ static int layout_splice(struct pl_shape_list *list, MPI_Aint at, const struct p
     for (size_t i = 0; i < node->count && !err; i++)
         switch (node->kind) {
         case PL_LAYOUT_LOOP:
-            err = layout_append(list, at + node->first + (MPI_Aint)i * node->stride, NULL, node->piece_size);
+            err = layout_append(list, at + node->first + (MPI_Aint)i * node->stride, NULL, node->part_size);
             break;
-        case PL_LAYOUT_BLOCKS: err = layout_append(list, at + node->at[i], NULL, node->piece_size); break;
+        case PL_LAYOUT_BLOCKS: err = layout_append(list, at + node->at[i], NULL, node->part_size); break;
         case PL_LAYOUT_LIST:
             err = layout_append(list, at + node->parts[i].at, node->parts[i].layout,
                                 node->parts[i + 1].before - node->parts[i].before);
@@ -183,7 +183,7 @@ static size_t part_size(const struct pl_shape_list *list, size_t i)
     return (i + 1 < list->count ? list->parts[i + 1].before : (size_t)list->size) - list->parts[i].before;
 }
 
-/* The size of the equal pieces that the list can be written as: its own, or shorter blocks of its runs. 0: none. */
+/* The size of the equal parts that the list can be written as: its own, or shorter blocks of its runs. 0: none. */
 static size_t common_size(const struct pl_shape_list *list)
 {
     size_t common = 0;
@@ -225,8 +225,8 @@ static int make_blocks(const struct pl_shape_list *list, size_t size, const stru
     for (size_t i = 0; i < list->count; i++)
         for (size_t within = 0; within < part_size(list, i); within += size)
             *at++ = list->parts[i].at - list->low + (MPI_Aint)within;
-    node->piece = pl_layout_retain(list->parts[0].layout);
-    node->piece_size = size;
+    node->part = pl_layout_retain(list->parts[0].layout);
+    node->part_size = size;
     *result = node;
     return MPI_SUCCESS;
 }

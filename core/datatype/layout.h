@@ -2,15 +2,15 @@
 /*
  * How the bytes of a datatype lie in memory.
  *
- * A layout is a tree whose leaves are runs of bytes. Inner nodes repeat a piece at a fixed stride (LOOP), repeat it at
- * listed places (BLOCKS), or list pieces that differ (LIST). Places are relative to the lowest byte of the node's data,
+ * A layout is a tree whose leaves are runs of bytes. Inner nodes repeat a part at a fixed stride (LOOP), repeat it at
+ * listed places (BLOCKS), or list parts that differ (LIST). Places are relative to the lowest byte of the node's data,
  * so that a layout serves wherever it stands and is shared by the types made from it; walking the tree from left to
  * right gives the type map's order.
  *
- * Layouts are immutable and kept in a normal form: every node holds at least two pieces and no empty ones, neighbours
+ * Layouts are immutable and kept in a normal form: every node holds at least two parts and no empty ones, neighbours
  * that form one run are one run (or, in BLOCKS, equal parts of it), loops that continue each other are one loop. A LOOP
- * or BLOCKS node is thus at least twice as large as its piece, and LIST in LIST is flattened as long as it is small, so
- * that the depth stays low whatever the user nests. The single run has no node: it is a piece without a layout.
+ * or BLOCKS node is thus at least twice as large as its part, and LIST in LIST is flattened as long as it is small, so
+ * that the depth stays low whatever the user nests. The single run has no node: it is a part without a layout.
  */
 #ifndef PLENUM_CORE_DATATYPE_LAYOUT_H
 #define PLENUM_CORE_DATATYPE_LAYOUT_H
@@ -32,9 +32,9 @@ struct pl_part {
 struct pl_type_layout {
     _Atomic int refs;
     enum pl_layout_kind kind;
-    size_t count;                       /* of pieces */
-    const struct pl_type_layout *piece; /* LOOP and BLOCKS: what is repeated; NULL: a run */
-    size_t piece_size;                  /* its packed bytes */
+    size_t count;                       /* of parts */
+    const struct pl_type_layout *part; /* LOOP and BLOCKS: what is repeated; NULL: a run */
+    size_t part_size;                  /* its packed bytes */
     MPI_Aint first, stride;             /* LOOP: where the first one lies, and from each to the next */
     MPI_Aint *at;                       /* BLOCKS: [count] */
     struct pl_part *parts;              /* LIST: [count + 1], the last one only says `before` */

@@ -90,10 +90,10 @@ static bool type_wire_make_room(struct writer *to)
     return true;
 }
 
-static void put_piece(struct writer *to, const struct pl_type_layout *piece, size_t size)
+static void put_part(struct writer *to, const struct pl_type_layout *part, size_t size)
 {
-    type_wire_put_number(to, piece ? to->nodes - slot_of(to, piece)->number : 0);
-    if (!piece)
+    type_wire_put_number(to, part ? to->nodes - slot_of(to, part)->number : 0);
+    if (!part)
         type_wire_put_number(to, size);
 }
 
@@ -101,7 +101,7 @@ static void put_node(struct writer *to, const struct pl_type_layout *node)
 {
     put_byte(to, (unsigned char)node->kind);
     if (node->kind != PL_LAYOUT_LIST)
-        put_piece(to, node->piece, node->piece_size);
+        put_part(to, node->part, node->part_size);
     type_wire_put_number(to, node->count);
     if (node->kind == PL_LAYOUT_LOOP)
         put_signed(to, node->stride);
@@ -111,7 +111,7 @@ static void put_node(struct writer *to, const struct pl_type_layout *node)
         put_signed(to, at - before);
         before = at;
         if (node->kind == PL_LAYOUT_LIST)
-            put_piece(to, node->parts[i].layout, node->parts[i + 1].before - node->parts[i].before);
+            put_part(to, node->parts[i].layout, node->parts[i + 1].before - node->parts[i].before);
     }
 }
 
@@ -124,7 +124,7 @@ static unsigned write_node(struct writer *to, const struct pl_type_layout *node,
         return slot_of(to, node)->height;
     unsigned height = 0;
     if (above < PL_TYPE_WIRE_DEPTH && node->kind != PL_LAYOUT_LIST)
-        height = write_node(to, node->piece, above + 1);
+        height = write_node(to, node->part, above + 1);
     for (size_t i = 0; above < PL_TYPE_WIRE_DEPTH && node->kind == PL_LAYOUT_LIST && i < node->count; i++) {
         unsigned part = write_node(to, node->parts[i].layout, above + 1);
         height = part > height ? part : height;
@@ -254,8 +254,8 @@ static struct pl_type *get_predefined(struct reader *from, unsigned char first)
     return type;
 }
 
-/* What a node repeats or lists; borrowed. The node's height becomes larger than the piece's. */
-static struct pl_shape get_piece(struct reader *from, struct node *node)
+/* What a node repeats or lists; borrowed. The node's height becomes larger than the part's. */
+static struct pl_shape get_part(struct reader *from, struct node *node)
 {
     uint64_t back = type_wire_get_number(from);
     if (back == 0) {
@@ -265,33 +265,33 @@ static struct pl_shape get_piece(struct reader *from, struct node *node)
     type_wire_expect(from, back <= from->count);
     if (from->err)
         return (struct pl_shape){ 0 };
-    const struct node *piece = &from->nodes[from->count - back];
-    node->height = piece->height < node->height ? node->height : piece->height + 1;
-    return piece->shape;
+    const struct node *part = &from->nodes[from->count - back];
+    node->height = part->height < node->height ? node->height : part->height + 1;
+    return part->shape;
 }
 
 static void read_loop(struct reader *from, struct node *node)
 {
-    struct pl_shape piece = get_piece(from, node);
+    struct pl_shape part = get_part(from, node);
     MPI_Count count = get_count(from);
     MPI_Aint stride = (MPI_Aint)get_signed(from);
     if (!from->err)
-        from->err = pl_shape_repeat(&piece, count, stride, &node->shape);
+        from->err = pl_shape_repeat(&part, count, stride, &node->shape);
 }
 
-/* BLOCKS have one piece, a LIST has one at each place. */
+/* BLOCKS have one part, a LIST has one at each place. */
 static void read_places(struct reader *from, bool list, struct node *node)
 {
     struct pl_shape_list places = { 0 };
-    struct pl_shape piece = list ? (struct pl_shape){ 0 } : get_piece(from, node);
+    struct pl_shape part = list ? (struct pl_shape){ 0 } : get_part(from, node);
     MPI_Count count = get_count(from);
     MPI_Aint at = 0;
     for (MPI_Count i = 0; i < count && !from->err; i++) {
         type_wire_expect(from, !__builtin_add_overflow(at, (MPI_Aint)get_signed(from), &at));
         if (list)
-            piece = get_piece(from, node);
+            part = get_part(from, node);
         if (!from->err)
-            from->err = pl_shape_list_add(&places, at, &piece);
+            from->err = pl_shape_list_add(&places, at, &part);
     }
     if (from->err)
         pl_shape_list_drop(&places);

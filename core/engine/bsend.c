@@ -17,7 +17,9 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "core/engine/p2p.h"
+#include "core/engine/wait.h"
 
 enum { SEGMENT_ALIGN = 64 };
 

@@ -8,21 +8,19 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/coll/area/area.h"
-#include "core/coll/collective.h"
-#include "core/coll/hierarchy/hierarchy.h"
-#include "core/comm/topology.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/bsend.h"
+#include "core/engine/client.h"
+#include "core/engine/comm_table.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
+#include "core/engine/p2p.h"
 #include "core/engine/request.h"
 #include "core/engine/wait_record.h"
 #include "core/job/process.h"
 #include "core/object/attr.h"
 #include "core/object/errhandler.h"
 #include "core/object/info.h"
-#include "core/rma/window.h"
 
 /* All but the id. What it holds when it fails is for pl_comm_destroy(). */
 static int comm_fill(struct pl_instance *instance, struct pl_comm *parent, struct pl_group *group,
@@ -130,10 +128,10 @@ void pl_comm_destroy(void *object)
         pl_list_remove(&comm->siblings);
         pl_lock_drop(&instance->lock);
     }
-    pl_hierarchy_release(comm);
-    pl_area_release(comm);
+    for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
+        if (pl_engine_clients[i].destroyed)
+            pl_engine_clients[i].destroyed(comm);
     pl_object_release(comm->inter.local);
-    pl_topology_release(comm);
     pl_object_release(comm->hints.info);
     pl_object_release(comm->errhandler);
     pl_object_release(comm->group);
@@ -152,8 +150,9 @@ int pl_comm_fail_orphan(void)
 void pl_comm_orphan(struct pl_comm *comm)
 {
     struct pl_engine *engine = &comm->instance->engine;
-    if (comm->win)
-        pl_win_orphan(comm->win);
+    for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
+        if (pl_engine_clients[i].closing)
+            pl_engine_clients[i].closing(comm);
     pl_engine_enter(engine);
     pl_match_index_drop(comm);
     for (int i = 0; i < PL_QUEUES; i++)
@@ -169,8 +168,9 @@ void pl_comm_orphan(struct pl_comm *comm)
     while (!comm->obj.predefined && atomic_load(&comm->obj.handles) > 0)
         pl_handle_drop(comm);
     pl_request_free_spares(comm);
-    pl_hierarchy_release(comm);
-    pl_area_release(comm);
+    for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
+        if (pl_engine_clients[i].orphaned)
+            pl_engine_clients[i].orphaned(comm);
 }
 
 int pl_comm_free(struct pl_comm *comm)
@@ -186,22 +186,6 @@ int pl_comm_free(struct pl_comm *comm)
     pl_request_free_spares(comm);
     pl_object_release(comm);
     return MPI_SUCCESS;
-}
-
-int pl_comm_disconnect(struct pl_comm *comm)
-{
-    struct pl_engine *engine = &comm->instance->engine;
-    const struct pl_waiting what = { .comm = comm, .peer = PL_NO_PEER, .tag = PL_ANY };
-    struct pl_wait wait = { .what = &what };
-    while (atomic_load_explicit(&comm->detached, memory_order_acquire) > 0) {
-        pl_engine_enter(engine);
-        int events = pl_engine_progress(engine);
-        pl_engine_leave(engine);
-        wait.rounds = events ? 0 : wait.rounds;
-        pl_engine_idle(engine, &wait);
-    }
-    int rc = pl_coll_run(&(struct pl_coll){ .kind = PL_COLL_BARRIER, .comm = comm });
-    return rc ? rc : pl_comm_free(comm);
 }
 
 MPI_Comm pl_comm_handle(const struct pl_comm *comm)
@@ -222,7 +206,7 @@ const char *pl_comm_label(const struct pl_comm *comm)
 {
     if (comm->name[0])
         return comm->name;
-    return comm->win ? "unnamed window" : "unnamed communicator";
+    return comm->unnamed ? comm->unnamed : "unnamed communicator";
 }
 
 void pl_comm_abort(struct pl_comm *comm, int code, const char *message)
@@ -268,3 +252,51 @@ int pl_comm_agree(struct pl_comm *comm, const struct pl_group *group, int tag, s
     }
     return MPI_SUCCESS;
 }
+
+/* --- errors ------------------------------------------------------------------------------------------------------- */
+
+static struct pl_errhandler **comm_errhandler(void *object, struct pl_lock **lock)
+{
+    struct pl_comm *comm = object;
+    *lock = &comm->lock;
+    return &comm->errhandler;
+}
+
+/* The standard hands errors of no object to the handler of MPI_COMM_SELF. */
+static void comm_errhandler_attached(void *object, struct pl_errhandler *handler)
+{
+    if (object == pl_self_comm)
+        pl_errhandler_of_nothing(handler);
+}
+
+void pl_comm_name(struct pl_comm *comm, char *name, size_t capacity)
+{
+    pl_lock_take(&comm->lock);
+    snprintf(name, capacity, "%s", comm->name);
+    pl_lock_drop(&comm->lock);
+}
+
+static void comm_error_name(void *comm, char *name, size_t capacity)
+{
+    pl_comm_name(comm, name, capacity);
+}
+
+static int comm_job_rank(void *comm)
+{
+    return pl_instance_rank(((struct pl_comm *)comm)->instance);
+}
+
+static _Noreturn void comm_end(void *comm, bool members_only, int code, const char *message)
+{
+    if (members_only)
+        pl_comm_abort(comm, code, message);
+    pl_process_abort(code, pl_comm_label(comm), message);
+}
+
+const struct pl_kind_errors pl_comm_errors = {
+    .slot = comm_errhandler,
+    .attached = comm_errhandler_attached,
+    .name = comm_error_name,
+    .rank = comm_job_rank,
+    .end = comm_end,
+};

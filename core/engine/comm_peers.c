@@ -4,6 +4,8 @@
  *
  * Open addressing, a free slot beyond every run of taken ones; nothing is ever taken out. Locking: the engine's.
  */
+#include "core/engine/comm_peers.h"
+
 #include <stdlib.h>
 
 #include "core/base/error.h"

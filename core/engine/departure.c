@@ -7,6 +7,7 @@
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
+#include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
 #include "core/engine/wait_record.h"

@@ -7,10 +7,10 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
-#include "core/coll/collective.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
+#include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
 #include "core/job/jobs.h"
@@ -121,8 +121,9 @@ static int engine_resolve(struct pl_comm *comm, int rank, const struct pl_reques
 {
     if (atomic_load(&comm->health.failed))
         return pl_failure_class(comm);
+    const struct pl_message_ops *ops = &pl_message_ops[request->out.header.kind];
     int rc = pl_engine_resolve(comm, rank, peer);
-    return rc == MPI_SUCCESS && request->out.header.kind == PL_MSG_COLL ? pl_coll_check(comm) : rc;
+    return rc == MPI_SUCCESS && ops->check ? ops->check(comm) : rc;
 }
 
 /* Sends whose receiver had no address yet, in order: one that must still wait holds back the later ones to its rank. */

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/engine/bsend.h"
 #include "core/engine/comm.h"
-#include "core/file/file.h"
+#include "core/engine/life.h"
 #include "core/job/process.h"
 #include "core/object/alloc_kinds.h"
 #include "core/object/errhandler.h"
@@ -14,7 +14,6 @@
 
 struct pl_instance *pl_world;
 struct pl_comm *pl_world_comm, *pl_self_comm, *pl_parent_comm;
-_Atomic int pl_world_state = PL_WORLD_BEFORE;
 
 static _Atomic uint64_t serials;
 
@@ -49,7 +48,7 @@ int pl_instance_open(bool world, int thread_level, const char *kinds, struct pl_
     made->serial = atomic_fetch_add(&serials, 1) + 1;
     pl_lock_init(&made->lock, PL_RANK_INSTANCE, true);
     pl_list_init(&made->comms);
-    pl_list_init(&made->files);
+    pl_list_init(&made->children);
     rc = pl_errhandler_initial(&made->errhandler);
     if (rc == MPI_SUCCESS)
         rc = pl_engine_open(&made->engine, made, thread_level);
@@ -86,29 +85,44 @@ static struct pl_comm *first_comm(struct pl_instance *instance)
     return comm;
 }
 
-/* The same of files. */
-static struct pl_file *first_file(struct pl_instance *instance)
+/* The same of the children. Its object is retained. */
+static struct pl_child *first_child(struct pl_instance *instance)
 {
-    struct pl_file *file = NULL;
+    struct pl_child *child = NULL;
     pl_lock_take(&instance->lock);
-    if (!pl_list_empty(&instance->files)) {
-        file = PL_CONTAINER(instance->files.next, struct pl_file, siblings);
-        pl_list_remove(&file->siblings);
-        pl_object_retain(file);
+    struct pl_list *node = pl_list_pop(&instance->children);
+    if (node) {
+        child = PL_CONTAINER(node, struct pl_child, link);
+        pl_object_retain(child->object);
     }
     pl_lock_drop(&instance->lock);
-    return file;
+    return child;
+}
+
+void pl_instance_add(struct pl_instance *instance, struct pl_child *child)
+{
+    pl_lock_take(&instance->lock);
+    pl_list_append(&instance->children, &child->link);
+    pl_lock_drop(&instance->lock);
+}
+
+void pl_instance_remove(struct pl_instance *instance, struct pl_child *child)
+{
+    pl_lock_take(&instance->lock);
+    pl_list_remove(&child->link);
+    pl_lock_drop(&instance->lock);
 }
 
 void pl_instance_close(struct pl_instance *instance)
 {
-    struct pl_file *file;
+    struct pl_child *child;
     struct pl_comm *comm;
     void *buffer;
     MPI_Count size;
-    while ((file = first_file(instance)) != NULL) {
-        pl_file_orphan(file);
-        pl_object_release(file);
+    while ((child = first_child(instance)) != NULL) {
+        void *object = child->object;
+        child->orphan(object);
+        pl_object_release(object); /* perhaps with the child */
     }
     while ((comm = first_comm(instance)) != NULL) {
         pl_bsend_detach(pl_bsend_of_comm(comm), &buffer, &size);
@@ -134,3 +148,44 @@ void pl_session_destroy(void *session)
     pl_lock_fini(&instance->engine.lock);
     pl_lock_fini(&instance->lock);
 }
+
+/* --- groups and errors -------------------------------------------------------------------------------------------- */
+
+struct pl_group *pl_instance_group(struct pl_instance *instance, int size, const uint64_t *procs)
+{
+    return pl_group_create(instance, instance ? instance->serial : 0, size, procs);
+}
+
+struct pl_group *pl_instance_group_range(struct pl_instance *instance, int size, uint64_t first, int64_t stride)
+{
+    return pl_group_create_range(instance, instance ? instance->serial : 0, size, first, stride);
+}
+
+static struct pl_errhandler **session_errhandler(void *session, struct pl_lock **lock)
+{
+    struct pl_instance *instance = session;
+    *lock = &instance->lock;
+    return &instance->errhandler;
+}
+
+int pl_instance_rank(const struct pl_instance *instance)
+{
+    return pl_process_rank(instance && instance->open);
+}
+
+static int session_job_rank(void *session)
+{
+    return pl_instance_rank(session);
+}
+
+static _Noreturn void session_end(void *session, bool members_only, int code, const char *message)
+{
+    (void)session, (void)members_only;
+    pl_process_abort(code, "session", message);
+}
+
+const struct pl_kind_errors pl_session_errors = {
+    .slot = session_errhandler,
+    .rank = session_job_rank,
+    .end = session_end,
+};

@@ -3,8 +3,10 @@
  * The life of an engine: its transports, its address card, the table of all engines of the process.
  *
  * A card is the engine's id (8 bytes), then for each transport: length of the name, the name, length of the address
- * (2 bytes), the address; in the same form, as "coll", what is configured for collectives, if anything is.
+ * (2 bytes), the address; in the same form, under the names of clients (client.h), what is configured for them.
  */
+#include "core/engine/life.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +17,13 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/coll/area/area.h"
-#include "core/coll/table.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
+#include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 #include "core/job/process.h"
 #include "core/object/plugin.h"
@@ -93,6 +95,28 @@ static int open_transports(struct pl_engine *engine)
     return rc || (engine->instance && engine_is_alone()) ? rc : open_ways_out(engine);
 }
 
+/* Appends an entry for each client that has settings. Returns the new end; NULL: they do not fit. */
+static unsigned char *card_put_settings(unsigned char *at, const unsigned char *end)
+{
+    for (int i = 0; i < PL_ENGINE_CLIENTS; i++) {
+        const struct pl_engine_client *client = &pl_engine_clients[i];
+        uint32_t settings = client->settings ? client->settings() : 0;
+        size_t name = strlen(client->name);
+        if (!settings)
+            continue;
+        if ((size_t)(end - at) < 1 + name + 2 + sizeof settings)
+            return NULL;
+        *at++ = (unsigned char)name;
+        memcpy(at, client->name, name);
+        at += name;
+        *at++ = sizeof settings;
+        *at++ = 0;
+        memcpy(at, &settings, sizeof settings);
+        at += sizeof settings;
+    }
+    return at;
+}
+
 static int write_card(struct pl_engine *engine)
 {
     unsigned char card[PL_CARD_MAX], *at = card, *end = at + sizeof card;
@@ -114,15 +138,9 @@ static int write_card(struct pl_engine *engine)
         at[1] = (unsigned char)(length >> 8);
         at += 2 + length;
     }
-    uint32_t settings = pl_coll_settings();
-    if (settings) {
-        unsigned char entry[] = { 4, 'c', 'o', 'l', 'l', sizeof settings, 0 };
-        if ((size_t)(end - at) < sizeof entry + sizeof settings)
-            return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for settings", sizeof card);
-        memcpy(at, entry, sizeof entry);
-        memcpy(at + sizeof entry, &settings, sizeof settings);
-        at += sizeof entry + sizeof settings;
-    }
+    at = card_put_settings(at, end);
+    if (!at)
+        return pl_fail(MPI_ERR_INTERN, "the address card of %zu bytes has no room for settings", sizeof card);
     engine->card_length = (size_t)(at - card);
     memcpy(engine->card, card, engine->card_length);
     return MPI_SUCCESS;
@@ -169,7 +187,7 @@ int pl_engine_open(struct pl_engine *engine, struct pl_instance *instance, int t
     engine->thread = pthread_self();
     struct pl_list *lists[] = { &engine->sends.busy,     &engine->sends.awaiting, &engine->sends.moving,
                                 &engine->deferred.frees, &engine->deferred.work,  &engine->sends.unresolved,
-                                &engine->hooks,          &engine->slow_hooks,     &engine->areas,
+                                &engine->hooks,          &engine->slow_hooks,     &engine->closers,
                                 &engine->early.messages, &engine->siblings };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         pl_list_init(lists[i]);
@@ -322,7 +340,10 @@ void pl_engine_close(struct pl_engine *engine)
                 peer->endpoint->ops->disconnect(peer->endpoint);
             free(peer);
         }
-    pl_area_forget(engine);
+    PL_LIST_EACH(closer, &engine->closers, struct pl_closer, link) {
+        pl_list_remove(&closer->link);
+        closer->close(closer);
+    }
     close_transports(engine);
     free(engine->peers.table);
     free(engine->comms.table);
@@ -362,4 +383,9 @@ int pl_engine_nudge_others(struct pl_engine *engine)
     pl_lock_drop(&engines_lock);
     pl_engine_do(&deferred);
     return events;
+}
+
+int pl_engine_nudge_all(void)
+{
+    return pl_engine_nudge_others(NULL);
 }

@@ -7,12 +7,15 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/engine/client.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
 #include "core/engine/partitioned.h"
+#include "core/engine/partitioned_pieces.h"
+#include "core/engine/peer.h"
 #include "core/engine/peer_failure.h"
-#include "core/rma/rma.h"
+#include "core/engine/wait.h"
 
 static inline bool match_fits(const struct pl_header *header, int source, int tag)
 {
@@ -347,7 +350,7 @@ static void listener_fetched(struct pl_request *request)
 {
     struct listener_fetch *fetch = PL_CONTAINER(request, struct listener_fetch, request);
     if (request->outcome.error == MPI_SUCCESS)
-        request->engine->listener_arrived(request->engine, fetch->from, &fetch->header, fetch->data);
+        request->engine->arrived(request->engine, fetch->from, &fetch->header, fetch->data);
     free(fetch);
 }
 
@@ -355,12 +358,12 @@ static void arrived_listener(struct pl_engine *engine, const struct pl_origin *f
                              const void *data, struct pl_rndv *rndv)
 {
     if (!rndv) {
-        if (engine->listener_arrived)
-            engine->listener_arrived(engine, from, header, data);
+        if (engine->arrived)
+            engine->arrived(engine, from, header, data);
         return;
     }
     struct listener_fetch *fetched =
-        engine->listener_arrived && header->size < PL_LISTENER_MAX ? calloc(1, sizeof *fetched + header->size) : NULL;
+        engine->arrived && header->size < PL_LISTENER_MAX ? calloc(1, sizeof *fetched + header->size) : NULL;
     if (!fetched) {
         pl_match_refuse(engine, rndv);
         return;
@@ -385,8 +388,11 @@ static __attribute__((noinline)) void arrived_other(struct pl_engine *engine, co
     case PL_MSG_CANCEL: arrived_cancel(engine, from, header); break;
     case PL_MSG_CANCELLED: arrived_cancelled(engine, header); break;
     case PL_MSG_LISTENER: arrived_listener(engine, from, header, data, rndv); break;
-    case PL_MSG_RMA: pl_rma_arrived(engine, find_comm(engine, header), header, data, rndv); break;
-    default: engine->dropped_messages++; break;
+    default:
+        if (header->kind < PL_MSG_KINDS && pl_message_ops[header->kind].arrived)
+            pl_message_ops[header->kind].arrived(engine, find_comm(engine, header), header, data, rndv);
+        else
+            engine->dropped_messages++;
     }
 }
 

@@ -11,8 +11,9 @@
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/status.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
-#include "core/object/status.h"
 
 /* --- the two halves, with the engine's lock held --------------------------------------------------------------- */
 

@@ -7,12 +7,15 @@
  * short way first, which does everything or nothing, and then takes the general one, with a request: on the stack for a
  * blocking one.
  */
+#include "core/engine/p2p_blocking.h"
+
 #include "core/base/error.h"
 #include "core/engine/bsend.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/p2p.h"
-#include "core/object/status.h"
+#include "core/engine/status.h"
+#include "core/engine/wait.h"
 
 enum {
     LOOKS = 100, /* at the peer's next message, some 30 ns each, before the general way, which yields and sleeps */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Partitioned communication: announcements, life, what is asked in between. Idea and locking: partitioned.h. */
-#include "core/engine/partitioned_channel.h"
+#include "core/engine/partitioned_pieces.h"
 
 #include <stdlib.h>
 

@@ -36,10 +36,6 @@ int pl_pready(struct pl_request *request, int low, int high);
 /* Is all of this partition there? Makes progress once when not. True for a receive that is not active. Any thread. */
 bool pl_parrived(struct pl_request *request, int partition);
 
-/* For matching: the piece that a message is, out of its queue; NULL: nobody expects it. header->tag < 0. Engine lock
- * held. */
-struct pl_request *pl_partitioned_take(struct pl_comm *comm, const struct pl_header *header);
-
 /* For pl_request_report(): why a receive failed with this class. Records the detail and returns the class. */
 int pl_partitioned_report(const struct pl_request *request, int error);
 

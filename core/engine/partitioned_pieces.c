@@ -3,7 +3,7 @@
  * The pieces of a partitioned operation, and which partition they make complete. A piece that comes is found by its
  * tag, without a search in the queue: there may be thousands, in any order.
  */
-#include "core/engine/partitioned_channel.h"
+#include "core/engine/partitioned_pieces.h"
 
 #include "core/base/error.h"
 #include "core/base/memory.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whom an engine knows: peers by their engine's id, the way to them that their address card names (life.c says
- * what is in it; it comes from other processes, so every length is checked), and communicators by id.
+ * Peers: found by their engine's id, and connected by the addresses in its card. life.c documents the card's format. It
+ * comes from other processes, so every length is checked.
  */
+#include "core/engine/peer.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +12,14 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/coll/table.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "core/engine/match_index.h"
 #include "core/engine/peer_failure.h"
 #include "core/engine/request.h"
+#include "core/engine/wait.h"
 #include "core/engine/wait_record.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
@@ -112,10 +115,19 @@ static int connect_peer(struct pl_engine *engine, struct pl_peer *peer, const un
     return fail_unreachable(engine, peer, card, card_length, tried);
 }
 
+static void peer_read_settings(struct pl_peer *peer, const unsigned char *card, size_t card_length)
+{
+    for (int i = 0; i < PL_ENGINE_CLIENTS; i++) {
+        size_t length;
+        const void *settings = card_address(card, card_length, pl_engine_clients[i].name, &length);
+        if (settings && length == sizeof peer->settings[i])
+            memcpy(&peer->settings[i], settings, length);
+    }
+}
+
 int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, uint64_t proc, struct pl_peer **peer)
 {
     uint64_t id;
-    size_t room;
     if (length < sizeof id)
         return pl_fail(MPI_ERR_OTHER, "an address card of %zu bytes is damaged", length);
     memcpy(&id, card, sizeof id);
@@ -131,9 +143,7 @@ int pl_engine_peer(struct pl_engine *engine, const void *card, size_t length, ui
         return pl_fail_memory("a peer");
     made->engine = id;
     made->proc = proc;
-    const void *settings = card_address(card, length, "coll", &room);
-    if (settings && room == sizeof made->settings)
-        memcpy(&made->settings, settings, sizeof made->settings);
+    peer_read_settings(made, card, length);
     pl_list_init(&made->pending);
     pl_list_init(&made->link);
     int rc = connect_peer(engine, made, card, length);
@@ -202,8 +212,9 @@ int pl_engine_resolve(struct pl_comm *comm, int rank, struct pl_peer **peer)
         return pl_failure_explain(comm, rc);
     if (rc == MPI_SUCCESS)
         pl_comm_peer_keep(comm, rank, *peer);
-    if (rc == MPI_SUCCESS && (*peer)->settings != pl_coll_settings())
-        comm->coll.unlike = rank + 1;
+    for (int i = 0; rc == MPI_SUCCESS && i < PL_ENGINE_CLIENTS; i++)
+        if (pl_engine_clients[i].resolved)
+            pl_engine_clients[i].resolved(comm, rank, (*peer)->settings[i]);
     return rc;
 }
 
@@ -222,63 +233,4 @@ int pl_engine_find(struct pl_comm *comm, int rank, struct pl_peer **peer)
         wait.rounds = events ? 0 : wait.rounds;
         pl_engine_idle(engine, &wait);
     }
-}
-
-/* --- communicators by id ---------------------------------------------------------------------------------------- */
-
-static size_t comm_bucket(const struct pl_engine *engine, const struct pl_comm *comm)
-{
-    return (comm->id.home ^ comm->id.serial) & (engine->comms.buckets - 1);
-}
-
-static void grow_comms(struct pl_engine *engine)
-{
-    size_t old = engine->comms.buckets;
-    struct pl_comm **from = engine->comms.table, **table = pl_calloc(old * 2, sizeof *table);
-    if (!table)
-        return;
-    engine->comms.buckets = old * 2;
-    for (size_t i = 0; i < old; i++)
-        for (struct pl_comm *comm = from[i], *next; comm; comm = next) {
-            next = comm->next;
-            comm->next = table[comm_bucket(engine, comm)];
-            table[comm_bucket(engine, comm)] = comm;
-        }
-    free(from);
-    engine->comms.table = table;
-}
-
-void pl_engine_add_comm(struct pl_engine *engine, struct pl_comm *comm)
-{
-    for (int kind = PL_MSG_P2P; kind <= PL_MSG_COLL; kind++)
-        comm->envelopes[kind] = (struct pl_header){
-            .home = comm->id.home, .serial = comm->id.serial, .source = comm->rank, .kind = (uint8_t)kind
-        };
-    if (++engine->comms.count > engine->comms.buckets)
-        grow_comms(engine);
-    size_t bucket = comm_bucket(engine, comm);
-    comm->next = engine->comms.table[bucket];
-    engine->comms.table[bucket] = comm;
-    if (__builtin_expect(engine->failure != NULL, 0))
-        pl_failure_admit(engine, comm);
-    pl_match_adopt(engine, comm);
-}
-
-void pl_engine_remove_comm(struct pl_engine *engine, struct pl_comm *comm)
-{
-    struct pl_comm **at = &engine->comms.table[comm_bucket(engine, comm)];
-    while (*at && *at != comm)
-        at = &(*at)->next;
-    if (*at) {
-        *at = comm->next;
-        engine->comms.count--;
-    }
-    if (engine->comms.last == comm)
-        engine->comms.last = NULL;
-    pl_match_index_drop(comm);
-    for (int i = 0; i < PL_QUEUES; i++)
-        PL_LIST_EACH(unexpected, &comm->match.queues[i].unexpected, struct pl_unexpected, link) {
-            pl_list_remove(&unexpected->link);
-            pl_match_drop(engine, unexpected, false);
-        }
 }

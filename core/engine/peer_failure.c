@@ -9,15 +9,16 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/engine/address_vector.h"
+#include "core/engine/client.h"
 #include "core/engine/comm.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/engine/match_index.h"
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
+#include "core/engine/wait.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
-#include "core/rma/rma.h"
 
 enum {
     LOOK_MS = 10,
@@ -71,8 +72,9 @@ static void break_one(struct pl_engine *engine, struct pl_comm *comm, int rank)
     atomic_store(&comm->health.failed, rank + 1);
     end_receives(comm);
     end_sends(engine, comm);
-    if (comm->win)
-        pl_rma_drop_gets(comm->win);
+    for (int i = 0; i < PL_ENGINE_CLIENTS; i++)
+        if (pl_engine_clients[i].failed)
+            pl_engine_clients[i].failed(comm);
     if (atomic_load(&engine->wait.sleepers) > 0)
         pl_engine_wake(engine);
 }
@@ -81,7 +83,7 @@ void pl_failure_break(struct pl_engine *engine, uint64_t proc)
 {
     for (size_t i = 0; i < engine->comms.buckets; i++)
         for (struct pl_comm *comm = engine->comms.table[i]; comm; comm = comm->next) {
-            const struct pl_comm *whole = comm->coll.whole ? comm->coll.whole : comm;
+            const struct pl_comm *whole = comm->whole ? comm->whole : comm;
             int rank = pl_group_find(whole->group, proc);
             if (rank < 0 && comm->inter.remote)
                 rank = pl_group_find(comm->inter.remote, proc);
@@ -265,5 +267,5 @@ int pl_failure_record(const struct pl_comm *comm)
     if (comm->health.starved)
         return pl_fail(MPI_ERR_NO_MEM, "out of memory: a message from rank %d of %s is lost", rank,
                        pl_comm_label(comm));
-    return pl_failure_record_about(comm->coll.whole ? comm->coll.whole : comm, rank, "has died");
+    return pl_failure_record_about(comm->whole ? comm->whole : comm, rank, "has died");
 }

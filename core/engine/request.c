@@ -3,15 +3,14 @@
 #include "core/engine/request.h"
 
 #include "core/base/error.h"
-#include "core/coll/schedule.h"
 #include "core/datatype/datatype.h"
+#include "core/engine/client.h"
 #include "core/engine/comm.h"
 #include "core/engine/departure.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
-#include "core/engine/partitioned.h"
 #include "core/engine/peer_failure.h"
-#include "core/rma/rma.h"
+#include "core/engine/wait.h"
 
 /*
  * Sends and receives come and go by the million. A used one stays with its communicator, which it goes on holding, and
@@ -109,7 +108,7 @@ static inline bool reuse_coll(struct pl_request *request)
     if (request->kind != PL_REQ_COLL || request->on.owner ||
         atomic_load_explicit(&request->obj.refs, memory_order_relaxed) != 1)
         return false;
-    pl_schedule_fini(request->coll.schedule);
+    pl_request_ops[PL_REQ_COLL].recycle(request);
     return keep_spare(request);
 }
 
@@ -254,11 +253,9 @@ int pl_request_finish(struct pl_request *request)
 int pl_request_report(const struct pl_request *request)
 {
     int error = request->outcome.error;
-    if (error == MPI_ERR_TRUNCATE && request->kind == PL_REQ_RECV && request->context == PL_MSG_COLL)
-        return pl_fail(error,
-                       "rank %d gives %llu bytes where this rank expects %zu: all ranks have to call "
-                       "the same collective with sizes that fit",
-                       request->outcome.source, (unsigned long long)request->in.size, request->in.data.total);
+    const struct pl_message_ops *messages = &pl_message_ops[request->context];
+    if (error == MPI_ERR_TRUNCATE && request->kind == PL_REQ_RECV && messages->truncated)
+        return messages->truncated(request);
     if (error == MPI_ERR_TRUNCATE && (request->kind == PL_REQ_RECV || request->kind == PL_REQ_PAIR))
         return pl_fail(
             error, "the message of %llu bytes from rank %d with tag %d is longer than the receive buffer of %zu bytes",
@@ -271,9 +268,5 @@ int pl_request_report(const struct pl_request *request)
     if (error == MPI_ERR_PROC_ABORTED)
         return pl_fail(error, "the process of rank %d in %s is gone", request->args.peer_rank,
                        pl_comm_label(request->comm));
-    if (request->kind == PL_REQ_PARTITIONED)
-        return pl_partitioned_report(request, error);
-    if (request->kind == PL_REQ_RMA)
-        return pl_rma_report(request, error);
-    return error;
+    return pl_request_ops[request->kind].report ? pl_request_ops[request->kind].report(request, error) : error;
 }

@@ -7,13 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/coll/area/area.h"
-#include "core/coll/schedule.h"
+#include "core/engine/client.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"
+#include "core/engine/wait.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 #include "core/job/trace.h"
@@ -121,7 +121,7 @@ static void put_process(struct pl_job_item *item, const struct pl_comm *comm, in
 }
 
 /* A rank of the communicator without which it does not go on. */
-static void put_peer(struct pl_job_item *item, const struct pl_comm *comm, int peer)
+void pl_wait_record_add_peer(struct pl_job_item *item, const struct pl_comm *comm, int peer)
 {
     if (peer == MPI_ANY_SOURCE || peer == PL_ANY) {
         item->peer = PL_ANY;
@@ -134,29 +134,15 @@ static void put_peer(struct pl_job_item *item, const struct pl_comm *comm, int p
 
 /* --- requests ----------------------------------------------------------------------------------- */
 
-static enum pl_item_what what_of(const struct pl_request *request)
+static bool is_message(const struct pl_request *request)
 {
-    bool message = request->kind == PL_REQ_SEND || request->kind == PL_REQ_RECV;
-    if (request->kind == PL_REQ_COLL || (message && request->context == PL_MSG_COLL))
-        return PL_WHAT_COLLECTIVE;
-    if (request->kind == PL_REQ_GENERALIZED)
-        return PL_WHAT_REQUEST;
-    return message ? request->kind == PL_REQ_SEND ? PL_WHAT_SEND : PL_WHAT_RECV : PL_WHAT_OTHER;
+    return request->kind == PL_REQ_SEND || request->kind == PL_REQ_RECV;
 }
 
-/* At whose message does a collective stand? Engine lock held; while a thread executes it, nobody can tell. */
-static void put_schedule(struct pl_job_item *item, const struct pl_schedule *schedule)
+static enum pl_item_what what_of(const struct pl_request *request)
 {
-    if (!schedule || schedule->busy)
-        return;
-    for (int i = schedule->settled; i < schedule->next && i < schedule->count; i++) {
-        const struct pl_step *step = &schedule->steps[i];
-        bool message = step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
-        if (message && step->request && !pl_request_done(step->request)) {
-            put_peer(item, schedule->comm, step->peer);
-            return;
-        }
-    }
+    enum pl_item_what what = is_message(request) ? pl_message_ops[request->context].what : PL_WHAT_OTHER;
+    return what != PL_WHAT_OTHER ? what : pl_request_ops[request->kind].what;
 }
 
 static void put_request(struct pl_job_item *item, const struct pl_request *request)
@@ -164,14 +150,13 @@ static void put_request(struct pl_job_item *item, const struct pl_request *reque
     put_comm(item, request->comm);
     if (item->what == PL_WHAT_REQUEST || (item->what == PL_WHAT_OTHER && request->kind != PL_REQ_PARTITIONED))
         return;
-    if (request->kind == PL_REQ_COLL) {
-        put_schedule(item, request->coll.schedule);
+    if (pl_request_ops[request->kind].describe) {
+        pl_request_ops[request->kind].describe(request, item);
         return;
     }
-    put_peer(item, request->comm, request->args.peer_rank);
-    if (item->what == PL_WHAT_COLLECTIVE)
-        item->tag =
-            request->args.tag >= 0 && request->args.tag < PL_NONBLOCKING_TAGS ? pl_area_count(request->comm) : PL_ANY;
+    pl_wait_record_add_peer(item, request->comm, request->args.peer_rank);
+    if (is_message(request) && pl_message_ops[request->context].tag)
+        item->tag = pl_message_ops[request->context].tag(request);
     else
         item->tag = request->args.tag == MPI_ANY_TAG ? PL_ANY : request->args.tag;
     if (item->what == PL_WHAT_SEND)
@@ -200,7 +185,7 @@ static void add_messages(struct pl_job_record *page, const struct pl_comm *comm)
         if (!item)
             continue;
         put_comm(item, comm);
-        put_peer(item, comm, message->header.source);
+        pl_wait_record_add_peer(item, comm, message->header.source);
         item->tag = message->header.tag;
         item->bytes = (int64_t)message->header.size;
     }
@@ -250,7 +235,7 @@ static void put_waiting(struct pl_job_item *item, const struct pl_waiting *waiti
 {
     put_comm(item, waiting->comm);
     if (waiting->what != PL_WHAT_ANY)
-        put_peer(item, waiting->comm, waiting->peer);
+        pl_wait_record_add_peer(item, waiting->comm, waiting->peer);
     item->tag = waiting->tag;
 }
 

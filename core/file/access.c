@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading and writing files: from what is asked for to runs of bytes. See access.h. */
+/* Reading and writing files: from the request of a call to runs of bytes. See access.h. */
 #include "core/file/access.h"
 
 #include <errno.h>
@@ -9,31 +9,33 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
+#include "core/file/two_phase.h"
 
 enum {
-    MOST = 1 << 30,      /* bytes that the system is asked for at once */
-    BOUNCE = 1 << 20,    /* bytes of scattered memory that are collected */
-    SIEVE = 1 << 19,     /* bytes that are read at once for the sake of small runs in them ... */
-    SIEVE_RUN = 8 << 10, /* ... of at most so many bytes on average ... */
-    SIEVE_SHARE = 4,     /* ... if at least a fourth is wanted */
+    MOST = 1 << 30,      /* bytes in one call of the system */
+    BOUNCE = 1 << 20,    /* bytes of the buffer for scattered memory */
+    SIEVE = 1 << 19,     /* bytes that are read at once if they contain small runs ... */
+    SIEVE_RUN = 8 << 10, /* ... of at most this many bytes on average ... */
+    SIEVE_SHARE = 4,     /* ... and at least a fourth of the bytes is wanted */
 };
 
-/* --- one place ---------------------------------------------------------------------------------------------------- */
+/* --- one range of the file ---------------------------------------------------------------------------------------- */
 
 int pl_access_run(struct pl_file *file, bool write, MPI_Offset at, void *data, size_t bytes, size_t *moved)
 {
     *moved = 0;
     while (*moved < bytes) {
         size_t rest = bytes - *moved < MOST ? bytes - *moved : MOST;
-        char *place = (char *)data + *moved;
+        char *memory = (char *)data + *moved;
         off_t offset = (off_t)at + (off_t)*moved;
-        ssize_t done = write ? pwrite(file->fd, place, rest, offset) : pread(file->fd, place, rest, offset);
+        ssize_t done = write ? pwrite(file->fd, memory, rest, offset) : pread(file->fd, memory, rest, offset);
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
             return pl_file_fail(errno, write ? "write to" : "read from", file->name);
         if (done == 0 && write)
-            return pl_fail(MPI_ERR_IO, "cannot write to %s: the system takes nothing, and says no error", file->name);
+            return pl_fail(MPI_ERR_IO, "cannot write to %s: the system wrote no data and reported no error",
+                           file->name);
         if (done == 0)
             break;
         *moved += (size_t)done;
@@ -43,7 +45,7 @@ int pl_access_run(struct pl_file *file, bool write, MPI_Offset at, void *data, s
 
 /* --- one process -------------------------------------------------------------------------------------------------- */
 
-/* The runs of the next `bytes` bytes of the stream, with a piece of memory. */
+/* Moves the next `bytes` bytes of the stream, run by run, between the file and contiguous memory. */
 static int file_access_move_runs(struct pl_file *file, bool write, struct pl_runs *runs, char *data, size_t bytes,
                                  size_t *moved)
 {
@@ -59,7 +61,7 @@ static int file_access_move_runs(struct pl_file *file, bool write, struct pl_run
     return MPI_SUCCESS;
 }
 
-/* The next runs that are worth reading at once, with what lies between them; at least one. */
+/* The next runs that are worth reading at once, with the gaps between them; at least one. */
 struct sieve {
     MPI_Offset low;
     size_t bytes, count;
@@ -85,7 +87,7 @@ static struct sieve next_sieve(const struct pl_runs *runs)
     return sieve.count > 1 && wanted < sieve.bytes / SIEVE_SHARE ? first : sieve;
 }
 
-/* Small runs are read many at a time. */
+/* Reads small runs many at a time. */
 static int read_sieved(struct pl_file *file, struct pl_runs *runs, struct pl_cursor *memory, size_t bytes,
                        size_t *moved)
 {
@@ -111,25 +113,25 @@ static int read_sieved(struct pl_file *file, struct pl_runs *runs, struct pl_cur
     return rc;
 }
 
-/* Scattered memory goes through a buffer. */
+/* Scattered memory, through a buffer. */
 static int move_bounced(struct pl_file *file, bool write, struct pl_runs *runs, struct pl_cursor *memory, size_t bytes,
                         size_t *moved)
 {
-    size_t room = bytes < BOUNCE ? bytes : BOUNCE;
-    char *bounce = pl_malloc(room);
+    size_t capacity = bytes < BOUNCE ? bytes : BOUNCE;
+    char *bounce = pl_malloc(capacity);
     if (!bounce)
         return pl_fail_memory("the buffer for accessing a file");
     int rc = MPI_SUCCESS;
     bool ended = false;
     for (*moved = 0; *moved < bytes && !ended && !rc;) {
-        size_t piece = bytes - *moved < room ? bytes - *moved : room, done;
+        size_t chunk = bytes - *moved < capacity ? bytes - *moved : capacity, done;
         if (write)
-            pl_cursor_pack(memory, bounce, piece);
-        rc = file_access_move_runs(file, write, runs, bounce, piece, &done);
+            pl_cursor_pack(memory, bounce, chunk);
+        rc = file_access_move_runs(file, write, runs, bounce, chunk, &done);
         if (!write)
             pl_cursor_unpack(memory, bounce, done);
         *moved += done;
-        ended = done < piece;
+        ended = done < chunk;
     }
     free(bounce);
     return rc;
@@ -150,7 +152,7 @@ static int file_access_move(struct pl_file *file, const struct pl_access *access
 
 /* --- atomic mode -------------------------------------------------------------------------------------------------- */
 
-/* `type`: F_RDLCK, F_WRLCK or F_UNLCK. The locks belong to the descriptor: another one of this process has its own. */
+/* `type`: F_RDLCK, F_WRLCK or F_UNLCK. The lock belongs to the descriptor; this process's others have their own. */
 static int lock_range(const struct pl_file *file, const struct pl_span *span, short type)
 {
     struct flock range = {
@@ -181,7 +183,7 @@ int pl_access_alone(struct pl_file *file, const struct pl_access *access, size_t
     return rc;
 }
 
-/* --- what is asked for -------------------------------------------------------------------------------------------- */
+/* --- requests ----------------------------------------------------------------------------------------------------- */
 
 /* The data as a number of etypes. */
 static int count_etypes(const struct pl_file *file, const struct pl_file_io *io, MPI_Offset *etypes)
@@ -190,14 +192,14 @@ static int count_etypes(const struct pl_file *file, const struct pl_file_io *io,
     *etypes = bytes / file->view.etype->size;
     if (bytes % file->view.etype->size == 0)
         return MPI_SUCCESS;
-    return pl_fail(MPI_ERR_TYPE, "%lld bytes of data are no whole number of etypes of %lld bytes, as the view has them",
+    return pl_fail(MPI_ERR_TYPE, "%lld bytes of data are not a multiple of the view's etype of %lld bytes",
                    (long long)bytes, (long long)file->view.etype->size);
 }
 
-/* Where it begins; the pointer that is used goes to its end. `rc`: an error so far. */
-static int file_access_place(struct pl_file *file, const struct pl_file_io *io, MPI_Offset etypes, MPI_Offset *offset)
+/* Where the access begins. The pointer that it uses advances to its end. */
+static int file_access_begin(struct pl_file *file, const struct pl_file_io *io, MPI_Offset etypes, MPI_Offset *offset)
 {
-    MPI_Offset behind;
+    MPI_Offset end;
     *offset = io->offset;
     if (io->position == PL_FILE_SHARED)
         return io->collective ? pl_pointer_add_ordered(file, etypes, offset) : pl_pointer_add(file, etypes, offset);
@@ -205,13 +207,13 @@ static int file_access_place(struct pl_file *file, const struct pl_file_io *io, 
         return MPI_SUCCESS;
     pl_lock_take(&file->lock);
     *offset = file->position;
-    bool fits = !__builtin_add_overflow(*offset, etypes, &behind);
+    bool fits = !__builtin_add_overflow(*offset, etypes, &end);
     if (fits)
-        file->position = behind;
+        file->position = end;
     pl_lock_drop(&file->lock);
     return fits ? MPI_SUCCESS
-                : pl_fail(MPI_ERR_ARG, "the individual file pointer is at etype %lld and cannot advance",
-                          (long long)*offset);
+                : pl_fail(MPI_ERR_ARG, "the individual file pointer is at etype %lld and cannot advance by %lld more",
+                          (long long)*offset, (long long)etypes);
 }
 
 static int carry_out(struct pl_file *file, const struct pl_file_io *io, const struct pl_access *access, int error,
@@ -222,7 +224,7 @@ static int carry_out(struct pl_file *file, const struct pl_file_io *io, const st
     return error ? error : pl_access_alone(file, access, moved);
 }
 
-/* Data that looks different in the file goes through memory that looks as the file does. */
+/* Data that the file represents differently is converted in memory, as a whole. */
 static int access_converted(struct pl_file *file, const struct pl_file_io *io, struct pl_access *access, int error,
                             MPI_Count *bytes)
 {
@@ -249,8 +251,8 @@ int pl_file_access(struct pl_file *file, const struct pl_file_io *io, int error,
     struct pl_access access = { .write = io->write };
     MPI_Offset etypes = 0, offset = 0;
     int rc = error ? error : count_etypes(file, io, &etypes);
-    int placed = rc && !io->collective ? rc : file_access_place(file, io, etypes, &offset);
-    rc = rc ? rc : placed;
+    int begun = rc && !io->collective ? rc : file_access_begin(file, io, etypes, &offset);
+    rc = rc ? rc : begun;
     if (rc == MPI_SUCCESS)
         rc = pl_view_span(&file->view, offset, etypes, &access.span);
     *bytes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Data representations of files: their names, types as they lie in the file, conversion. See datarep.h. */
+/* Data representations of files: names, types as stored in the file, conversion. See datarep.h. */
 #include "core/file/datarep.h"
 
 #include <limits.h>
@@ -17,7 +17,7 @@ static const struct pl_datarep internal = { .name = "internal" };
 static const struct pl_datarep external32 = { .name = "external32", .external = true };
 
 static struct pl_lock lock = PL_LOCK_INIT(PL_RANK_LEAF);
-static struct pl_datarep *registered; /* only ever grows, at its head, until all are forgotten */
+static struct pl_datarep *registered; /* grows at its head until all are forgotten */
 
 /* --- names -------------------------------------------------------------------------------------------------------- */
 
@@ -40,15 +40,15 @@ int pl_datarep_find(const char *name, const struct pl_datarep **datarep)
     pl_lock_drop(&lock);
     return *datarep ? MPI_SUCCESS
                     : pl_fail(MPI_ERR_UNSUPPORTED_DATAREP,
-                              "datarep is \"%.64s\"; known are native, internal, external32, and what this process has "
-                              "registered with MPI_Register_datarep",
+                              "datarep is \"%.64s\"; it must be native, internal, external32 or one that this process "
+                              "has registered with MPI_Register_datarep",
                               name);
 }
 
 int pl_datarep_register(const struct pl_datarep *datarep)
 {
     if (!datarep->name[0])
-        return pl_fail(MPI_ERR_ARG, "datarep is empty, or longer than %d bytes", MPI_MAX_DATAREP_STRING - 1);
+        return pl_fail(MPI_ERR_ARG, "datarep must have 1 to %d bytes", MPI_MAX_DATAREP_STRING - 1);
     struct pl_datarep *made = pl_malloc(sizeof *made);
     if (!made)
         return pl_fail_memory("a data representation");
@@ -63,7 +63,7 @@ int pl_datarep_register(const struct pl_datarep *datarep)
     if (!known)
         return MPI_SUCCESS;
     free(made);
-    return pl_fail(MPI_ERR_DUP_DATAREP, "there is a data representation \"%s\" already", datarep->name);
+    return pl_fail(MPI_ERR_DUP_DATAREP, "data representation \"%s\" is already registered", datarep->name);
 }
 
 void pl_datareps_forget(void)
@@ -81,10 +81,10 @@ void pl_datareps_forget(void)
 
 /* --- sizes in the file -------------------------------------------------------------------------------------------- */
 
-/* Counts what a run of elements takes in the file, as long as there is room. */
+/* Adds up the sizes of elements in the file, up to a limit. */
 struct count {
     const struct pl_datarep *datarep;
-    size_t room; /* bytes of the file that are left */
+    size_t left; /* bytes of the file */
     size_t in_file, native;
     MPI_Count elements;
     int error;
@@ -98,7 +98,7 @@ static int datarep_element_size(const struct pl_datarep *datarep, const struct p
         return MPI_SUCCESS;
     int rc = datarep->extent(pl_type_handle(element), &extent, datarep->extra_state);
     if (rc != MPI_SUCCESS || extent <= 0)
-        return pl_fail(MPI_ERR_CONVERSION, "the extent function of \"%s\" returned %d and the extent %lld for %s",
+        return pl_fail(MPI_ERR_CONVERSION, "the extent function of \"%s\" returned %d and extent %lld for %s",
                        datarep->name, rc, (long long)extent, pl_type_standard_name(element));
     *size = extent;
     return MPI_SUCCESS;
@@ -111,19 +111,19 @@ static bool datarep_count_elements(void *context, const struct pl_type *element,
     count->error = datarep_element_size(count->datarep, element, &size);
     if (count->error)
         return false;
-    size_t fit = count->room / (size_t)size;
+    size_t fit = count->left / (size_t)size;
     MPI_Count taken = (size_t)elements < fit ? elements : (MPI_Count)fit;
-    count->room -= (size_t)(taken * size);
+    count->left -= (size_t)(taken * size);
     count->in_file += (size_t)(taken * size);
     count->native += (size_t)(taken * element->size);
     count->elements += taken;
     return taken == elements;
 }
 
-static int count_in_file(const struct pl_datarep *datarep, const struct pl_type *type, MPI_Count number, size_t room,
+static int count_in_file(const struct pl_datarep *datarep, const struct pl_type *type, MPI_Count number, size_t bytes,
                          struct count *count)
 {
-    *count = (struct count){ .datarep = datarep, .room = room };
+    *count = (struct count){ .datarep = datarep, .left = bytes };
     if (type->size > 0 && number > 0)
         pl_signature_walk(type, number, datarep_count_elements, count);
     return count->error;
@@ -131,7 +131,7 @@ static int count_in_file(const struct pl_datarep *datarep, const struct pl_type 
 
 /* --- types in the file -------------------------------------------------------------------------------------------- */
 
-/* A predefined type: some bytes, if it does not look the same in the file. */
+/* A predefined type: itself, or the bytes that represent it in the file. */
 static int basic_type(const struct pl_datarep *datarep, struct pl_type *type, struct pl_type **in_file)
 {
     struct count count;
@@ -150,7 +150,7 @@ static int basic_type(const struct pl_datarep *datarep, struct pl_type *type, st
     return pl_type_build(envelope, in_file);
 }
 
-/* The types that a derived one is made of, as they lie in the file, for a copy of its envelope. */
+/* Fills a copy of a derived type's envelope with its component types as stored in the file. */
 static int parts_in_file(const struct pl_datarep *datarep, const struct pl_type_envelope *from,
                          struct pl_type_envelope *to, bool *same)
 {
@@ -187,7 +187,7 @@ static int derived_type(const struct pl_datarep *datarep, struct pl_type *type, 
     return pl_type_build(to, in_file);
 }
 
-/* Built types have a handle, which nobody knows: a reference like any other. */
+/* The handle of a type built here stays inside the library: it is a reference like any other. */
 int pl_datarep_type(const struct pl_datarep *datarep, struct pl_type *type, struct pl_type **in_file)
 {
     *in_file = NULL;
@@ -209,9 +209,9 @@ static int datarep_convert(const struct pl_datarep *datarep, bool write, void *b
     MPI_Datatype handle = pl_type_handle(type);
     if (!wide && elements > INT_MAX)
         return pl_fail(MPI_ERR_CONVERSION,
-                       "%lld elements are more than the functions of \"%s\", which count in int, "
-                       "can convert at once: MPI_Register_datarep_c takes others",
-                       (long long)elements, datarep->name);
+                       "the functions of \"%s\" count in int and cannot convert %lld elements at once; register it "
+                       "with MPI_Register_datarep_c",
+                       datarep->name, (long long)elements);
     int rc = wide ? wide(buf, handle, elements, filebuf, 0, datarep->extra_state)
                   : narrow(buf, handle, (int)elements, filebuf, 0, datarep->extra_state);
     return rc == MPI_SUCCESS ? rc
@@ -227,7 +227,7 @@ int pl_datarep_write(const struct pl_datarep *datarep, const void *buf, MPI_Coun
     if (rc)
         return rc;
     if (all.in_file != bytes)
-        return pl_fail(MPI_ERR_TYPE, "the data takes %zu bytes as \"%s\", where the etypes of the view have %zu",
+        return pl_fail(MPI_ERR_TYPE, "the data takes %zu bytes as \"%s\", but the view's etypes for it have %zu",
                        all.in_file, datarep->name, bytes);
     if (all.elements == 0)
         return MPI_SUCCESS;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files as a whole: opening and closing, sizes, errors of the system. See file.h. */
+/* Files as a whole: opening and closing, sizes, system errors, agreements. See file.h. */
 #include "core/file/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +20,7 @@
 
 /* --- errors and agreements ---------------------------------------------------------------------------------------- */
 
-static int class_of(int error)
+static int file_error_class(int error)
 {
     switch (error) {
     case ENOENT: return MPI_ERR_NO_SUCH_FILE;
@@ -45,12 +46,12 @@ static int class_of(int error)
 int pl_file_fail(int error, const char *what, const char *name)
 {
     errno = error;
-    return pl_fail_errno(class_of(error), "cannot %s %s", what, name);
+    return pl_fail_errno(file_error_class(error), "cannot %s %s", what, name);
 }
 
 int pl_file_same(struct pl_comm *comm, int error, MPI_Offset value, const char *what)
 {
-    int64_t range[] = { value, ~value, ~(int64_t)error }; /* the least, and the greatest upside down */
+    int64_t range[] = { value, ~value, ~(int64_t)error }; /* the complements make MIN find the maximum */
     if (comm->size == 1)
         return error;
     int rc = pl_allreduce(comm, MPI_IN_PLACE, range, 3, pl_type_predefined((uintptr_t)MPI_INT64_T),
@@ -58,13 +59,12 @@ int pl_file_same(struct pl_comm *comm, int error, MPI_Offset value, const char *
     if (rc || error)
         return error ? error : rc;
     if (~range[2])
-        return pl_fail((int)~range[2], "another process has failed, and says why");
+        return pl_fail((int)~range[2], "the call failed on another process, which reports the reason");
     if (range[0] == ~range[1])
         return MPI_SUCCESS;
     return pl_fail(MPI_ERR_NOT_SAME,
-                   "%s is %lld here, and between %lld and %lld on the other processes; it must be "
-                   "the same",
-                   what, (long long)value, (long long)range[0], (long long)~range[1]);
+                   "%s is %lld here and between %lld and %lld on the other processes; it must be the same on all", what,
+                   (long long)value, (long long)range[0], (long long)~range[1]);
 }
 
 int pl_file_agree(struct pl_comm *comm, int error)
@@ -80,7 +80,7 @@ int pl_file_tell(struct pl_comm *comm, int error)
     int rc = pl_bcast(comm, &told, 1, pl_type_predefined((uintptr_t)MPI_INT), 0);
     if (rc || comm->rank == 0)
         return rc ? rc : error;
-    return told ? pl_fail(told, "rank 0 has failed, and says why") : MPI_SUCCESS;
+    return told ? pl_fail(told, "the call failed on rank 0, which reports the reason") : MPI_SUCCESS;
 }
 
 int pl_file_check_random(const struct pl_file *file)
@@ -93,31 +93,31 @@ int pl_file_check_random(const struct pl_file *file)
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
-static int check_amode(int amode)
+static int file_check_amode(int amode)
 {
     const int ways = MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR;
     const int known = ways | MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_UNIQUE_OPEN |
                       MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND;
     int way = amode & ways;
     if (amode & ~known)
-        return pl_fail(MPI_ERR_AMODE, "amode has bits that are none of its modes: 0x%x", (unsigned)(amode & ~known));
+        return pl_fail(MPI_ERR_AMODE, "amode has unknown bits: 0x%x", (unsigned)(amode & ~known));
     if (way != MPI_MODE_RDONLY && way != MPI_MODE_WRONLY && way != MPI_MODE_RDWR)
-        return pl_fail(MPI_ERR_AMODE, "amode needs one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR");
+        return pl_fail(MPI_ERR_AMODE, "amode needs exactly one of MPI_MODE_RDONLY, MPI_MODE_WRONLY and MPI_MODE_RDWR");
     if (way == MPI_MODE_RDONLY && (amode & (MPI_MODE_CREATE | MPI_MODE_EXCL)))
-        return pl_fail(MPI_ERR_AMODE, "amode has MPI_MODE_CREATE or MPI_MODE_EXCL with MPI_MODE_RDONLY");
+        return pl_fail(MPI_ERR_AMODE, "amode combines MPI_MODE_RDONLY with MPI_MODE_CREATE or MPI_MODE_EXCL");
     if (way == MPI_MODE_RDWR && (amode & MPI_MODE_SEQUENTIAL))
-        return pl_fail(MPI_ERR_AMODE, "amode has MPI_MODE_SEQUENTIAL with MPI_MODE_RDWR");
+        return pl_fail(MPI_ERR_AMODE, "amode combines MPI_MODE_RDWR with MPI_MODE_SEQUENTIAL");
     return MPI_SUCCESS;
 }
 
-/* Names of kinds of file systems before the name, as some users write them for other MPIs. */
+/* Skips the name of a kind of file system, which some users write for other MPIs. */
 static const char *without_prefix(const char *name)
 {
     return strncmp(name, "ufs:", 4) == 0 || strncmp(name, "nfs:", 4) == 0 ? name + 4 : name;
 }
 
-/* Without waiting, as the opening of a pipe would. `created`: somebody has created the file. */
-static int open_descriptor(struct pl_file *file, bool created, struct stat *st)
+/* O_NONBLOCK, since opening a pipe would wait. `created`: rank 0 has created the file. */
+static int file_open_descriptor(struct pl_file *file, bool created, struct stat *st)
 {
     int flags = O_CLOEXEC | O_NONBLOCK;
     flags |= file->amode & MPI_MODE_RDONLY ? O_RDONLY : file->amode & MPI_MODE_WRONLY ? O_WRONLY : O_RDWR;
@@ -131,25 +131,25 @@ static int open_descriptor(struct pl_file *file, bool created, struct stat *st)
     if (S_ISDIR(st->st_mode))
         return pl_file_fail(EISDIR, "open", file->name);
     if (lseek(file->fd, 0, SEEK_CUR) < 0)
-        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "cannot open %s: data has no positions in it", file->name);
+        return pl_fail(MPI_ERR_UNSUPPORTED_OPERATION, "cannot open %s: it is not seekable", file->name);
     return MPI_SUCCESS;
 }
 
-/* What the first process tells the others when it has opened the file. */
+/* The first process's message to the others when it has opened the file. */
 struct opened {
     int64_t error, size;
     struct pl_file_notice notice;
 };
 
-/* The first process opens, and creates, before the others. */
-static int open_together(struct pl_file *file)
+/* The first process opens the file, or creates it, before the others open it. */
+static int file_open_together(struct pl_file *file)
 {
     struct pl_comm *comm = file->comm;
     struct opened opened = { .notice.fd = -1 };
     struct stat st = { 0 };
     int rc = MPI_SUCCESS;
     if (comm->rank == 0) {
-        opened.error = rc = open_descriptor(file, false, &st);
+        opened.error = rc = file_open_descriptor(file, false, &st);
         opened.size = st.st_size;
         if (comm->size > 1 && !rc)
             pl_pointer_offer(&file->pointer, &opened.notice);
@@ -160,10 +160,10 @@ static int open_together(struct pl_file *file)
     if (told || rc)
         return rc ? rc : told;
     if (opened.error)
-        return pl_fail((int)opened.error, "rank 0 cannot open %s, and says why", file->name);
+        return pl_fail((int)opened.error, "rank 0 cannot open %s, and reports the reason", file->name);
     bool shared = true;
     if (comm->rank != 0) {
-        rc = open_descriptor(file, true, &st);
+        rc = file_open_descriptor(file, true, &st);
         shared = pl_pointer_attach(&file->pointer, &opened.notice);
     } else {
         shared = file->pointer.word != NULL;
@@ -174,11 +174,11 @@ static int open_together(struct pl_file *file)
     file->position = file->amode & MPI_MODE_APPEND ? opened.size : 0;
     pl_pointer_settle(&file->pointer, told == MPI_SUCCESS && !results[1], file->position);
     if (rc == MPI_SUCCESS && told == MPI_SUCCESS && results[0])
-        rc = pl_fail(results[0], "another process cannot open %s, and says why", file->name);
+        rc = pl_fail(results[0], "another process cannot open %s, and reports the reason", file->name);
     return rc ? rc : told;
 }
 
-/* The communicator of a file: without the parent's attributes, whose callbacks are for the user's own. One process by
+/* The communicator of a file. It does not copy the parent's attributes, whose callbacks must not see it. A process by
  * itself does nothing collective here: many threads may open files on MPI_COMM_SELF at once. */
 static int file_make_comm(struct pl_comm *parent, const char *name, struct pl_comm **comm)
 {
@@ -191,14 +191,6 @@ static int file_make_comm(struct pl_comm *parent, const char *name, struct pl_co
     return MPI_SUCCESS;
 }
 
-static void file_enlist(struct pl_file *file)
-{
-    struct pl_instance *instance = file->comm->instance;
-    pl_lock_take(&instance->lock);
-    pl_list_append(&instance->files, &file->siblings);
-    pl_lock_drop(&instance->lock);
-}
-
 static int file_prepare(const char *name, int amode, struct pl_file **file)
 {
     struct pl_file *made = pl_object_create(PL_FILE);
@@ -206,7 +198,9 @@ static int file_prepare(const char *name, int amode, struct pl_file **file)
         return MPI_ERR_NO_MEM;
     pl_lock_init(&made->lock, PL_RANK_OBJECT, true);
     pl_lock_init(&made->turn, PL_RANK_OBJECT, true);
-    pl_list_init(&made->siblings);
+    pl_list_init(&made->child.link);
+    made->child.object = made;
+    made->child.orphan = pl_file_orphan;
     made->amode = amode;
     made->fd = made->pointer.fd = -1;
     made->errhandler = pl_errhandler_of(PL_FILE, NULL);
@@ -224,7 +218,7 @@ int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, s
     struct pl_file *made = NULL;
     int rc = pl_file_same(comm, error, amode, "amode");
     if (rc == MPI_SUCCESS)
-        rc = check_amode(amode);
+        rc = file_check_amode(amode);
     if (rc)
         return rc;
     rc = pl_file_agree(comm, file_prepare(name, amode, &made));
@@ -232,8 +226,8 @@ int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, s
         rc = file_make_comm(comm, name, &made->comm);
     if (rc == MPI_SUCCESS) {
         pl_file_hints_default(made);
-        file_enlist(made);
-        rc = open_together(made);
+        pl_instance_add(made->comm->instance, &made->child);
+        rc = file_open_together(made);
     }
     if (rc == MPI_SUCCESS)
         rc = pl_file_hints_set(made, info);
@@ -249,7 +243,7 @@ int pl_file_open(struct pl_comm *comm, int error, const char *name, int amode, s
 static int file_flush(const struct pl_file *file)
 {
     while (fsync(file->fd) != 0) {
-        if (errno == EINVAL || errno == EROFS) /* nothing that could be synchronized: /dev/null */
+        if (errno == EINVAL || errno == EROFS) /* it cannot be synchronized: /dev/null */
             break;
         if (errno != EINTR)
             return pl_file_fail(errno, "synchronize", file->name);
@@ -257,8 +251,8 @@ static int file_flush(const struct pl_file *file)
     return MPI_SUCCESS;
 }
 
-/* All have written before anybody is told that it is done. Processes that share memory share what the system has of the
- * file: one of them is enough. */
+/* No process returns before all have written. Processes that share memory share the system's cache of the file, so one
+ * of them synchronizes for all. */
 static int file_synchronize(struct pl_file *file)
 {
     struct pl_comm *comm = file->comm;
@@ -273,19 +267,19 @@ static int file_synchronize(struct pl_file *file)
     return pl_file_tell(comm, comm->rank == 0 ? file_flush(file) : MPI_SUCCESS);
 }
 
-static void close_descriptor(struct pl_file *file)
+static void file_close_descriptor(struct pl_file *file)
 {
     if (file->fd >= 0)
         close(file->fd);
     file->fd = -1;
 }
 
-/* When all have closed it the first process removes what is to go, and tells the others. */
+/* After all have closed the file, the first process deletes what must go and tells the others the result. */
 int pl_file_close(struct pl_file *file)
 {
     bool removed = file->amode & MPI_MODE_DELETE_ON_CLOSE;
     int rc = removed ? MPI_SUCCESS : file_synchronize(file), together = MPI_SUCCESS;
-    close_descriptor(file);
+    file_close_descriptor(file);
     if (removed || !file->pointer.word) {
         together = pl_barrier(file->comm);
         int gone =
@@ -296,9 +290,10 @@ int pl_file_close(struct pl_file *file)
     return rc ? rc : together;
 }
 
-void pl_file_orphan(struct pl_file *file)
+void pl_file_orphan(void *object)
 {
-    close_descriptor(file);
+    struct pl_file *file = object;
+    file_close_descriptor(file);
     if ((file->amode & MPI_MODE_DELETE_ON_CLOSE) && file->comm->rank == 0)
         unlink(file->name);
     pl_pointer_release(file, file->comm->rank == 0);
@@ -310,14 +305,11 @@ void pl_file_destroy(void *object)
 {
     struct pl_file *file = object;
     if (file->comm) {
-        struct pl_instance *instance = file->comm->instance;
-        pl_lock_take(&instance->lock);
-        pl_list_remove(&file->siblings);
-        pl_lock_drop(&instance->lock);
+        pl_instance_remove(file->comm->instance, &file->child);
         pl_pointer_release(file, false);
         pl_comm_free(file->comm);
     }
-    close_descriptor(file);
+    file_close_descriptor(file);
     if (file->view.etype)
         pl_view_release(&file->view);
     pl_object_release(file->info);
@@ -327,6 +319,36 @@ void pl_file_destroy(void *object)
     pl_lock_fini(&file->turn);
 }
 
+static struct pl_errhandler **file_errhandler(void *object, struct pl_lock **lock)
+{
+    struct pl_file *file = object;
+    *lock = &file->lock;
+    return &file->errhandler;
+}
+
+static void file_error_name(void *file, char *name, size_t capacity)
+{
+    snprintf(name, capacity, "%s", ((struct pl_file *)file)->name);
+}
+
+static int file_job_rank(void *file)
+{
+    return pl_instance_rank(((struct pl_file *)file)->comm->instance);
+}
+
+static _Noreturn void file_end(void *file, bool members_only, int code, const char *message)
+{
+    (void)file, (void)members_only;
+    pl_process_abort(code, "file", message);
+}
+
+const struct pl_kind_errors pl_file_errors = {
+    .slot = file_errhandler,
+    .name = file_error_name,
+    .rank = file_job_rank,
+    .end = file_end,
+};
+
 int pl_file_delete(const char *name)
 {
     const char *path = without_prefix(name);
@@ -335,7 +357,7 @@ int pl_file_delete(const char *name)
 
 /* --- the whole file ----------------------------------------------------------------------------------------------- */
 
-static int check_resize(const struct pl_file *file, MPI_Offset size)
+static int file_check_resize(const struct pl_file *file, MPI_Offset size)
 {
     if (size < 0)
         return pl_fail(MPI_ERR_ARG, "size is %lld; it must not be negative", (long long)size);
@@ -349,14 +371,14 @@ static int file_resize(struct pl_file *file, MPI_Offset size,
 {
     int rc = pl_file_same(file->comm, MPI_SUCCESS, size, "size");
     if (rc == MPI_SUCCESS)
-        rc = check_resize(file, size);
+        rc = file_check_resize(file, size);
     if (rc)
         return rc;
     atomic_store_explicit(&file->dirty, true, memory_order_relaxed);
     return pl_file_tell(file->comm, file->comm->rank == 0 ? change(file, size) : MPI_SUCCESS);
 }
 
-static int truncate_to(const struct pl_file *file, MPI_Offset size)
+static int file_truncate(const struct pl_file *file, MPI_Offset size)
 {
     while (ftruncate(file->fd, (off_t)size) != 0)
         if (errno != EINTR)
@@ -366,10 +388,10 @@ static int truncate_to(const struct pl_file *file, MPI_Offset size)
 
 int pl_file_set_size(struct pl_file *file, MPI_Offset size)
 {
-    return file_resize(file, size, truncate_to);
+    return file_resize(file, size, file_truncate);
 }
 
-static int allocate_to(const struct pl_file *file, MPI_Offset size)
+static int file_allocate(const struct pl_file *file, MPI_Offset size)
 {
     int error;
     do
@@ -380,7 +402,7 @@ static int allocate_to(const struct pl_file *file, MPI_Offset size)
 
 int pl_file_preallocate(struct pl_file *file, MPI_Offset size)
 {
-    return file_resize(file, size, allocate_to);
+    return file_resize(file, size, file_allocate);
 }
 
 int pl_file_get_size(const struct pl_file *file, MPI_Offset *size)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hints of files. What is not a hint, and what has a value that is none, is passed over. See docs/files.md. */
+/* Reading and writing the hints of files. See hints.h. */
+#include "core/file/hints.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@ static const char *const words[] = { "automatic", "enable", "disable" }; /* enum
 
 enum { BUFFER = 1 << 20, BUFFER_LEAST = 4096, BUFFER_MOST = 1 << 30 };
 
-/* As many as this process may use cores of, since each is busy copying. */
+/* One aggregator for each core that this process may use, since each is busy copying. */
 void pl_file_hints_default(struct pl_file *file)
 {
     cpu_set_t cores;
@@ -40,7 +42,7 @@ static void file_hints_read_number(struct pl_info *info, const char *key, long l
         *number = read < high ? read : high;
 }
 
-static void read_buffering(struct pl_info *info, const char *key, enum pl_file_buffering *buffering)
+static void file_hints_read_buffering(struct pl_info *info, const char *key, enum pl_file_buffering *buffering)
 {
     char value[16];
     size_t length;
@@ -51,8 +53,8 @@ static void read_buffering(struct pl_info *info, const char *key, enum pl_file_b
             *buffering = (enum pl_file_buffering)i;
 }
 
-/* The standard's own hint for both directions. */
-static void read_both(struct pl_info *info, struct pl_file_hints *hints)
+/* The standard's hint, which is for both directions. */
+static void file_hints_read_both(struct pl_info *info, struct pl_file_hints *hints)
 {
     char value[8];
     size_t length;
@@ -92,9 +94,9 @@ int pl_file_hints_set(struct pl_file *file, struct pl_info *info)
         file_hints_read_number(info, "cb_buffer_size", BUFFER_LEAST, BUFFER_MOST, &buffer);
         hints.nodes = (int)nodes;
         hints.buffer = buffer;
-        read_both(info, &hints);
-        read_buffering(info, "romio_cb_read", &hints.reading);
-        read_buffering(info, "romio_cb_write", &hints.writing);
+        file_hints_read_both(info, &hints);
+        file_hints_read_buffering(info, "romio_cb_read", &hints.reading);
+        file_hints_read_buffering(info, "romio_cb_write", &hints.writing);
     }
     int rc = pl_bcast(file->comm, &hints, sizeof hints, PL_TYPE_BYTE, 0);
     if (rc == MPI_SUCCESS)

@@ -5,47 +5,48 @@
 #include "core/base/error.h"
 #include "core/datatype/layout.h"
 
-/* --- do the places of a type ascend? ------------------------------------------------------------------------------ */
+/* --- do the displacements of a type ascend? ----------------------------------------------------------------------- */
 
 /* Where the runs of a layout lie, relative to its lowest byte. */
 struct course {
-    MPI_Aint first, last, end; /* begin of the first and of the last run, and behind the highest byte */
+    MPI_Aint first, last, end; /* start of the first run and of the last; end of the highest byte */
     MPI_Count runs;
-    bool ascending, overlapping; /* the begins never go back; some byte is there twice, or an earlier one comes later */
+    bool ascending;   /* no run starts before the one ahead of it */
+    bool overlapping; /* a byte occurs twice, or a later one lies before an earlier one */
 };
 
-static void add_runs(MPI_Count *sum, MPI_Count count, MPI_Count each)
+static void course_count(MPI_Count *sum, MPI_Count count, MPI_Count each)
 {
     MPI_Count more;
     if (__builtin_mul_overflow(count, each, &more) || __builtin_add_overflow(*sum, more, sum))
         *sum = INT64_MAX;
 }
 
-/* Puts a piece behind what is there (nothing yet: `empty`). */
-static void view_follow(struct course *course, bool empty, MPI_Aint at, const struct course *piece)
+/* Appends a part at displacement `at`. `empty`: it is the first. */
+static void course_append(struct course *course, bool empty, MPI_Aint at, const struct course *part)
 {
-    MPI_Aint begin = at + piece->first;
-    course->ascending = piece->ascending && (empty || (course->ascending && begin >= course->last));
-    course->overlapping = piece->overlapping || (!empty && (course->overlapping || begin < course->end));
+    MPI_Aint begin = at + part->first;
+    course->ascending = part->ascending && (empty || (course->ascending && begin >= course->last));
+    course->overlapping = part->overlapping || (!empty && (course->overlapping || begin < course->end));
     if (empty)
         course->first = begin;
-    course->last = at + piece->last;
-    course->end = !empty && course->end > at + piece->end ? course->end : at + piece->end;
+    course->last = at + part->last;
+    course->end = !empty && course->end > at + part->end ? course->end : at + part->end;
 }
 
 static struct course course_of(const struct pl_type_layout *layout, MPI_Aint size);
 
-static struct course course_of_loop(const struct pl_type_layout *layout, const struct course *piece)
+static struct course course_of_loop(const struct pl_type_layout *layout, const struct course *part)
 {
     struct course course = { 0 };
-    view_follow(&course, true, layout->first, piece);
+    course_append(&course, true, layout->first, part);
     if (layout->count > 1) {
-        view_follow(&course, false, layout->first + layout->stride, piece);
-        MPI_Aint rest = (MPI_Aint)(layout->count - 2) * layout->stride; /* all others are as the second */
+        course_append(&course, false, layout->first + layout->stride, part);
+        MPI_Aint rest = (MPI_Aint)(layout->count - 2) * layout->stride; /* all others are like the second */
         course.last += rest;
         course.end = rest > 0 ? course.end + rest : course.end;
     }
-    add_runs(&course.runs, (MPI_Count)layout->count, piece->runs);
+    course_count(&course.runs, (MPI_Count)layout->count, part->runs);
     return course;
 }
 
@@ -57,51 +58,51 @@ static struct course course_of(const struct pl_type_layout *layout, MPI_Aint siz
     if (layout->kind == PL_LAYOUT_LIST) {
         for (size_t i = 0; i < layout->count; i++) {
             const struct pl_part *part = &layout->parts[i];
-            struct course piece = course_of(part->layout, (MPI_Aint)(part[1].before - part->before));
-            view_follow(&course, i == 0, part->at, &piece);
-            add_runs(&course.runs, 1, piece.runs);
+            struct course inner = course_of(part->layout, (MPI_Aint)(part[1].before - part->before));
+            course_append(&course, i == 0, part->at, &inner);
+            course_count(&course.runs, 1, inner.runs);
         }
         return course;
     }
-    struct course piece = course_of(layout->piece, (MPI_Aint)layout->piece_size);
+    struct course inner = course_of(layout->part, (MPI_Aint)layout->part_size);
     if (layout->kind == PL_LAYOUT_LOOP)
-        return course_of_loop(layout, &piece);
+        return course_of_loop(layout, &inner);
     for (size_t i = 0; i < layout->count; i++)
-        view_follow(&course, i == 0, layout->at[i], &piece);
-    add_runs(&course.runs, (MPI_Count)layout->count, piece.runs);
+        course_append(&course, i == 0, layout->at[i], &inner);
+    course_count(&course.runs, (MPI_Count)layout->count, inner.runs);
     return course;
 }
 
-/* The same of a file that is tiled with the type. */
+/* The course of a file that is tiled with the type. */
 static struct course course_of_tiles(const struct pl_type *type)
 {
     struct course tile = course_of(type->layout, (MPI_Aint)type->size), tiles = { 0 };
-    view_follow(&tiles, true, 0, &tile);
-    view_follow(&tiles, false, (MPI_Aint)type->extent, &tile);
+    course_append(&tiles, true, 0, &tile);
+    course_append(&tiles, false, (MPI_Aint)type->extent, &tile);
     tiles.runs = tile.runs;
     return tiles;
 }
 
-static int check_type(const struct pl_type *type, const char *name, bool written, struct course *course)
+static int view_check_type(const struct pl_type *type, const char *name, bool written, struct course *course)
 {
     char label[MPI_MAX_OBJECT_NAME];
     *course = (struct course){ .runs = 1, .ascending = true };
     if (type->size == 0)
         return MPI_SUCCESS;
     if (type->true_lb < 0)
-        return pl_fail(MPI_ERR_TYPE, "the %s, %s, has data at displacement %lld; in a file none may be negative", name,
+        return pl_fail(MPI_ERR_TYPE, "%s, %s, has data at displacement %lld; in a file none may be negative", name,
                        pl_type_label(type, label), (long long)type->true_lb);
     *course = course_of_tiles(type);
     if (!course->ascending)
-        return pl_fail(MPI_ERR_TYPE, "the displacements of the %s, %s, decrease; in a file they must not", name,
+        return pl_fail(MPI_ERR_TYPE, "the displacements of %s, %s, decrease; in a file they must not", name,
                        pl_type_label(type, label));
     if (course->overlapping && written)
-        return pl_fail(MPI_ERR_TYPE, "the %s, %s, overlaps itself, and the file is open for writing", name,
+        return pl_fail(MPI_ERR_TYPE, "%s, %s, overlaps itself, which a file that is open for writing forbids", name,
                        pl_type_label(type, label));
     return MPI_SUCCESS;
 }
 
-/* --- making one --------------------------------------------------------------------------------------------------- */
+/* --- making a view ------------------------------------------------------------------------------------------------ */
 
 static int view_check(const struct pl_view *view, bool written, struct course *course)
 {
@@ -109,14 +110,14 @@ static int view_check(const struct pl_view *view, bool written, struct course *c
     if (view->disp < 0)
         return pl_fail(MPI_ERR_ARG, "disp is %lld; it must not be negative", (long long)view->disp);
     if (etype->size == 0)
-        return pl_fail(MPI_ERR_TYPE, "the etype has no data");
-    int rc = check_type(etype, "etype", written, course);
+        return pl_fail(MPI_ERR_TYPE, "etype has no data");
+    int rc = view_check_type(etype, "etype", written, course);
     if (rc == MPI_SUCCESS)
-        rc = check_type(filetype, "filetype", written, course);
+        rc = view_check_type(filetype, "filetype", written, course);
     if (rc)
         return rc;
     if (view->filetype->size % view->etype->size != 0 || filetype->size % etype->size != 0)
-        return pl_fail(MPI_ERR_TYPE, "the filetype has %lld bytes, which are no whole number of etypes of %lld",
+        return pl_fail(MPI_ERR_TYPE, "filetype has %lld bytes, not a multiple of the %lld bytes of etype",
                        (long long)view->filetype->size, (long long)view->etype->size);
     return MPI_SUCCESS;
 }
@@ -153,12 +154,12 @@ void pl_view_release(struct pl_view *view)
     *view = (struct pl_view){ 0 };
 }
 
-/* --- places ------------------------------------------------------------------------------------------------------- */
+/* --- offsets in the file ------------------------------------------------------------------------------------------ */
 
-/* Cursors walk addresses; no place in a file is to be NULL. */
+/* Cursors walk addresses: this keeps offset 0 of a file from being NULL. */
 enum { BIAS = 1 };
 
-static void set_cursor(struct pl_cursor *cursor, const struct pl_view *view, size_t at, size_t bytes)
+static void view_cursor_init(struct pl_cursor *cursor, const struct pl_view *view, size_t at, size_t bytes)
 {
     size_t size = (size_t)view->file_filetype->size;
     const void *base = (const void *)(uintptr_t)(view->disp + BIAS);
@@ -167,24 +168,24 @@ static void set_cursor(struct pl_cursor *cursor, const struct pl_view *view, siz
     cursor->done = at;
 }
 
-/* Where a byte of the stream lies, which is known to lie somewhere. */
-static MPI_Offset view_place_of(const struct pl_view *view, size_t at)
+/* Where a byte of the stream lies; view_fits() holds for it. */
+static MPI_Offset view_offset_of(const struct pl_view *view, size_t at)
 {
     struct pl_cursor cursor;
     void *address;
-    set_cursor(&cursor, view, at, 1);
+    view_cursor_init(&cursor, view, at, 1);
     pl_cursor_run(&cursor, 1, &address);
     return (MPI_Offset)((uintptr_t)address - BIAS);
 }
 
 static int view_beyond(MPI_Offset offset, MPI_Offset etypes)
 {
-    return pl_fail(MPI_ERR_ARG, "%lld etypes from etype %lld of the view on are beyond what a file can have",
+    return pl_fail(MPI_ERR_ARG, "%lld etypes from etype %lld of the view extend beyond the largest file offset",
                    (long long)etypes, (long long)offset);
 }
 
-/* Does the file have a place for so many bytes of the stream? */
-static bool all_by_cma(const struct pl_view *view, MPI_Count stream)
+/* Whether this many bytes of the stream have offsets in a file. */
+static bool view_fits(const struct pl_view *view, MPI_Count stream)
 {
     const struct pl_type *type = view->file_filetype;
     MPI_Count tiles = stream / type->size + 1, end, extent = type->extent;
@@ -200,14 +201,15 @@ int pl_view_span(const struct pl_view *view, MPI_Offset offset, MPI_Offset etype
     if (etypes == 0)
         return MPI_SUCCESS;
     if (view->file_filetype->size == 0)
-        return pl_fail(MPI_ERR_ARG, "the view's filetype has no data, so %lld etypes have no place", (long long)etypes);
+        return pl_fail(MPI_ERR_ARG, "the view's filetype has no data, so %lld etypes cannot be accessed",
+                       (long long)etypes);
     if (__builtin_mul_overflow(offset, size, &at) || __builtin_mul_overflow(etypes, size, &bytes) ||
-        __builtin_add_overflow(at, bytes, &end) || !all_by_cma(view, end))
+        __builtin_add_overflow(at, bytes, &end) || !view_fits(view, end))
         return view_beyond(offset, etypes);
     span->at = (size_t)at;
     span->bytes = (size_t)bytes;
-    span->low = view_place_of(view, span->at);
-    span->high = view_place_of(view, span->at + span->bytes - 1) + 1;
+    span->low = view_offset_of(view, span->at);
+    span->high = view_offset_of(view, span->at + span->bytes - 1) + 1;
     if (!view->ascending && span->high < span->low + view->file_filetype->true_extent)
         span->high = span->low + view->file_filetype->true_extent;
     return MPI_SUCCESS;
@@ -219,9 +221,9 @@ int pl_view_byte(const struct pl_view *view, MPI_Offset offset, MPI_Offset *byte
     *byte = view->disp;
     if (view->file_filetype->size == 0)
         return MPI_SUCCESS;
-    if (__builtin_mul_overflow(offset, view->file_etype->size, &at) || !all_by_cma(view, at))
+    if (__builtin_mul_overflow(offset, view->file_etype->size, &at) || !view_fits(view, at))
         return view_beyond(offset, 1);
-    *byte = view_place_of(view, (size_t)at);
+    *byte = view_offset_of(view, (size_t)at);
     return MPI_SUCCESS;
 }
 
@@ -237,8 +239,8 @@ MPI_Offset pl_view_etype_from(const struct pl_view *view, MPI_Offset byte)
     MPI_Offset low = 0;
     while (low < high) {
         MPI_Offset middle = low + (high - low) / 2, at = INT64_MAX;
-        if (all_by_cma(view, middle * view->file_etype->size))
-            at = view_place_of(view, (size_t)(middle * view->file_etype->size));
+        if (view_fits(view, middle * view->file_etype->size))
+            at = view_offset_of(view, (size_t)(middle * view->file_etype->size));
         if (at < byte)
             low = middle + 1;
         else
@@ -253,10 +255,10 @@ void pl_runs_init(struct pl_runs *runs, const struct pl_view *view, const struct
 {
     *runs = (struct pl_runs){ 0 };
     if (span->bytes > 0)
-        set_cursor(&runs->cursor, view, span->at, span->bytes);
+        view_cursor_init(&runs->cursor, view, span->at, span->bytes);
 }
 
-static size_t next_run(struct pl_cursor *cursor, size_t max, uintptr_t *address)
+static size_t view_next_run(struct pl_cursor *cursor, size_t max, uintptr_t *address)
 {
     void *at;
     size_t left = cursor->total - cursor->done;
@@ -265,16 +267,16 @@ static size_t next_run(struct pl_cursor *cursor, size_t max, uintptr_t *address)
     return length;
 }
 
-/* Within a type neighbours are one run already: only a type and the next may meet. */
+/* Adjacent runs of one type are merged already; only the last of a type and the first of the next may touch. */
 size_t pl_runs_next(struct pl_runs *runs, size_t max, MPI_Offset *offset)
 {
     uintptr_t address, next;
-    size_t length = next_run(&runs->cursor, max, &address), more;
+    size_t length = view_next_run(&runs->cursor, max, &address), more;
     if (length == 0)
         return 0;
     while (length < max && runs->cursor.done % (size_t)runs->cursor.type->size == 0) {
         struct pl_cursor ahead = runs->cursor;
-        more = next_run(&ahead, max - length, &next);
+        more = view_next_run(&ahead, max - length, &next);
         if (more == 0 || next != address + length)
             break;
         runs->cursor = ahead;

@@ -13,11 +13,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
-#include "core/coll/table.h"
 #include "core/datatype/datatype.h"
-#include "core/engine/request.h"
-#include "core/engine/transport.h"
-#include "core/file/datarep.h"
 #include "core/job/jobs.h"
 #include "core/job/services.h"
 #include "core/object/errhandler.h"
@@ -27,6 +23,7 @@
 
 extern const struct pl_bootstrap_ops pl_bootstrap_attached, pl_bootstrap_inherited, pl_bootstrap_singleton;
 
+_Atomic int pl_world_state = PL_WORLD_BEFORE;
 struct pl_process pl_process = { .lock = PL_LOCK_INIT(PL_RANK_WORLD) };
 static struct pl_lock card_lock = PL_LOCK_INIT(PL_RANK_LEAF);
 
@@ -46,40 +43,52 @@ static int process_open_pmix(struct pl_identity *place, const struct pl_bootstra
     return (*ops)->open(place);
 }
 
-static int open_attached(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
-{
-    *ops = &pl_bootstrap_attached;
-    return (*ops)->open(place);
-}
-
-static int open_inherited(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
-{
-    *ops = &pl_bootstrap_inherited;
-    return (*ops)->open(place);
-}
-
-static int open_singleton(struct pl_identity *place, const struct pl_bootstrap_ops **ops)
-{
-    *ops = &pl_bootstrap_singleton;
-    return (*ops)->open(place);
-}
+/* In the order in which they are tried. NULL: the PMIx plugin. */
+static const struct pl_bootstrap_ops *const bootstraps[] = {
+    &pl_bootstrap_attached,
+    &pl_bootstrap_inherited,
+    NULL,
+    &pl_bootstrap_singleton,
+};
+enum { BOOTSTRAPS = sizeof bootstraps / sizeof *bootstraps };
 
 static int process_find_identity(void)
 {
-    static int (*const openers[])(struct pl_identity *, const struct pl_bootstrap_ops **) = {
-        open_attached,
-        open_inherited,
-        process_open_pmix,
-        open_singleton,
-    };
     int rc = PL_UNREACHABLE;
-    for (size_t i = 0; rc == PL_UNREACHABLE && i < sizeof openers / sizeof *openers; i++) {
+    for (int i = 0; rc == PL_UNREACHABLE && i < BOOTSTRAPS; i++) {
         pl_process.place = (struct pl_identity){ .appnum = -1, .size = 1, .local_size = 1 };
-        rc = openers[i](&pl_process.place, &pl_process.bootstrap);
+        pl_process.bootstrap = bootstraps[i];
+        rc = bootstraps[i] ? bootstraps[i]->open(&pl_process.place)
+                           : process_open_pmix(&pl_process.place, &pl_process.bootstrap);
     }
     if (rc)
         pl_process.bootstrap = NULL;
+    else
+        pl_group_self = pl_process_self();
     return rc;
+}
+
+static int process_open_parts(void)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; rc == MPI_SUCCESS && i < PL_PROCESS_PARTS; i++)
+        rc = pl_process_parts[i].open ? pl_process_parts[i].open() : MPI_SUCCESS;
+    return rc;
+}
+
+static void process_close_parts(void)
+{
+    for (int i = 0; i < PL_PROCESS_PARTS; i++)
+        if (pl_process_parts[i].close)
+            pl_process_parts[i].close();
+}
+
+int pl_process_progress(void)
+{
+    int events = 0;
+    for (int i = 0; i < PL_PROCESS_PARTS; i++)
+        events += pl_process_parts[i].progress ? pl_process_parts[i].progress() : 0;
+    return events;
 }
 
 static int process_draw_id(void)
@@ -91,7 +100,7 @@ static int process_draw_id(void)
     return MPI_SUCCESS;
 }
 
-static int process_open_first(void)
+static int process_process_open_first(void)
 {
     int rc = pl_config_load();
     if (rc == MPI_SUCCESS)
@@ -99,12 +108,12 @@ static int process_open_first(void)
     if (rc == MPI_SUCCESS)
         rc = pl_errhandler_policy_open();
     if (rc == MPI_SUCCESS)
-        rc = pl_coll_table_open();
+        rc = process_open_parts();
     if (rc == MPI_SUCCESS)
         rc = process_find_identity();
     if (rc) {
         pl_errhandler_policy_close();
-        pl_coll_table_close();
+        process_close_parts();
         return rc;
     }
     atomic_store(&pl_process.serial, 16);
@@ -141,7 +150,7 @@ int pl_process_check_open(void)
 int pl_process_open(void)
 {
     pl_lock_take(&pl_process.lock);
-    int rc = pl_process.instances == 0 ? process_open_first() : pl_process_check_forked();
+    int rc = pl_process.instances == 0 ? process_process_open_first() : pl_process_check_forked();
     if (rc == MPI_SUCCESS)
         pl_process.instances++;
     pl_lock_drop(&pl_process.lock);
@@ -159,14 +168,12 @@ void pl_process_close(void)
         pl_process.bootstrap->close();
         pl_process.bootstrap = NULL;
         pl_errhandler_policy_close();
-        pl_coll_table_close();
         of_files = pl_errhandler_take_file_null();
         pl_process.pid = 0;
         pl_services_forget();
         pl_jobs_forget();
-        pl_datareps_forget();
+        process_close_parts();
         pl_type_trim();
-        pl_request_sent_forget();
     }
     pl_lock_drop(&pl_process.lock);
     pl_object_release(of_files); /* its destructor may run user code */
@@ -222,14 +229,44 @@ void pl_process_abort_also(uint64_t proc)
         ops->abort_also(PL_PROC_RANK(proc));
 }
 
+/* No bootstrap is open. False: no launcher was told. */
+static bool process_abort_early(int code, const char *object, const char *message)
+{
+    for (int i = 0; i < BOOTSTRAPS; i++)
+        if (bootstraps[i] && bootstraps[i]->abort_early && bootstraps[i]->abort_early(code, object, message))
+            return true;
+    return false;
+}
+
 void pl_process_abort(int code, const char *object, const char *message)
 {
     const struct pl_bootstrap_ops *ops = pl_process.bootstrap;
     fflush(stdout); /* the program's output so far may explain its end */
     if (ops && !process_forked())
         ops->abort(code, object, message);
-    else if (ops || !pl_inherited_abort_early(code, object, message))
+    else if (ops || !process_abort_early(code, object, message))
         fprintf(stderr, "%s\n", message);
     /* An exit status has 8 bits; a nonzero code must not become success. */
     _exit(code != 0 && (code & 0xff) == 0 ? 1 : code & 0xff);
 }
+
+/* --- errors of no object ------------------------------------------------------------------------------------------ */
+
+int pl_process_rank(bool open)
+{
+    return open || pl_world_state == PL_WORLD_INITIALIZED ? pl_process.place.rank : -1;
+}
+
+static int no_object_rank(void *object)
+{
+    (void)object;
+    return pl_process_rank(false);
+}
+
+static _Noreturn void no_object_end(void *object, bool members_only, int code, const char *message)
+{
+    (void)object, (void)members_only;
+    pl_process_abort(code, "", message);
+}
+
+const struct pl_kind_errors pl_process_errors = { .rank = no_object_rank, .end = no_object_end };

@@ -16,6 +16,7 @@
 #include "core/base/lock.h"
 #include "core/job/segment.h"
 #include "core/object/group.h"
+#include "core/object/object.h"
 
 /* A process's identity. The bootstrap's open() fills it in. */
 struct pl_identity {
@@ -30,7 +31,8 @@ struct pl_identity {
     const char *local_ranks;          /* of this node, "0,1,4", unless they are all of the job; NULL: unknown */
     const struct pl_job_segment *job; /* the job segment when inherited, the pool's when attached, else NULL */
     bool attached;                    /* to a pool */
-    bool watched; /* no launcher ends this process when another of the job dies: engines check (peer_failure.h) */
+    bool
+        watched; /* no launcher ends this process when another of the job dies: engines check (core/engine/peer_failure.h) */
 };
 
 /* What the library offers to a bootstrap in a shared object. */
@@ -56,15 +58,15 @@ struct pl_bootstrap_ops {
     int (*lookup)(int rank, enum pl_card_slot slot, void *card, size_t *length);
     /* Tells the launcher why the job ends. If it returns, the caller exits with `code`. */
     void (*abort)(int code, const char *object, const char *message);
-    /* The World was initialized (PL_PROCESS_INITIALIZED) or finalized: launchers report a process that ends between. */
+    /* The World was initialized (PL_PROCESS_INITIALIZED) or finalized: a launcher reports a process that ends between. */
     void (*state)(enum pl_process_state state);
     /* Adds a rank to those that the following abort() ends with this process: then these and no others, if the launcher
      * can do that. NULL: it cannot. */
     void (*abort_also)(int rank);
     /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
     void (*attach)(const struct pl_bootstrap_host *host);
-    /* Is a rank's process alive? MPI_ERR_PROC_ABORTED: it has ended and will not return. PL_AGAIN: unknown. NULL:
-     * always unknown. */
+    /* Is a rank's process alive? MPI_ERR_PROC_ABORTED: it has ended and will not return. PL_AGAIN: unknown. NULL: always
+     * unknown. */
     int (*alive)(int rank);
     /* Calls `found` for each process set of the launcher, with the ranks of its members; the names may be any text. A
      * result other than 0 ends the iteration and is returned. Asks the local server only. Any thread, no lock. NULL:
@@ -79,14 +81,29 @@ struct pl_bootstrap_ops {
     int (*publish_name)(const char *name, const char *value); /* MPI_ERR_SERVICE: it is published already */
     int (*withdraw_name)(const char *name);
     int (*find_name)(const char *name, char *value, size_t capacity); /* MPI_ERR_NAME */
+    /* For a process that fails before it has an identity, while no bootstrap is open: tells the launcher why, if this
+     * process has such a launcher. False: it has not. Asked of built-in bootstraps only. NULL: it never has. */
+    bool (*abort_early)(int code, const char *object, const char *message);
 };
 
-/* For a process that fails before its place is found: tells the launcher that left a job segment, if there is one and
- * no bootstrap is open. False: nobody was told. */
-bool pl_inherited_abort_early(int code, const char *object, const char *message);
-
-enum { PL_BOOTSTRAP_ABI = 6 };
+enum { PL_BOOTSTRAP_ABI = 7 };
 #define PL_BOOTSTRAP_SYMBOL "plenum_bootstrap"
+
+/* What a room above keeps for as long as the process is open. A slot may be NULL. */
+struct pl_process_part {
+    /* The process opens. An MPI error class, recorded, keeps it closed. Process lock held. */
+    int (*open)(void);
+    /* The process has closed, or failed to open. Process lock held. */
+    void (*close)(void);
+    /* Moves communication on while a thread waits for something else; returns the number of events. No lock held. */
+    int (*progress)(void);
+};
+enum { PL_PROCESS_PARTS = 3 };
+extern const struct pl_process_part pl_process_parts[PL_PROCESS_PARTS]; /* core/kinds.c */
+
+/* How far the World Model has come. */
+enum pl_world_state { PL_WORLD_BEFORE, PL_WORLD_INITIALIZED, PL_WORLD_FINALIZED };
+extern _Atomic int pl_world_state;
 
 struct pl_process {
     struct pl_lock lock; /* PL_RANK_WORLD */
@@ -129,8 +146,17 @@ bool pl_process_died(uint64_t proc);
 /* The number of processes of this rank that died and were replaced. */
 uint32_t pl_process_deaths(uint64_t proc);
 
-/* Adds a process to those that the following pl_process_abort() ends. Then it ends this process and those, and no
- * others, as far as the launcher can. */
+/* Moves on what the rooms above have under way; returns the number of events. No lock held. */
+int pl_process_progress(void);
+
+/* Errors of no object (core/object/object.h): they end the job. */
+extern const struct pl_kind_errors pl_process_errors;
+
+/* This process's rank in the job, for reports of errors, if the World is initialized or `open`; else -1. */
+int pl_process_rank(bool open);
+
+/* Adds a process to those that the following pl_process_abort() ends. Then it ends this process and those, and no others,
+ * as far as the launcher can. */
 void pl_process_abort_also(uint64_t proc);
 
 /* Ends this process, and as much of the job as the launcher can, for a reason of one line. Does not return. */

@@ -9,7 +9,6 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
-#include "core/engine/engine.h"
 #include "core/job/process.h"
 #include "core/job/services_file.h"
 
@@ -184,7 +183,7 @@ int pl_services_find(const char *name, bool own_only, long milliseconds, char va
          ms = 2 * ms < SLEEP_MAX_MS ? 2 * ms : SLEEP_MAX_MS) {
         if (pl_deadline_passed(deadline))
             return pl_fail(MPI_ERR_NAME, "service_name \"%.100s\" is not published%s", name, services_unseen(own_only));
-        if (pl_engine_nudge_others(NULL) == 0)
+        if (pl_process_progress() == 0)
             pl_clock_sleep_ns(ms * PL_NS_PER_MS);
     }
     return MPI_SUCCESS;

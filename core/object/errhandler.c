@@ -15,13 +15,9 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/base/lock.h"
-#include "core/engine/comm.h"
-#include "core/engine/instance.h"
-#include "core/file/file.h"
-#include "core/job/process.h"
 #include "core/object/errhandler_policy.h"
+#include "core/object/errhandler_standard.h"
 #include "core/object/info.h"
-#include "core/rma/window.h"
 
 #define PREDEFINED(constant, ops_)                                                                                     \
     {                                                                                                                  \
@@ -99,26 +95,19 @@ int pl_errhandler_initial(struct pl_errhandler **handler)
 
 /* --- attached handlers --------------------------------------------------------------------------------------- */
 
-/* Where an object keeps its handler, and the lock for it. Errors of no object may be met at any time, also while
- * another thread finalizes: they do not look at MPI_COMM_SELF itself. */
-static struct pl_errhandler **errhandler_place_of(enum pl_kind kind, void *object, struct pl_lock **guard)
+/* How errors of an object are handled; of none, when there is no object. */
+static const struct pl_kind_errors *errors_of(enum pl_kind kind, const void *object)
 {
-    if (kind == PL_COMM && object) {
-        *guard = &((struct pl_comm *)object)->lock;
-        return &((struct pl_comm *)object)->errhandler;
-    }
-    if (kind == PL_WIN && object) {
-        *guard = &((struct pl_win *)object)->comm->lock;
-        return &((struct pl_win *)object)->errhandler;
-    }
-    if (kind == PL_SESSION && object) {
-        *guard = &((struct pl_instance *)object)->lock;
-        return &((struct pl_instance *)object)->errhandler;
-    }
-    if (kind == PL_FILE && object) {
-        *guard = &((struct pl_file *)object)->lock;
-        return &((struct pl_file *)object)->errhandler;
-    }
+    return object && pl_kinds[kind].errors ? pl_kinds[kind].errors : pl_kinds[0].errors;
+}
+
+/* Where the handler is kept, and the lock for it. Errors of no object may be raised at any time, also while another
+ * thread finalizes: they have a slot of their own and do not use MPI_COMM_SELF's. */
+static struct pl_errhandler **errhandler_slot(enum pl_kind kind, void *object, struct pl_lock **guard)
+{
+    const struct pl_kind_errors *errors = errors_of(kind, object);
+    if (errors->slot)
+        return errors->slot(object, guard);
     *guard = &lock;
     return kind == PL_FILE ? &of_file_null : &of_nothing;
 }
@@ -126,22 +115,22 @@ static struct pl_errhandler **errhandler_place_of(enum pl_kind kind, void *objec
 struct pl_errhandler *pl_errhandler_of(enum pl_kind kind, void *object)
 {
     struct pl_lock *guard;
-    struct pl_errhandler **place = errhandler_place_of(kind, object, &guard), *handler;
+    struct pl_errhandler **slot = errhandler_slot(kind, object, &guard), *handler;
     pl_lock_take(guard);
-    handler = *place ? pl_object_retain(*place) : NULL;
+    handler = *slot ? pl_object_retain(*slot) : NULL;
     pl_lock_drop(guard);
     if (!handler && pl_errhandler_initial(&handler) != MPI_SUCCESS)
         pl_error_clear();
     return handler;
 }
 
-static void errhandler_replace(struct pl_errhandler **place, struct pl_lock *guard, struct pl_errhandler *handler)
+static void errhandler_replace(struct pl_errhandler **slot, struct pl_lock *guard, struct pl_errhandler *handler)
 {
     if (handler)
         pl_object_retain(handler);
     pl_lock_take(guard);
-    struct pl_errhandler *old = *place;
-    *place = handler;
+    struct pl_errhandler *old = *slot;
+    *slot = handler;
     pl_lock_drop(guard);
     pl_object_release(old);
 }
@@ -149,10 +138,10 @@ static void errhandler_replace(struct pl_errhandler **place, struct pl_lock *gua
 void pl_errhandler_attach(enum pl_kind kind, void *object, struct pl_errhandler *handler)
 {
     struct pl_lock *guard;
-    struct pl_errhandler **place = errhandler_place_of(kind, object, &guard);
-    errhandler_replace(place, guard, handler);
-    if (kind == PL_COMM && object == pl_self_comm)
-        errhandler_replace(&of_nothing, &lock, handler);
+    struct pl_errhandler **slot = errhandler_slot(kind, object, &guard);
+    errhandler_replace(slot, guard, handler);
+    if (errors_of(kind, object)->attached)
+        errors_of(kind, object)->attached(object, handler);
 }
 
 void pl_errhandler_of_nothing(struct pl_errhandler *handler)
@@ -171,38 +160,17 @@ struct pl_errhandler *pl_errhandler_take_file_null(void)
 
 /* --- describing ---------------------------------------------------------------------------------------------- */
 
-/* This process's rank, while what the error belongs to keeps the process open. */
-static int job_rank(const struct pl_raised *raised)
-{
-    const struct pl_instance *instance = NULL;
-    if (raised->kind == PL_COMM && raised->object)
-        instance = ((struct pl_comm *)raised->object)->instance;
-    if (raised->kind == PL_WIN && raised->object)
-        instance = ((struct pl_win *)raised->object)->comm->instance;
-    if (raised->kind == PL_SESSION)
-        instance = raised->object;
-    if (raised->kind == PL_FILE && raised->object)
-        instance = ((struct pl_file *)raised->object)->comm->instance;
-    bool open = (instance && instance->open) || pl_world_state == PL_WORLD_INITIALIZED;
-    return open ? pl_process.place.rank : -1;
-}
-
 void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OBJECT_NAME],
                             struct plenum_error_report *error)
 {
     int class = pl_error_code_class(raised->code);
     const char *class_name = pl_error_class_name(class);
+    const struct pl_kind_errors *errors = errors_of(raised->kind, raised->object);
     name[0] = '\0';
-    if ((raised->kind == PL_COMM || raised->kind == PL_WIN) && raised->object) {
-        struct pl_comm *comm = raised->kind == PL_WIN ? ((struct pl_win *)raised->object)->comm : raised->object;
-        pl_lock_take(&comm->lock);
-        memcpy(name, comm->name, MPI_MAX_OBJECT_NAME);
-        pl_lock_drop(&comm->lock);
-    }
-    if (raised->kind == PL_FILE && raised->object)
-        strncat(name, ((struct pl_file *)raised->object)->name, MPI_MAX_OBJECT_NAME - 1);
+    if (errors->name)
+        errors->name(raised->object, name, MPI_MAX_OBJECT_NAME);
     *error = (struct plenum_error_report){
-        .kind = raised->kind ? pl_kinds[raised->kind].name : "none",
+        .kind = pl_kinds[raised->kind].name,
         .name = name,
         .handle = raised->object ? pl_object_handle(raised->object) : NULL,
         .function = raised->function,
@@ -210,7 +178,7 @@ void pl_errhandler_describe(const struct pl_raised *raised, char name[MPI_MAX_OB
         .error_class = class,
         .class_name = class_name ? class_name : "",
         .message = raised->message,
-        .rank = job_rank(raised),
+        .rank = errors->rank(raised->object),
     };
 }
 
@@ -293,12 +261,8 @@ static _Noreturn void errhandler_end(int action, const struct pl_raised *raised)
         fprintf(stderr, "%s\n", raised->message);
         _exit((raised->code & 0xff) ? raised->code & 0xff : 1);
     }
-    if (action == PLENUM_ERROR_ABORT && raised->kind == PL_COMM)
-        pl_comm_abort(raised->object, raised->code, raised->message);
-    const char *label = !raised->object           ? ""
-                        : raised->kind == PL_COMM ? pl_comm_label(raised->object)
-                                                  : pl_kinds[raised->kind].name;
-    pl_process_abort(raised->code, label, raised->message);
+    errors_of(raised->kind, raised->object)
+        ->end(raised->object, action == PLENUM_ERROR_ABORT, raised->code, raised->message);
 }
 
 void pl_errhandler_invoke_named(const struct pl_named *named, const struct pl_raised *raised)

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/object/errhandler_standard.h"
 #include "core/object/plugin.h"
 
 extern const struct plenum_errhandler_ops pl_errhandler_log, pl_errhandler_backtrace, pl_errhandler_callback;

@@ -31,7 +31,4 @@ void pl_named_close(struct pl_named *named);
 /* The n-th built-in handler's name and table; false: there are not so many. */
 bool pl_named_nth(size_t n, const char **name, const struct plenum_errhandler_ops **ops);
 
-/* The three of the standard. */
-extern const struct plenum_errhandler_ops pl_errhandler_are_fatal, pl_errhandler_abort, pl_errhandler_return;
-
 #endif

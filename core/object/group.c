@@ -9,8 +9,6 @@
 
 #include "core/base/error.h"
 #include "core/base/memory.h"
-#include "core/engine/instance.h"
-#include "core/job/process.h"
 
 /* The members of a list by process. */
 struct pl_group_index {
@@ -20,6 +18,8 @@ struct pl_group_index {
     } entries[1]; /* [group size] */
 };
 enum { INDEX_FROM = 16 }; /* shorter lists are searched from the front */
+
+uint64_t pl_group_self;
 
 static struct pl_group empty = {
     .obj = PL_OBJECT_PREDEFINED(PL_GROUP, (int32_t)(uintptr_t)MPI_GROUP_EMPTY),
@@ -59,19 +59,20 @@ static int list_find(int size, const uint64_t *procs, uint64_t proc)
     return MPI_UNDEFINED;
 }
 
-struct pl_group *pl_group_create_range(const struct pl_instance *instance, int size, uint64_t first, int64_t stride)
+struct pl_group *pl_group_create_range(struct pl_instance *instance, uint64_t serial, int size, uint64_t first,
+                                       int64_t stride)
 {
     if (size == 0)
         return &empty;
     struct pl_group *group = pl_object_create(PL_GROUP);
     if (!group)
         return NULL;
-    group->instance = (struct pl_instance *)instance;
-    group->instance_serial = instance ? instance->serial : 0;
+    group->instance = instance;
+    group->instance_serial = serial;
     group->size = size;
     group->first = first;
     group->stride = size > 1 ? stride : 1;
-    group->rank = pl_group_find(group, pl_process_self());
+    group->rank = pl_group_find(group, pl_group_self);
     return group;
 }
 
@@ -80,7 +81,7 @@ static int group_adopt(const struct pl_group *like, int size, uint64_t *list, st
 {
     bool sequence = is_sequence(size, list);
     int64_t stride = sequence && size > 1 ? (int64_t)(list[1] - list[0]) : 1;
-    struct pl_group *group = pl_group_create_range(NULL, size, size ? list[0] : 0, stride);
+    struct pl_group *group = pl_group_create_range(NULL, 0, size, size ? list[0] : 0, stride);
     if (!group) {
         free(list);
         return MPI_ERR_NO_MEM;
@@ -94,7 +95,7 @@ static int group_adopt(const struct pl_group *like, int size, uint64_t *list, st
         free(list);
     } else {
         group->list = list;
-        group->rank = list_find(size, list, pl_process_self());
+        group->rank = list_find(size, list, pl_group_self);
     }
     return MPI_SUCCESS;
 }
@@ -107,10 +108,9 @@ static uint64_t *list_create(int size)
     return list;
 }
 
-struct pl_group *pl_group_create(const struct pl_instance *instance, int size, const uint64_t *procs)
+struct pl_group *pl_group_create(struct pl_instance *instance, uint64_t serial, int size, const uint64_t *procs)
 {
-    uint64_t serial = instance ? instance->serial : 0;
-    struct pl_group like = { .instance = (struct pl_instance *)instance, .instance_serial = serial };
+    struct pl_group like = { .instance = instance, .instance_serial = serial };
     struct pl_group *group;
     uint64_t *list = list_create(size);
     if (!list)

@@ -37,10 +37,15 @@ static inline uint64_t pl_group_proc(const struct pl_group *group, int rank)
     return group->list ? group->list[rank] : group->first + (uint64_t)((int64_t)rank * group->stride);
 }
 
-/* A group with these members in this order; the list is copied, and compressed where it is a sequence. One handle.
- * Without members it is MPI_GROUP_EMPTY. NULL: out of memory. */
-struct pl_group *pl_group_create(const struct pl_instance *instance, int size, const uint64_t *procs);
-struct pl_group *pl_group_create_range(const struct pl_instance *instance, int size, uint64_t first, int64_t stride);
+/* This process as a member of groups. Set when the process opens (core/job/process.c). */
+extern uint64_t pl_group_self;
+
+/* A group with these members in this order, of the instance with that serial number. The list is copied, and compressed
+ * where it is a sequence. One handle. Without members it is MPI_GROUP_EMPTY. NULL: out of memory. Callers that have an
+ * instance use pl_instance_group(). */
+struct pl_group *pl_group_create(struct pl_instance *instance, uint64_t serial, int size, const uint64_t *procs);
+struct pl_group *pl_group_create_range(struct pl_instance *instance, uint64_t serial, int size, uint64_t first,
+                                       int64_t stride);
 
 /* The rank of a process, MPI_UNDEFINED when it is no member. O(1) for sequences, else O(log size). */
 int pl_group_find(const struct pl_group *group, uint64_t proc);

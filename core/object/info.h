@@ -45,14 +45,6 @@ bool pl_info_nth(struct pl_info *info, int n, char key[MPI_MAX_INFO_KEY]);
 /* Is it a key at all? Else MPI_ERR_INFO_KEY, recorded. */
 int pl_info_check_key(const char *key);
 
-/*
- * What is known about how this process was started: the keys of MPI_INFO_ENV (info_env.c). From the job segment when
- * the World is initialized and the process was launched with one, else from the process itself; what is not known has
- * no key. `argv` may be NULL.
- */
-int pl_info_fill_env(struct pl_info *info, int argc, char **argv);
-
-void *pl_info_predefined(uintptr_t constant);
 void pl_info_destroy(void *info);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all objects have in common: the table of kinds, the counts, and the way from a handle to its object.
- * Where objects lie and how a pointer is recognized as one: core/object/arena.h.
+ * What all objects have in common: their counts, and the way from a handle to its object. arena.c allocates them and
+ * recognizes a pointer as one.
  *
  * Locking: none here. Counts are atomic; the stamp is written last when an object is made and wiped when it is freed.
  */
@@ -11,43 +11,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/datatype/datatype.h"
-#include "core/datatype/op.h"
-#include "core/engine/comm.h"
-#include "core/engine/instance.h"
-#include "core/engine/match.h"
-#include "core/engine/request.h"
-#include "core/file/file.h"
 #include "core/object/arena.h"
-#include "core/object/errhandler.h"
-#include "core/object/group.h"
-#include "core/object/info.h"
-#include "core/rma/window.h"
-
-const struct pl_kind_ops pl_kinds[PL_KINDS] = {
-    [PL_COMM] = { "communicator", "MPI_COMM_NULL", sizeof(struct pl_comm), MPI_ERR_COMM, (uintptr_t)MPI_COMM_NULL,
-                  pl_comm_destroy, pl_comm_predefined },
-    [PL_DATATYPE] = { "datatype", "MPI_DATATYPE_NULL", sizeof(struct pl_type), MPI_ERR_TYPE,
-                      (uintptr_t)MPI_DATATYPE_NULL, pl_type_destroy, pl_type_predefined },
-    [PL_ERRHANDLER] = { "error handler", "MPI_ERRHANDLER_NULL", sizeof(struct pl_errhandler), MPI_ERR_ERRHANDLER,
-                        (uintptr_t)MPI_ERRHANDLER_NULL, pl_errhandler_destroy, pl_errhandler_predefined },
-    [PL_FILE] = { "file", "MPI_FILE_NULL", sizeof(struct pl_file), MPI_ERR_FILE, (uintptr_t)MPI_FILE_NULL,
-                  pl_file_destroy, NULL },
-    [PL_GROUP] = { "group", "MPI_GROUP_NULL", sizeof(struct pl_group), MPI_ERR_GROUP, (uintptr_t)MPI_GROUP_NULL,
-                   pl_group_destroy, pl_group_predefined },
-    [PL_INFO] = { "info object", "MPI_INFO_NULL", sizeof(struct pl_info), MPI_ERR_INFO, (uintptr_t)MPI_INFO_NULL,
-                  pl_info_destroy, pl_info_predefined },
-    [PL_MESSAGE] = { "message", "MPI_MESSAGE_NULL", sizeof(struct pl_message), MPI_ERR_REQUEST,
-                     (uintptr_t)MPI_MESSAGE_NULL, pl_message_destroy, NULL },
-    [PL_OP] = { "operation", "MPI_OP_NULL", sizeof(struct pl_op), MPI_ERR_OP, (uintptr_t)MPI_OP_NULL, pl_op_destroy,
-                pl_op_predefined },
-    [PL_REQUEST] = { "request", "MPI_REQUEST_NULL", sizeof(struct pl_request), MPI_ERR_REQUEST,
-                     (uintptr_t)MPI_REQUEST_NULL, pl_request_destroy, NULL },
-    [PL_SESSION] = { "session", "MPI_SESSION_NULL", sizeof(struct pl_instance), MPI_ERR_SESSION,
-                     (uintptr_t)MPI_SESSION_NULL, pl_session_destroy, NULL },
-    [PL_WIN] = { "window", "MPI_WIN_NULL", sizeof(struct pl_win), MPI_ERR_WIN, (uintptr_t)MPI_WIN_NULL, pl_win_destroy,
-                 NULL },
-};
 
 static void *object_create(enum pl_kind kind, int32_t handles)
 {

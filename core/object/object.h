@@ -49,7 +49,22 @@ struct pl_object {
     int32_t abi;     /* its integer for MPI_*_toint, 0: none given yet */
 };
 
-/* What differs between kinds; one table in object.c. */
+struct pl_errhandler;
+struct pl_lock;
+
+/* How errors of one kind of object are handled: the kinds that error handlers attach to, and kind 0 for errors of no
+ * object, whose functions are called with NULL. No lock is held by the caller. */
+struct pl_kind_errors {
+    /* Where the object keeps its error handler, and the lock that protects it. NULL for kind 0. */
+    struct pl_errhandler **(*slot)(void *object, struct pl_lock **lock);
+    void (*attached)(void *object, struct pl_errhandler *handler); /* a handler was attached; NULL: nothing follows */
+    void (*name)(void *object, char *name, size_t capacity);       /* the name that reports show; NULL: it has none */
+    int (*rank)(void *object); /* this process's rank in the job, -1 while it has none */
+    /* Ends the job, or only the processes of the object if `members_only` and the kind has such. Does not return. */
+    void (*end)(void *object, bool members_only, int code, const char *message) __attribute__((noreturn));
+};
+
+/* What differs between kinds. */
 struct pl_kind_ops {
     const char *name;                        /* "communicator" */
     const char *null_name;                   /* "MPI_COMM_NULL" */
@@ -58,8 +73,9 @@ struct pl_kind_ops {
     uintptr_t null;                          /* the null handle's integer: 256 for MPI_COMM_NULL; 0: none */
     void (*destroy)(void *object);           /* releases what the object holds; the memory itself follows */
     void *(*predefined)(uintptr_t constant); /* the object behind an ABI constant, NULL if none */
+    const struct pl_kind_errors *errors;     /* NULL: no error handler attaches to it */
 };
-extern const struct pl_kind_ops pl_kinds[PL_KINDS];
+extern const struct pl_kind_ops pl_kinds[PL_KINDS]; /* core/kinds.c */
 
 /* A zeroed object with one reference that is a handle. NULL: out of memory (recorded). */
 void *pl_object_create(enum pl_kind kind);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The origin of offers. See delegate.h. Held: win->reaching. */
+/* The origin of delegated operations. See delegate.h. */
 #include "core/rma/delegate.h"
 
 #include <sched.h>
@@ -8,123 +8,129 @@
 #include "core/base/cpu.h"
 #include "core/base/error.h"
 #include "core/engine/instance.h"
-#include "core/rma/entry.h"
+#include "core/engine/wait.h"
+#include "core/rma/cma_copy.h"
+#include "core/rma/delegate_target.h"
+#include "core/rma/rma.h"
+#include "core/rma/window_wait.h"
 
 enum {
-    LOOKS = 128,   /* of some 30 ns, for the target to take an offer */
-    LOOKS_OWN = 4, /* between looks at what others offer meanwhile */
-    SHY_MOST = 63, /* runs and pages that are not offered to who was not there: the kernel needs as long for them */
-    PAGE = 4096,
-    YIELDS_LOOK = 256,
+    DELEGATE_POLLS = 128,        /* of some 30 ns, for the target to begin */
+    DELEGATE_POLLS_OWN = 4,      /* polls between checks for what others have delegated to this process */
+    DELEGATE_BACKOFF = 63,       /* most runs and pages not delegated after a miss: the kernel takes as long for them */
+    DELEGATE_PAGE = 4096,        /* bytes that cost the kernel as much as a run */
+    DELEGATE_CHECK_TARGET = 256, /* polls between checks that the target is alive */
 };
 
-static void delegate_make(struct pl_win *win, int rank, struct pl_delegated *delegated)
+static void delegate_publish(struct pl_win *win, int rank, struct pl_delegated *slot)
 {
-    delegated->target = rank;
-    atomic_store_explicit(&delegated->state, PL_DELEGATED_MADE, memory_order_release);
+    slot->target = rank;
+    atomic_store_explicit(&slot->state, PL_DELEGATED_MADE, memory_order_release);
     atomic_fetch_or(&win->targets[rank].ctl->delegated, pl_win_bit(win->comm->rank));
 }
 
-/* Who waits for others does what they wait for. */
-static void look_at_own(struct pl_win *win)
+/* Two ranks that delegate to each other must not wait for each other. */
+static void delegate_take_own(struct pl_win *win)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
-    if (atomic_load_explicit(&pl_rma_own_ctl(win)->delegated, memory_order_relaxed) == 0)
+    if (atomic_load_explicit(&pl_win_own_ctl(win)->delegated, memory_order_relaxed) == 0)
         return;
     pl_engine_enter(engine);
     pl_delegate_take(win);
     pl_engine_leave(engine);
 }
 
-/* Waits for the end of an offer, so many looks for its begin. PL_AGAIN: it was not taken, and is not to be had any
- * more. */
-static int delegate_await(struct pl_win *win, int rank, struct pl_delegated *delegated, int most)
+/* Waits for the end of a delegated operation if it begins within `most` polls. PL_AGAIN: it did not, and was taken
+ * back. */
+static int delegate_await(struct pl_win *win, int rank, struct pl_delegated *slot, int most)
 {
     uint32_t state = PL_DELEGATED_MADE;
     for (int polls = 0; polls < most && state == PL_DELEGATED_MADE; polls++) {
         pl_relax();
-        if (polls % LOOKS_OWN == 0)
-            look_at_own(win);
-        state = atomic_load_explicit(&delegated->state, memory_order_acquire);
+        if (polls % DELEGATE_POLLS_OWN == 0)
+            delegate_take_own(win);
+        state = atomic_load_explicit(&slot->state, memory_order_acquire);
     }
-    if (state == PL_DELEGATED_MADE && atomic_compare_exchange_strong(&delegated->state, &state, PL_DELEGATED_FREE))
+    if (state == PL_DELEGATED_MADE && atomic_compare_exchange_strong(&slot->state, &state, PL_DELEGATED_FREE))
         return PL_AGAIN;
-    for (unsigned polls = 1;
-         (state = atomic_load_explicit(&delegated->state, memory_order_acquire)) == PL_DELEGATED_TAKEN; polls++) {
-        if (polls < LOOKS)
+    for (unsigned polls = 1; (state = atomic_load_explicit(&slot->state, memory_order_acquire)) == PL_DELEGATED_TAKEN;
+         polls++) {
+        if (polls < DELEGATE_POLLS)
             pl_relax();
         else
             sched_yield();
-        if (polls % YIELDS_LOOK == 0 && pl_rma_is_dead(win, (uint32_t)rank))
-            return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d in %s is gone", rank, pl_win_label(win));
+        if (polls % DELEGATE_CHECK_TARGET == 0 && pl_win_is_failed(win, (uint32_t)rank))
+            return pl_fail(MPI_ERR_PROC_ABORTED, "the process of rank %d in %s has ended", rank, pl_win_label(win));
     }
-    atomic_store_explicit(&delegated->state, PL_DELEGATED_FREE, memory_order_relaxed);
+    atomic_store_explicit(&slot->state, PL_DELEGATED_FREE, memory_order_relaxed);
     return state == PL_DELEGATED_DONE
                ? MPI_SUCCESS
-               : pl_fail(MPI_ERR_RMA_RANGE, "rank %d has no such memory in %s any more", rank, pl_win_label(win));
+               : pl_fail(MPI_ERR_RMA_RANGE, "rank %d no longer has that memory in %s", rank, pl_win_label(win));
 }
 
-/* Was it worth while the last times, for so much? Not where ranks wait for each other's cores. */
-static bool is_promising(struct pl_win *win, int rank, int runs, size_t bytes)
+/* Is delegation worth while for that much, after the last misses? Not where ranks share cores: the target would have to
+ * run first. */
+static bool delegate_is_promising(struct pl_win *win, int rank, int runs, size_t bytes)
 {
     struct pl_win_target *target = &win->targets[rank];
-    size_t cost = (size_t)runs + bytes / PAGE;
-    bool backoff = target->backoff > 0;
-    target->backoff = (uint8_t)(target->backoff > cost ? target->backoff - cost : 0);
+    size_t cost = (size_t)runs + bytes / DELEGATE_PAGE;
+    bool backoff = target->cma.backoff > 0;
+    target->cma.backoff = (uint8_t)(target->cma.backoff > cost ? target->cma.backoff - cost : 0);
     return !backoff && !pl_engine_should_yield(&win->comm->instance->engine);
 }
 
-/* Who sleeps in MPI is woken for the next one. */
+/* After a miss the doorbell wakes a target that sleeps in MPI, for the next time. */
 static void delegate_learn(struct pl_win *win, int rank, bool taken)
 {
     struct pl_win_target *target = &win->targets[rank];
     if (!taken) {
         pl_engine_enter(&win->comm->instance->engine);
-        target->cma->ops->ring(target->cma);
+        target->cma.endpoint->ops->ring(target->cma.endpoint);
         pl_engine_leave(&win->comm->instance->engine);
     }
-    target->missed = taken ? 0 : target->missed < SHY_MOST ? (uint8_t)(2 * target->missed + 1) : SHY_MOST;
-    target->backoff = target->missed;
+    uint8_t missed = target->cma.missed;
+    target->cma.missed = taken ? 0 : missed < DELEGATE_BACKOFF ? (uint8_t)(2 * missed + 1) : DELEGATE_BACKOFF;
+    target->cma.backoff = target->cma.missed;
 }
 
-/* Puts or gets that are offered piece by piece: a batch, or layouts. */
-struct work {
+/* Puts or gets to delegate, one slot at a time: the rest of a batch, or of two layouts. */
+struct delegate_work {
     bool write;
-    struct pl_cma *cma;             /* NULL: */
-    struct pl_cursor *here, *there; /* ... and where what comes next begins there */
-    const struct pl_type_wire *wire;
+    struct pl_cma *cma;              /* a batch; NULL: layouts */
+    struct pl_cursor *here, *there;  /* layouts */
+    const struct pl_type_wire *wire; /* of `there` */
 };
 
-static size_t left_of(const struct work *work)
+static size_t delegate_left(const struct delegate_work *work)
 {
     return work->cma ? work->cma->bytes : work->there->total - work->there->done;
 }
 
-/* What is in an offer, to be done here: by the kernel, from where it lies. */
-static int do_own(struct pl_win *win, int rank, struct pl_delegated *delegated, const struct work *work)
+/* Executes a slot here, through the kernel, since the target has not. */
+static int delegate_take_back(struct pl_win *win, int rank, struct pl_delegated *slot, const struct delegate_work *work)
 {
-    struct iovec far[PL_DELEGATED_RUNS], near = { pl_delegate_data(delegated), delegated->bytes };
+    struct iovec far[PL_DELEGATED_RUNS], near = { pl_delegate_data(slot), slot->bytes };
     struct pl_cma cma = { .here = &near,
                           .here_count = 1,
                           .there = far,
-                          .there_count = delegated->runs,
-                          .bytes = delegated->bytes,
+                          .there_count = slot->runs,
+                          .bytes = slot->bytes,
                           .write = work->write };
     if (!work->cma) {
         struct pl_cursor here, there = *work->there;
         pl_cursor_init(&here, near.iov_base, (MPI_Count)near.iov_len, PL_TYPE_BYTE);
-        pl_cursor_seek(&there, delegated->start);
-        return pl_cma_layouts(win, rank, work->write, &here, &there, near.iov_len);
+        pl_cursor_seek(&there, slot->start);
+        return pl_cma_copy_layouts(win, rank, work->write, &here, &there, near.iov_len);
     }
-    for (int i = 0; i < delegated->runs; i++) {
+    for (int i = 0; i < slot->runs; i++) {
         struct pl_delegated_run run;
-        memcpy(&run, delegated->body + (size_t)i * sizeof run, sizeof run);
+        memcpy(&run, slot->body + (size_t)i * sizeof run, sizeof run);
         far[i] = (struct iovec){ (void *)(uintptr_t)run.at, run.bytes };
     }
     return pl_cma_copy(win, rank, &cma);
 }
 
-/* The next bytes of a list of runs, at most `most`, which are taken out of it. */
+/* Removes the next bytes, at most `most`, of one run from a list of runs. */
 static size_t delegate_consume(struct iovec **runs, int *count, size_t most, void **at)
 {
     struct iovec *run = *runs;
@@ -139,8 +145,8 @@ static size_t delegate_consume(struct iovec **runs, int *count, size_t most, voi
     return bytes;
 }
 
-/* Between the buffers here and an offer's data. */
-static void delegate_exchange(const struct work *work, unsigned char *data, size_t bytes)
+/* Copies between the user's buffers and a slot's data. */
+static void delegate_copy_data(const struct delegate_work *work, unsigned char *data, size_t bytes)
 {
     void *at;
     if (!work->cma && work->write)
@@ -156,73 +162,73 @@ static void delegate_exchange(const struct work *work, unsigned char *data, size
     }
 }
 
-static void add_run(struct pl_delegated *delegated, void *at, size_t bytes)
+static void delegate_add_run(struct pl_delegated *slot, void *at, size_t bytes)
 {
     const struct pl_delegated_run run = { (uint64_t)(uintptr_t)at, bytes };
-    memcpy(delegated->body + delegated->runs++ * sizeof run, &run, sizeof run);
+    memcpy(slot->body + slot->runs++ * sizeof run, &run, sizeof run);
 }
 
-static void set_layout(struct pl_delegated *delegated, const void *at, MPI_Count count, const struct pl_type_wire *wire)
+static void delegate_set_layout(struct pl_delegated *slot, const void *at, MPI_Count count,
+                                const struct pl_type_wire *wire)
 {
-    delegated->at = (uint64_t)(uintptr_t)at;
-    delegated->count = (uint64_t)count;
-    delegated->layout = (uint32_t)wire->length;
-    memcpy(delegated->body, wire->bytes, wire->length);
+    slot->at = (uint64_t)(uintptr_t)at;
+    slot->count = (uint64_t)count;
+    slot->layout = (uint32_t)wire->length;
+    memcpy(slot->body, wire->bytes, wire->length);
 }
 
-/* The next bytes, as an offer. */
-static void delegate_fill(struct pl_delegated *delegated, const struct work *work)
+/* Fills a slot with the next bytes. */
+static void delegate_fill(struct pl_delegated *slot, const struct delegate_work *work)
 {
     struct pl_cma *cma = work->cma;
-    size_t left = left_of(work);
-    delegated->kind = work->write ? PL_RMA_PUT : PL_RMA_GET;
-    delegated->runs = 0;
-    delegated->bytes = 0;
+    size_t left = delegate_left(work);
+    slot->kind = work->write ? PL_RMA_PUT : PL_RMA_GET;
+    slot->runs = 0;
+    slot->bytes = 0;
     if (!cma) {
-        set_layout(delegated, work->there->base, work->there->count, work->wire);
-        delegated->start = work->there->done;
-        delegated->bytes = left < PL_DELEGATED_BYTES ? left : PL_DELEGATED_BYTES;
-        work->there->done += delegated->bytes;
+        delegate_set_layout(slot, work->there->base, work->there->count, work->wire);
+        slot->start = work->there->done;
+        slot->bytes = left < PL_DELEGATED_BYTES ? left : PL_DELEGATED_BYTES;
+        work->there->done += slot->bytes;
     }
-    while (cma && cma->there_count > 0 && delegated->runs < PL_DELEGATED_RUNS &&
-           delegated->bytes < PL_DELEGATED_BYTES) {
+    while (cma && cma->there_count > 0 && slot->runs < PL_DELEGATED_RUNS && slot->bytes < PL_DELEGATED_BYTES) {
         void *at;
-        size_t bytes = delegate_consume(&cma->there, &cma->there_count, PL_DELEGATED_BYTES - delegated->bytes, &at);
-        add_run(delegated, at, bytes);
-        delegated->bytes += bytes;
+        size_t bytes = delegate_consume(&cma->there, &cma->there_count, PL_DELEGATED_BYTES - slot->bytes, &at);
+        delegate_add_run(slot, at, bytes);
+        slot->bytes += bytes;
         cma->bytes -= bytes;
     }
     if (work->write)
-        delegate_exchange(work, pl_delegate_data(delegated), delegated->bytes);
+        delegate_copy_data(work, pl_delegate_data(slot), slot->bytes);
 }
 
-/* The end of the oldest offer that is out. Data of gets is taken in this order. */
-static int delegate_end(struct pl_win *win, int rank, struct pl_delegated *delegated, const struct work *work,
+/* Ends the oldest slot: data of gets is copied in the order of the slots. */
+static int delegate_end(struct pl_win *win, int rank, struct pl_delegated *slot, const struct delegate_work *work,
                         bool *attended)
 {
-    int rc = delegate_await(win, rank, delegated, *attended ? LOOKS : 1);
+    int rc = delegate_await(win, rank, slot, *attended ? DELEGATE_POLLS : 1);
     if (rc == PL_AGAIN) {
         *attended = false;
-        rc = do_own(win, rank, delegated, work);
+        rc = delegate_take_back(win, rank, slot, work);
     }
     if (rc == MPI_SUCCESS && !work->write)
-        delegate_exchange(work, pl_delegate_data(delegated), delegated->bytes);
+        delegate_copy_data(work, pl_delegate_data(slot), slot->bytes);
     return rc;
 }
 
-static int delegate_work(struct pl_win *win, int rank, const struct work *work)
+static int delegate_execute(struct pl_win *win, int rank, const struct delegate_work *work)
 {
-    struct pl_delegated *places = pl_delegate_places(pl_rma_own_ctl(win));
+    struct pl_delegated *slots = pl_delegate_slots(pl_win_own_ctl(win));
     unsigned made = 0, ended = 0;
     bool attended = true;
     int rc = MPI_SUCCESS;
     for (;;) {
-        bool more = left_of(work) > 0 && attended && rc == MPI_SUCCESS;
+        bool more = delegate_left(work) > 0 && attended && rc == MPI_SUCCESS;
         if (more && made - ended < PL_DELEGATED_SLOTS) {
-            delegate_fill(&places[made % PL_DELEGATED_SLOTS], work);
-            delegate_make(win, rank, &places[made++ % PL_DELEGATED_SLOTS]);
+            delegate_fill(&slots[made % PL_DELEGATED_SLOTS], work);
+            delegate_publish(win, rank, &slots[made++ % PL_DELEGATED_SLOTS]);
         } else if (ended < made) {
-            int failed = delegate_end(win, rank, &places[ended++ % PL_DELEGATED_SLOTS], work, &attended);
+            int failed = delegate_end(win, rank, &slots[ended++ % PL_DELEGATED_SLOTS], work, &attended);
             rc = rc ? rc : failed;
         } else {
             break;
@@ -234,44 +240,43 @@ static int delegate_work(struct pl_win *win, int rank, const struct work *work)
 
 int pl_delegate_batch(struct pl_win *win, int rank, struct pl_cma *cma)
 {
-    const struct work work = { .write = cma->write, .cma = cma };
-    return is_promising(win, rank, cma->there_count, cma->bytes) ? delegate_work(win, rank, &work) : MPI_SUCCESS;
+    const struct delegate_work work = { .write = cma->write, .cma = cma };
+    return delegate_is_promising(win, rank, cma->there_count, cma->bytes) ? delegate_execute(win, rank, &work)
+                                                                          : MPI_SUCCESS;
 }
 
 int pl_delegate_layout(struct pl_win *win, int rank, bool write, struct pl_cursor *here, struct pl_cursor *there,
                        const struct pl_type_wire *wire)
 {
-    const struct work work = { .write = write, .here = here, .there = there, .wire = wire };
-    return is_promising(win, rank, SHY_MOST, 0) ? delegate_work(win, rank, &work) : MPI_SUCCESS;
+    const struct delegate_work work = { .write = write, .here = here, .there = there, .wire = wire };
+    return delegate_is_promising(win, rank, DELEGATE_BACKOFF, 0) ? delegate_execute(win, rank, &work) : MPI_SUCCESS;
 }
 
 int pl_delegate_change(struct pl_win *win, int rank, const struct pl_rma_change *change, const struct iovec *runs,
                        int count, const struct pl_type_wire *wire)
 {
-    struct pl_delegated *delegated = pl_delegate_places(pl_rma_own_ctl(win));
+    struct pl_delegated *slot = pl_delegate_slots(pl_win_own_ctl(win));
     size_t bytes = (size_t)(change->count * change->type->size);
-    if (!is_promising(win, rank, count, bytes))
+    if (!delegate_is_promising(win, rank, count, bytes))
         return PL_AGAIN;
-    delegated->kind = change->compare  ? PL_RMA_COMPARE_AND_SWAP
-                      : change->before ? PL_RMA_GET_ACCUMULATE
-                                       : PL_RMA_ACCUMULATE;
-    delegated->op = (uint8_t)change->op->obj.abi;
-    delegated->type = (uint16_t)change->type->obj.abi;
-    delegated->result = change->before != NULL;
-    delegated->bytes = (change->data ? bytes : 0) + (change->compare ? bytes : 0);
-    delegated->runs = 0;
+    slot->kind = change->compare ? PL_RMA_COMPARE_AND_SWAP : change->before ? PL_RMA_GET_ACCUMULATE : PL_RMA_ACCUMULATE;
+    slot->op = (uint8_t)change->op->obj.abi;
+    slot->type = (uint16_t)change->type->obj.abi;
+    slot->result = change->before != NULL;
+    slot->bytes = (change->data ? bytes : 0) + (change->compare ? bytes : 0);
+    slot->runs = 0;
     for (int i = 0; i < count; i++)
-        add_run(delegated, runs[i].iov_base, runs[i].iov_len);
+        delegate_add_run(slot, runs[i].iov_base, runs[i].iov_len);
     if (wire)
-        set_layout(delegated, change->at, change->count, wire);
+        delegate_set_layout(slot, change->at, change->count, wire);
     if (change->data)
-        memcpy(pl_delegate_data(delegated), change->data, bytes);
+        memcpy(pl_delegate_data(slot), change->data, bytes);
     if (change->compare)
-        memcpy(pl_delegate_data(delegated) + bytes, change->compare, bytes);
-    delegate_make(win, rank, delegated);
-    int rc = delegate_await(win, rank, delegated, LOOKS);
+        memcpy(pl_delegate_data(slot) + bytes, change->compare, bytes);
+    delegate_publish(win, rank, slot);
+    int rc = delegate_await(win, rank, slot, DELEGATE_POLLS);
     delegate_learn(win, rank, rc != PL_AGAIN);
     if (rc == MPI_SUCCESS && change->before)
-        memcpy(change->before, pl_delegate_data(delegated) + delegated->bytes, bytes);
+        memcpy(change->before, pl_delegate_data(slot) + slot->bytes, bytes);
     return rc;
 }

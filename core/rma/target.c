@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the target of messages does: applies them, in progress, in the order of each origin's stream. Engine lock held
- * in all functions.
+ * The target of messages. See target.h.
  *
- * What can be done at once is done from the message where it lies. Else it is kept as an entry of the stream: while its
- * data is fetched, while a lock is not to be had, or while something before it is. Puts and gets go past puts whose
- * data is being fetched, since nothing orders them; everything else waits for what is before it.
+ * A message is executed at once from the transport's memory if nothing is in the way. Otherwise it becomes an entry of
+ * its origin's operation queue: while its data is fetched, while its lock is not free, or while an earlier entry
+ * waits. Puts and gets pass puts whose data is being fetched, since MPI does not order them; everything else waits for
+ * all earlier entries.
  */
+#include "core/rma/target.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/memory.h"
 #include "core/engine/instance.h"
+#include "core/engine/match.h"
 #include "core/rma/entry.h"
+#include "core/rma/message_response.h"
+#include "core/rma/message_send.h"
+#include "core/rma/rma.h"
+#include "core/rma/window_wait.h"
 
-enum done { DONE, NOT_YET, STARTED }; /* the last: it may be gone already */
+/* What became of an entry. STARTED: its fetch has begun, and may have freed it already. */
+enum target_step { DONE, NOT_YET, STARTED };
 
 /* --- entries -------------------------------------------------------------------------------------------------- */
 
-static void rma_target_advance(struct pl_win *win, int rank);
+static void target_advance(struct pl_win *win, int rank);
 
-/* `data` NULL: it has to be fetched. NULL: out of memory. */
-static struct pl_rma_entry *rma_target_keep(struct pl_win *win, const struct pl_header *header, const void *data)
+/* Makes an entry of a message. `data` NULL: it must be fetched. Returns NULL when out of memory. */
+static struct pl_rma_entry *target_keep(struct pl_win *win, const struct pl_header *header, const void *data)
 {
     size_t bytes = header->size;
-    struct pl_rma_entry *entry =
-        bytes < SIZE_MAX / 2 ? pl_malloc(sizeof *entry + bytes) : NULL; /* hostile sizes are not found by adding */
+    bool sane = bytes < SIZE_MAX / 2; /* so that the sum does not overflow: the size comes from a peer */
+    struct pl_rma_entry *entry = sane ? pl_malloc(sizeof *entry + bytes) : NULL;
     if (!entry)
         return NULL;
     *entry = (struct pl_rma_entry){
@@ -47,7 +55,7 @@ static struct pl_rma_entry *rma_target_keep(struct pl_win *win, const struct pl_
     return entry;
 }
 
-static void clear_entry(struct pl_rma_entry *entry)
+static void target_clear_entry(struct pl_rma_entry *entry)
 {
     pl_list_remove(&entry->link);
     pl_list_remove(&entry->queue);
@@ -57,95 +65,94 @@ static void clear_entry(struct pl_rma_entry *entry)
     free(entry->own_data);
 }
 
-static void rma_target_drop_entry(struct pl_rma_entry *entry)
+static void target_drop_entry(struct pl_rma_entry *entry)
 {
-    clear_entry(entry);
+    target_clear_entry(entry);
     free(entry);
 }
 
-static void refuse_entry(struct pl_rma_entry *entry, int class)
+static void target_refuse_entry(struct pl_rma_entry *entry, int class)
 {
-    pl_rma_refuse(entry, class);
-    rma_target_drop_entry(entry);
+    pl_rma_entry_refuse(entry, class);
+    target_drop_entry(entry);
 }
 
-static void start_fetch(struct pl_rma_entry *entry, uint64_t size, struct pl_rndv *rndv,
-                        void (*completed)(struct pl_request *request))
+static void target_start_fetch(struct pl_rma_entry *entry, uint64_t size, struct pl_rndv *rndv,
+                               void (*completed)(struct pl_request *request))
 {
     const struct pl_header header = { .size = size };
     entry->fetching = true;
-    entry->win->moving++;
+    entry->win->msg.in_flight++;
     entry->request.on.completed = completed;
     pl_match_fetch(&entry->request, &header, rndv);
 }
 
-static void message_fetched(struct pl_request *request)
+static void target_message_fetched(struct pl_request *request)
 {
     struct pl_rma_entry *entry = PL_CONTAINER(request, struct pl_rma_entry, request);
     struct pl_win *win = entry->win;
     int rank = entry->rank, rc = request->outcome.error;
-    win->moving--;
+    win->msg.in_flight--;
     entry->fetching = false;
     if (rc == MPI_SUCCESS && entry->part == PL_PART_OP)
-        rc = pl_rma_read_wire_op(entry);
+        rc = pl_rma_entry_read(entry);
     if (rc)
-        refuse_entry(entry, rc);
-    rma_target_advance(win, rank);
+        target_refuse_entry(entry, rc);
+    target_advance(win, rank);
 }
 
-/* The data is in the window, or in memory of its own. */
-static void data_fetched(struct pl_request *request)
+/* The data of a put is in the window, other data in entry->own_data. */
+static void target_data_fetched(struct pl_request *request)
 {
     struct pl_rma_entry *entry = PL_CONTAINER(request, struct pl_rma_entry, request);
     struct pl_win *win = entry->win;
     int rank = entry->rank, error = request->outcome.error;
-    win->moving--;
+    win->msg.in_flight--;
     entry->fetching = false;
     if (error)
-        pl_rma_refuse(entry, error);
+        pl_rma_entry_refuse(entry, error);
     else if (entry->wire_op.kind != PL_RMA_PUT)
-        pl_rma_do_wire_op(entry);
-    rma_target_drop_entry(entry);
-    rma_target_advance(win, rank);
+        pl_rma_entry_execute(entry);
+    target_drop_entry(entry);
+    target_advance(win, rank);
 }
 
-/* Begins to fetch the data that waits at the origin: of a put to where it belongs. */
-static enum done fetch_data(struct pl_rma_entry *entry)
+/* Begins to fetch the data that waits at the origin; that of a put goes straight to the window. */
+static enum target_step target_fetch_data(struct pl_rma_entry *entry)
 {
     const struct pl_op *op;
     struct pl_cursor *cursor = &entry->request.in.data;
     struct pl_rndv *rndv = entry->rndv;
-    int rc = pl_rma_check_wire_op(entry, &op);
+    int rc = pl_rma_entry_check(entry, &op);
     if (rc == MPI_SUCCESS && entry->wire_op.kind != PL_RMA_PUT) {
         entry->data = entry->own_data = entry->wire_op.bytes < SIZE_MAX / 2 ? pl_malloc(entry->wire_op.bytes) : NULL;
         rc = entry->data ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
     if (rc) {
-        pl_rma_refuse(entry, rc);
+        pl_rma_entry_refuse(entry, rc);
         return DONE;
     }
     if (entry->wire_op.kind == PL_RMA_PUT)
-        pl_cursor_init(cursor, pl_rma_memory_of(entry), (MPI_Count)entry->wire_op.count, entry->type);
+        pl_cursor_init(cursor, pl_rma_entry_memory(entry), (MPI_Count)entry->wire_op.count, entry->type);
     else
         pl_cursor_init(cursor, entry->own_data, (MPI_Count)entry->wire_op.bytes, PL_TYPE_BYTE);
     entry->rndv = NULL;
-    start_fetch(entry, entry->data_bytes, rndv, data_fetched);
+    target_start_fetch(entry, entry->data_bytes, rndv, target_data_fetched);
     return STARTED;
 }
 
-/* --- the stream ----------------------------------------------------------------------------------------------- */
+/* --- locks and responses -------------------------------------------------------------------------------------- */
 
-static void rma_target_answer(struct pl_rma_entry *entry)
+static void target_respond(struct pl_rma_entry *entry)
 {
-    struct pl_win_target *target = pl_rma_origin_of(entry);
+    struct pl_win_fault *refused = &pl_rma_entry_origin(entry)->refused;
     if (entry->sync_id == 0)
         return;
-    pl_rma_send_control(entry->win, entry->rank, PL_PART_ANSWER, entry->sync_id, &target->refused,
-                        sizeof target->refused);
-    target->refused.class = MPI_SUCCESS;
+    pl_rma_send_control(entry->win, entry->rank, PL_PART_SYNCED, entry->sync_id, refused, sizeof *refused);
+    refused->class = MPI_SUCCESS;
 }
 
-static uint32_t type_of_lock(const struct pl_rma_entry *entry)
+static uint32_t target_lock_type(const struct pl_rma_entry *entry)
 {
     uint32_t type = 0;
     if (entry->bytes == sizeof type)
@@ -153,124 +160,126 @@ static uint32_t type_of_lock(const struct pl_rma_entry *entry)
     return type;
 }
 
-static bool try_lock(struct pl_rma_entry *entry)
+static bool target_try_lock(struct pl_rma_entry *entry)
 {
-    struct pl_win_target *target = pl_rma_origin_of(entry);
-    uint32_t type = type_of_lock(entry);
-    if ((type == MPI_LOCK_EXCLUSIVE || type == MPI_LOCK_SHARED) && !target->holds) {
-        if (!pl_win_try(pl_rma_own_ctl(entry->win), (int)type))
+    struct pl_win_origin *origin = pl_rma_entry_origin(entry);
+    uint32_t type = target_lock_type(entry);
+    if ((type == MPI_LOCK_EXCLUSIVE || type == MPI_LOCK_SHARED) && !origin->holds) {
+        if (!pl_win_ctl_try_lock(pl_win_own_ctl(entry->win), (int)type))
             return false;
-        target->holds = (uint8_t)(type - MPI_LOCK_EXCLUSIVE + 1);
+        origin->holds = (uint16_t)type;
     }
-    rma_target_answer(entry);
+    target_respond(entry);
     return true;
 }
 
-/* All are tried: a shared lock does not wait behind an exclusive one that cannot be had. Who holds the locks of
- * MPI_Win_lock_all() asks for them one after the other, and two that do would wait for each other's end. */
-static int retry_locks(struct pl_hook *hook)
+/* Tries all: a shared lock must not wait behind an exclusive one that is not free. An origin in MPI_Win_lock_all() asks
+ * for its locks one by one, and two such origins would wait for each other. */
+static int target_retry_locks(struct pl_hook *hook)
 {
-    struct pl_win *win = PL_CONTAINER(hook, struct pl_win, hook);
-    struct pl_win_ctl *own = pl_rma_own_ctl(win);
+    struct pl_win *win = PL_CONTAINER(hook, struct pl_win, msg.lock_hook);
+    struct pl_win_ctl *own = pl_win_own_ctl(win);
     int events = 0;
-    atomic_fetch_or(&own->waiting, pl_win_bit(win->comm->rank)); /* this rank's own lock may have taken it away */
-    PL_LIST_EACH(entry, &win->lock_queue, struct pl_rma_entry, queue) {
+    atomic_fetch_or(&own->waiting,
+                    pl_win_bit(win->comm->rank)); /* pl_win_ctl_lock() of this process may have cleared it */
+    PL_LIST_EACH(entry, &win->msg.lock_queue, struct pl_rma_entry, queue) {
         int rank = entry->rank;
-        if (!try_lock(entry))
+        if (!target_try_lock(entry))
             continue;
-        rma_target_drop_entry(entry);
-        rma_target_advance(win, rank);
+        target_drop_entry(entry);
+        target_advance(win, rank);
         events++;
     }
-    if (!pl_list_empty(&win->lock_queue))
+    if (!pl_list_empty(&win->msg.lock_queue))
         return events;
     pl_list_remove(&hook->link);
     atomic_fetch_and(&own->waiting, ~pl_win_bit(win->comm->rank));
     return events;
 }
 
-/* Exclusive locks are given in the order in which they were asked for; whoever gives one back sees that this rank
- * waits. */
-static enum done do_lock(struct pl_rma_entry *entry)
+/* Exclusive locks are granted in the order of the requests. While any is queued, this rank's bit in `waiting` makes
+ * the process that releases the lock wake it. */
+static enum target_step target_lock(struct pl_rma_entry *entry)
 {
     struct pl_win *win = entry->win;
     if (!pl_list_empty(&entry->queue))
         return NOT_YET;
-    if ((pl_list_empty(&win->lock_queue) || type_of_lock(entry) == MPI_LOCK_SHARED) && try_lock(entry))
+    if ((pl_list_empty(&win->msg.lock_queue) || target_lock_type(entry) == MPI_LOCK_SHARED) && target_try_lock(entry))
         return DONE;
     if (!entry->kept)
         return NOT_YET;
-    pl_list_append(&win->lock_queue, &entry->queue);
-    if (pl_list_empty(&win->hook.link)) {
-        win->hook.run = retry_locks;
-        pl_list_append(&win->comm->instance->engine.hooks, &win->hook.link);
-        atomic_fetch_or(&pl_rma_own_ctl(win)->waiting, pl_win_bit(win->comm->rank));
+    pl_list_append(&win->msg.lock_queue, &entry->queue);
+    if (pl_list_empty(&win->msg.lock_hook.link)) {
+        win->msg.lock_hook.run = target_retry_locks;
+        pl_list_append(&win->comm->instance->engine.hooks, &win->msg.lock_hook.link);
+        atomic_fetch_or(&pl_win_own_ctl(win)->waiting, pl_win_bit(win->comm->rank));
     }
     return NOT_YET;
 }
 
-static void do_unlock(struct pl_rma_entry *entry)
+static void target_unlock(struct pl_rma_entry *entry)
 {
-    struct pl_win_target *target = pl_rma_origin_of(entry);
-    int type = target->holds - 1 + MPI_LOCK_EXCLUSIVE;
-    bool held = target->holds != 0;
-    target->holds = 0;
-    if (held && pl_win_give(pl_rma_own_ctl(entry->win), type))
-        pl_win_ring(entry->win, pl_rma_own_ctl(entry->win));
-    rma_target_answer(entry);
+    struct pl_win_origin *origin = pl_rma_entry_origin(entry);
+    int type = origin->holds;
+    origin->holds = 0;
+    if (type && pl_win_ctl_release(pl_win_own_ctl(entry->win), type))
+        pl_win_ctl_wake(entry->win, pl_win_own_ctl(entry->win));
+    target_respond(entry);
 }
 
-static enum done do_part(struct pl_rma_entry *entry)
+/* --- the operation queue -------------------------------------------------------------------------------------- */
+
+static enum target_step target_execute(struct pl_rma_entry *entry)
 {
     switch (entry->part) {
     case PL_PART_OP:
-        if (entry->wire_op.apart && !entry->has_data)
+        if (entry->wire_op.separate && !entry->has_data)
             return NOT_YET;
-        if (entry->wire_op.apart && entry->rndv)
-            return fetch_data(entry);
-        pl_rma_do_wire_op(entry);
+        if (entry->wire_op.separate && entry->rndv)
+            return target_fetch_data(entry);
+        pl_rma_entry_execute(entry);
         return DONE;
-    case PL_PART_LOCK: return do_lock(entry);
-    case PL_PART_UNLOCK: do_unlock(entry); return DONE;
-    case PL_PART_FLUSH: rma_target_answer(entry); return DONE;
+    case PL_PART_LOCK: return target_lock(entry);
+    case PL_PART_UNLOCK: target_unlock(entry); return DONE;
+    case PL_PART_FLUSH: target_respond(entry); return DONE;
     default:
-        pl_rma_origin_of(entry)->completes++;
-        pl_rma_wake(entry->win);
+        entry->win->targets[entry->rank].completes++;
+        pl_win_wake(entry->win);
         return DONE;
     }
 }
 
-/* Need it not wait for puts before it? */
-static bool rma_target_is_free(const struct pl_rma_entry *entry)
+/* May the entry pass puts whose data is being fetched? */
+static bool target_may_pass(const struct pl_rma_entry *entry)
 {
     return entry->part == PL_PART_OP && entry->type && entry->wire_op.kind <= PL_RMA_GET;
 }
 
-/* Does what can be done. Each step may change the stream: then from its start again. */
-static void rma_target_advance(struct pl_win *win, int rank)
+/* Executes what can be executed. Each step may change the queue, so it then begins again at the front. */
+static void target_advance(struct pl_win *win, int rank)
 {
-    struct pl_list *op_queue = &win->targets[rank].op_queue;
+    struct pl_list *op_queue = &win->targets[rank].origin.op_queue;
     for (struct pl_list *node = op_queue->next; node != op_queue;) {
         struct pl_rma_entry *entry = PL_CONTAINER(node, struct pl_rma_entry, link);
-        if (!rma_target_is_free(entry) && (entry->fetching || node != op_queue->next))
+        if (!target_may_pass(entry) && (entry->fetching || node != op_queue->next))
             return;
         if (entry->fetching) {
             node = node->next;
             continue;
         }
-        enum done done = do_part(entry);
-        if (done == NOT_YET)
+        enum target_step step = target_execute(entry);
+        if (step == NOT_YET)
             return;
-        if (done == DONE)
-            rma_target_drop_entry(entry);
+        if (step == DONE)
+            target_drop_entry(entry);
         node = op_queue->next;
     }
 }
 
 /* --- arriving ------------------------------------------------------------------------------------------------- */
 
-/* From where the transport has it. False: it has to be kept. */
-static bool do_now(struct pl_win *win, const struct pl_header *header, const void *data)
+/* Executes a message from the transport's memory. False: it must be kept. */
+static bool target_execute_now(struct pl_win *win, const struct pl_header *header, const void *data)
 {
     struct pl_rma_entry entry = {
         .win = win, .rank = header->source, .sync_id = header->tag, .part = header->part, .bytes = header->size
@@ -278,57 +287,60 @@ static bool do_now(struct pl_win *win, const struct pl_header *header, const voi
     entry.message = data;
     pl_list_init(&entry.link);
     pl_list_init(&entry.queue);
-    int rc = entry.part == PL_PART_OP ? pl_rma_read_wire_op(&entry) : MPI_SUCCESS;
+    int rc = entry.part == PL_PART_OP ? pl_rma_entry_read(&entry) : MPI_SUCCESS;
     if (rc)
-        pl_rma_refuse(&entry, rc);
-    bool done = rc || do_part(&entry) != NOT_YET;
-    clear_entry(&entry);
+        pl_rma_entry_refuse(&entry, rc);
+    bool done = rc || target_execute(&entry) != NOT_YET;
+    target_clear_entry(&entry);
     return done;
 }
 
-/* There is no memory to keep it. Who waits for an answer gets one. */
-static void rma_target_lose(struct pl_win *win, const struct pl_header *header, struct pl_rndv *rndv)
+/* Out of memory for an entry: an origin that waits for a response gets one. */
+static void target_lose(struct pl_win *win, const struct pl_header *header, struct pl_rndv *rndv)
 {
-    struct pl_win_target *target = &win->targets[header->source];
+    struct pl_win_origin *origin = &win->targets[header->source].origin;
     const struct pl_win_fault fault = { .class = MPI_ERR_NO_MEM };
     if (rndv)
         pl_match_refuse(&win->comm->instance->engine, rndv);
     if (header->part == PL_PART_OP && header->tag == 0)
-        target->refused = fault;
+        origin->refused = fault;
     else if (header->tag != 0)
-        pl_rma_send_control(win, header->source, header->part == PL_PART_OP ? PL_PART_REFUSED : PL_PART_ANSWER,
+        pl_rma_send_control(win, header->source, header->part == PL_PART_OP ? PL_PART_REFUSED : PL_PART_SYNCED,
                             header->tag, &fault, sizeof fault);
 }
 
-static void part_arrived(struct pl_win *win, const struct pl_header *header, const void *data, struct pl_rndv *rndv)
+/* A message of the operation queue, except separate data. */
+static void target_queued_arrived(struct pl_win *win, const struct pl_header *header, const void *data,
+                                  struct pl_rndv *rndv)
 {
-    struct pl_list *op_queue = &win->targets[header->source].op_queue;
-    if (!rndv && pl_list_empty(op_queue) && do_now(win, header, data))
+    struct pl_list *op_queue = &win->targets[header->source].origin.op_queue;
+    if (!rndv && pl_list_empty(op_queue) && target_execute_now(win, header, data))
         return;
-    struct pl_rma_entry *entry = rma_target_keep(win, header, rndv ? NULL : data);
+    struct pl_rma_entry *entry = target_keep(win, header, rndv ? NULL : data);
     if (!entry) {
-        rma_target_lose(win, header, rndv);
+        target_lose(win, header, rndv);
         return;
     }
     pl_list_append(op_queue, &entry->link);
     if (rndv) {
         pl_cursor_init(&entry->request.in.data, entry->copy, (MPI_Count)entry->bytes, PL_TYPE_BYTE);
-        start_fetch(entry, entry->bytes, rndv, message_fetched);
+        target_start_fetch(entry, entry->bytes, rndv, target_message_fetched);
         return;
     }
-    int rc = entry->part == PL_PART_OP ? pl_rma_read_wire_op(entry) : MPI_SUCCESS;
+    int rc = entry->part == PL_PART_OP ? pl_rma_entry_read(entry) : MPI_SUCCESS;
     if (rc)
-        refuse_entry(entry, rc);
-    rma_target_advance(win, header->source);
+        target_refuse_entry(entry, rc);
+    target_advance(win, header->source);
 }
 
-/* Of the order that came last. */
-static void data_arrived(struct pl_win *win, const struct pl_header *header, const void *data, struct pl_rndv *rndv)
+/* The separate data of the last operation in the queue. */
+static void target_data_arrived(struct pl_win *win, const struct pl_header *header, const void *data,
+                                struct pl_rndv *rndv)
 {
-    struct pl_list *op_queue = &win->targets[header->source].op_queue;
+    struct pl_list *op_queue = &win->targets[header->source].origin.op_queue;
     struct pl_rma_entry *last = PL_CONTAINER(op_queue->prev, struct pl_rma_entry, link);
-    bool expected =
-        !pl_list_empty(op_queue) && last->part == PL_PART_OP && !last->has_data && (last->wire_op.apart || !last->type);
+    bool expected = !pl_list_empty(op_queue) && last->part == PL_PART_OP && !last->has_data &&
+                    (last->wire_op.separate || !last->type);
     if (!expected) {
         if (rndv)
             pl_match_refuse(&win->comm->instance->engine, rndv);
@@ -337,10 +349,10 @@ static void data_arrived(struct pl_win *win, const struct pl_header *header, con
     last->has_data = true;
     last->data_bytes = header->size;
     last->rndv = rndv;
-    if (!rndv && op_queue->next == op_queue->prev && last->type) { /* its turn: from where the transport has it */
+    if (!rndv && op_queue->next == op_queue->prev && last->type) { /* its turn: straight from the transport's memory */
         last->data = data;
-        pl_rma_do_wire_op(last);
-        rma_target_drop_entry(last);
+        pl_rma_entry_execute(last);
+        target_drop_entry(last);
         return;
     }
     if (!rndv) {
@@ -348,7 +360,7 @@ static void data_arrived(struct pl_win *win, const struct pl_header *header, con
         if (last->data)
             memcpy(last->own_data, data, header->size);
     }
-    rma_target_advance(win, header->source);
+    target_advance(win, header->source);
 }
 
 void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct pl_header *header, const void *data,
@@ -356,8 +368,8 @@ void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct
 {
     struct pl_win *win = comm ? comm->win : NULL;
     bool known = win && header->source >= 0 && header->source < comm->size && header->part <= PL_PART_REFUSED;
-    bool whole = header->part == PL_PART_POST || header->part == PL_PART_ANSWER;
-    if (!known || (whole && rndv)) {
+    bool is_short = header->part == PL_PART_POST || header->part == PL_PART_SYNCED;
+    if (!known || (is_short && rndv)) {
         engine->dropped_messages++;
         if (rndv)
             pl_match_refuse(engine, rndv);
@@ -366,13 +378,13 @@ void pl_rma_arrived(struct pl_engine *engine, struct pl_comm *comm, const struct
     switch (header->part) {
     case PL_PART_POST:
         win->targets[header->source].posts++;
-        pl_rma_wake(win);
+        pl_win_wake(win);
         break;
-    case PL_PART_ANSWER: pl_rma_answered(win, header->source, header, data); break;
+    case PL_PART_SYNCED: pl_rma_synced(win, header->source, header, data); break;
     case PL_PART_RESPONSE:
     case PL_PART_REFUSED: pl_rma_responded(win, header->source, header, data, rndv); break;
-    case PL_PART_DATA: data_arrived(win, header, data, rndv); break;
-    default: part_arrived(win, header, data, rndv);
+    case PL_PART_DATA: target_data_arrived(win, header, data, rndv); break;
+    default: target_queued_arrived(win, header, data, rndv);
     }
 }
 
@@ -381,7 +393,7 @@ void pl_rma_drop(struct pl_win *win)
     struct pl_list *node;
     pl_rma_drop_gets(win);
     for (int i = 0; win->targets && i < win->comm->size; i++)
-        while ((node = pl_list_pop(&win->targets[i].op_queue)) != NULL)
-            rma_target_drop_entry(PL_CONTAINER(node, struct pl_rma_entry, link));
-    pl_list_remove(&win->hook.link);
+        while ((node = pl_list_pop(&win->targets[i].origin.op_queue)) != NULL)
+            target_drop_entry(PL_CONTAINER(node, struct pl_rma_entry, link));
+    pl_list_remove(&win->msg.lock_hook.link);
 }

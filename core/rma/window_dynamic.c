@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that is attached to dynamic windows: pieces by address, which do not overlap. */
+/* Memory that is attached to dynamic windows. See window_dynamic.h. */
+#include "core/rma/window_dynamic.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +10,8 @@
 #include "core/engine/instance.h"
 #include "core/rma/window.h"
 
-/* The first region that begins behind the address: where one that begins there would go. */
-static size_t win_dynamic_place_of(const struct pl_win_regions *regions, uintptr_t address)
+/* The index of the first region that begins behind the address: where a new one at the address belongs. */
+static size_t regions_find(const struct pl_win_regions *regions, uintptr_t address)
 {
     size_t low = 0, high = regions->count;
     while (low < high) {
@@ -24,79 +26,79 @@ static size_t win_dynamic_place_of(const struct pl_win_regions *regions, uintptr
 
 bool pl_win_is_attached(const struct pl_win_regions *regions, uintptr_t address, size_t bytes)
 {
-    for (size_t place = win_dynamic_place_of(regions, address); place > 0 && bytes > 0; place++) {
-        const struct pl_win_region *region = &regions->list[place - 1];
+    for (size_t index = regions_find(regions, address); index > 0 && bytes > 0; index++) {
+        const struct pl_win_region *region = &regions->list[index - 1];
         size_t within = address - (uintptr_t)region->base;
-        if (place > regions->count || address < (uintptr_t)region->base || within >= region->bytes)
+        if (index > regions->count || address < (uintptr_t)region->base || within >= region->bytes)
             return false;
         size_t part = region->bytes - within;
         if (part >= bytes)
             return true;
-        address += part; /* the next one may begin right there */
+        address += part; /* the next region may begin right there */
         bytes -= part;
     }
     return bytes == 0;
 }
 
-static int win_dynamic_insert(struct pl_win_regions *regions, char *base, size_t bytes)
+static int regions_insert(struct pl_win_regions *regions, char *base, size_t bytes)
 {
     uintptr_t address = (uintptr_t)base;
-    size_t place = win_dynamic_place_of(regions, address);
-    const struct pl_win_region *before = place > 0 ? &regions->list[place - 1] : NULL;
+    size_t index = regions_find(regions, address);
+    const struct pl_win_region *before = index > 0 ? &regions->list[index - 1] : NULL;
     if ((before && ((uintptr_t)before->base == address || address - (uintptr_t)before->base < before->bytes)) ||
-        (place < regions->count && (uintptr_t)regions->list[place].base - address < bytes))
-        return pl_fail(MPI_ERR_RMA_ATTACH, "%zu bytes at %p overlap memory that is attached already", bytes,
+        (index < regions->count && (uintptr_t)regions->list[index].base - address < bytes))
+        return pl_fail(MPI_ERR_RMA_ATTACH, "%zu bytes at %p overlap memory that is already attached", bytes,
                        (void *)base);
-    if (regions->count == regions->room) {
-        size_t room = regions->room ? regions->room * 2 : 8;
-        struct pl_win_region *more = pl_realloc(regions->list, room * sizeof *more);
+    if (regions->count == regions->capacity) {
+        size_t capacity = regions->capacity ? regions->capacity * 2 : 8;
+        struct pl_win_region *more = pl_realloc(regions->list, capacity * sizeof *more);
         if (!more)
             return pl_fail_memory("memory attached to a window");
         regions->list = more;
-        regions->room = room;
+        regions->capacity = capacity;
     }
-    memmove(&regions->list[place + 1], &regions->list[place], (regions->count - place) * sizeof *regions->list);
-    regions->list[place] = (struct pl_win_region){ base, bytes };
+    memmove(&regions->list[index + 1], &regions->list[index], (regions->count - index) * sizeof *regions->list);
+    regions->list[index] = (struct pl_win_region){ base, bytes };
     regions->count++;
     return MPI_SUCCESS;
 }
 
-/* Others read the list where it is (cma.c), and see by the version whether it has changed meanwhile. */
-static void begin_change(struct pl_win *win)
+/* Other processes copy the list (path_cma.c); the version tells them whether it changed meanwhile. */
+static void regions_begin_change(struct pl_win *win)
 {
-    atomic_fetch_add(&win->targets[win->comm->rank].ctl->version, 1);
+    atomic_fetch_add(&pl_win_own_ctl(win)->version, 1);
 }
 
-static void end_change(struct pl_win *win)
+static void regions_end_change(struct pl_win *win)
 {
-    struct pl_win_ctl *ctl = win->targets[win->comm->rank].ctl;
-    atomic_store(&ctl->regions, (uint64_t)(uintptr_t)win->regions.list);
-    atomic_store(&ctl->region_count, win->regions.count);
+    struct pl_win_ctl *ctl = pl_win_own_ctl(win);
+    atomic_store(&ctl->regions, (uint64_t)(uintptr_t)win->dynamic.regions.list);
+    atomic_store(&ctl->region_count, win->dynamic.regions.count);
     atomic_fetch_add(&ctl->version, 1);
 }
 
-static int check_dynamic(const struct pl_win *win)
+static int regions_check_window(const struct pl_win *win)
 {
     return win->flavor == MPI_WIN_FLAVOR_DYNAMIC
                ? MPI_SUCCESS
-               : pl_fail(MPI_ERR_RMA_FLAVOR, "%s was not made by MPI_Win_create_dynamic", pl_win_label(win));
+               : pl_fail(MPI_ERR_RMA_FLAVOR, "%s was not created by MPI_Win_create_dynamic", pl_win_label(win));
 }
 
 int pl_win_attach(struct pl_win *win, void *base, MPI_Aint size)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
-    int rc = check_dynamic(win);
+    int rc = regions_check_window(win);
     if (rc)
         return rc;
     if ((uintptr_t)base > UINTPTR_MAX - (uintptr_t)size)
-        return pl_fail(MPI_ERR_RMA_ATTACH, "%lld bytes at %p go beyond the address space", (long long)size, base);
+        return pl_fail(MPI_ERR_RMA_ATTACH, "%lld bytes at %p exceed the address space", (long long)size, base);
     pl_engine_enter(engine);
-    begin_change(win);
+    regions_begin_change(win);
     if (size == 0)
-        win->empty_regions++;
+        win->dynamic.empty++;
     else
-        rc = win_dynamic_insert(&win->regions, base, (size_t)size);
-    end_change(win);
+        rc = regions_insert(&win->dynamic.regions, base, (size_t)size);
+    regions_end_change(win);
     pl_engine_leave(engine);
     return rc;
 }
@@ -104,23 +106,23 @@ int pl_win_attach(struct pl_win *win, void *base, MPI_Aint size)
 int pl_win_detach(struct pl_win *win, const void *base)
 {
     struct pl_engine *engine = &win->comm->instance->engine;
-    int rc = check_dynamic(win);
+    int rc = regions_check_window(win);
     if (rc)
         return rc;
     pl_engine_enter(engine);
-    struct pl_win_regions *regions = &win->regions;
-    size_t place = win_dynamic_place_of(regions, (uintptr_t)base);
-    bool found = place > 0 && regions->list[place - 1].base == base;
+    struct pl_win_regions *regions = &win->dynamic.regions;
+    size_t index = regions_find(regions, (uintptr_t)base);
+    bool found = index > 0 && regions->list[index - 1].base == base;
     if (found) {
-        begin_change(win);
+        regions_begin_change(win);
         regions->count--;
-        memmove(&regions->list[place - 1], &regions->list[place], (regions->count - place + 1) * sizeof *regions->list);
-        end_change(win);
-    } else if (win->empty_regions > 0) {
+        memmove(&regions->list[index - 1], &regions->list[index], (regions->count - index + 1) * sizeof *regions->list);
+        regions_end_change(win);
+    } else if (win->dynamic.empty > 0) {
         found = true;
-        win->empty_regions--;
+        win->dynamic.empty--;
     }
     pl_engine_leave(engine);
     return found ? MPI_SUCCESS
-                 : pl_fail(MPI_ERR_RMA_ATTACH, "base %p is not the start of memory that is attached", (void *)base);
+                 : pl_fail(MPI_ERR_RMA_ATTACH, "base %p is not the start of attached memory", (void *)base);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hints of a window (MPI-5.0 section 12.2). What is not one, and what has a value that is none, is passed over. */
+/* Hints of a window. See window_info.h. */
+#include "core/rma/window_info.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,43 +15,44 @@
 static const struct {
     const char *key;
     unsigned bit;
-    bool fixed; /* when the window is made */
-} flags[] = {
+    bool fixed; /* when the window is created */
+} window_flags[] = {
     { "no_locks", PL_HINT_NO_LOCKS, false },
     { "same_size", PL_HINT_SAME_SIZE, true },
     { "same_disp_unit", PL_HINT_SAME_DISP_UNIT, true },
     { "alloc_shared_noncontig", PL_HINT_NONCONTIGUOUS, true },
 };
-enum { FLAGS = sizeof flags / sizeof *flags };
+enum { WINDOW_FLAGS = sizeof window_flags / sizeof *window_flags };
 
-/* "none", or some of rar, raw, war and waw with commas between them. */
-static bool is_ordering(const char *value)
+/* "none", or some of rar, raw, war and waw, separated by commas. */
+static bool hint_is_ordering(const char *value)
 {
-    static const char *const orders[] = { "rar", "raw", "war", "waw" };
+    static const char *const pairs[] = { "rar", "raw", "war", "waw" };
     bool known = strcmp(value, "none") == 0, more = !known;
     for (; more; value += 4) {
         known = false;
         for (int i = 0; i < 4; i++)
-            known = known || strncmp(value, orders[i], 3) == 0;
+            known = known || strncmp(value, pairs[i], 3) == 0;
         more = known && value[3] == ',';
         known = known && (more || !value[3]);
     }
     return known;
 }
 
-static bool is_op_hint(const char *value)
+static bool hint_is_ops(const char *value)
 {
     return strcmp(value, "same_op") == 0 || strcmp(value, "same_op_no_op") == 0;
 }
 
-static bool is_granularity(const char *value)
+static bool hint_is_granularity(const char *value)
 {
     char *end;
     return strtol(value, &end, 10) >= 0 && end != value && !*end;
 }
 
-/* A hint that is kept as it was given: nothing here depends on it. */
-static void keep_text(struct pl_info *info, const char *key, bool (*is_value)(const char *), char kept[PL_WIN_HINT])
+/* Stores a valid value of a hint that has no effect. */
+static void hint_keep_text(struct pl_info *info, const char *key, bool (*is_value)(const char *),
+                           char kept[PL_WIN_HINT])
 {
     size_t length;
     char value[PL_WIN_HINT];
@@ -57,21 +60,22 @@ static void keep_text(struct pl_info *info, const char *key, bool (*is_value)(co
         strcpy(kept, value);
 }
 
-static void read_flags(struct pl_info *info, bool making, struct pl_win_hints *hints)
+static void hint_read_flags(struct pl_info *info, bool creating, struct pl_win_hints *hints)
 {
-    for (int i = 0; i < FLAGS; i++) {
+    for (int i = 0; i < WINDOW_FLAGS; i++) {
         char value[8];
         size_t length;
-        if ((flags[i].fixed && !making) || !pl_info_read(info, flags[i].key, value, sizeof value, &length))
+        if ((window_flags[i].fixed && !creating) ||
+            !pl_info_read(info, window_flags[i].key, value, sizeof value, &length))
             continue;
         if (strcmp(value, "true") == 0)
-            hints->flags |= flags[i].bit;
+            hints->flags |= window_flags[i].bit;
         else if (strcmp(value, "false") == 0)
-            hints->flags &= ~flags[i].bit;
+            hints->flags &= ~window_flags[i].bit;
     }
 }
 
-static struct pl_win_hints hints_of(struct pl_win *win)
+static struct pl_win_hints window_hints_of(struct pl_win *win)
 {
     pl_lock_take(&win->comm->lock);
     struct pl_win_hints hints = win->hints;
@@ -81,33 +85,33 @@ static struct pl_win_hints hints_of(struct pl_win *win)
 
 int pl_win_info_set(struct pl_win *win, struct pl_info *info)
 {
-    struct pl_win_hints hints = hints_of(win);
-    bool making = hints.ordering[0] == '\0';
-    if (making)
+    struct pl_win_hints hints = window_hints_of(win);
+    bool creating = hints.ordering[0] == '\0';
+    if (creating)
         hints = (struct pl_win_hints){ .ordering = "rar,raw,war,waw", .ops = "same_op_no_op", .granularity = "0" };
     if (info) {
-        read_flags(info, making, &hints);
-        keep_text(info, "accumulate_ordering", is_ordering, hints.ordering);
-        keep_text(info, "accumulate_ops", is_op_hint, hints.ops);
-        keep_text(info, "mpi_accumulate_granularity", is_granularity, hints.granularity);
+        hint_read_flags(info, creating, &hints);
+        hint_keep_text(info, "accumulate_ordering", hint_is_ordering, hints.ordering);
+        hint_keep_text(info, "accumulate_ops", hint_is_ops, hints.ops);
+        hint_keep_text(info, "mpi_accumulate_granularity", hint_is_granularity, hints.granularity);
     }
     pl_lock_take(&win->comm->lock);
     win->hints = hints;
     pl_lock_drop(&win->comm->lock);
-    return pl_comm_info_set(win->comm, info); /* kinds of memory */
+    return pl_comm_info_set(win->comm, info); /* memory kinds */
 }
 
 int pl_win_info_get(struct pl_win *win, struct pl_info *used)
 {
-    struct pl_win_hints hints = hints_of(win);
+    struct pl_win_hints hints = window_hints_of(win);
     pl_lock_take(&win->comm->lock);
     struct pl_info *asked = win->comm->hints.info ? pl_object_retain(win->comm->hints.info) : NULL;
     pl_lock_drop(&win->comm->lock);
     int rc = pl_alloc_kinds_use(win->comm->instance->info, asked, used);
     pl_object_release(asked);
-    for (int i = 0; i < FLAGS && rc == MPI_SUCCESS; i++)
-        if (flags[i].bit != PL_HINT_NONCONTIGUOUS || win->flavor == MPI_WIN_FLAVOR_SHARED)
-            rc = pl_info_set(used, flags[i].key, hints.flags & flags[i].bit ? "true" : "false");
+    for (int i = 0; i < WINDOW_FLAGS && rc == MPI_SUCCESS; i++)
+        if (window_flags[i].bit != PL_HINT_NONCONTIGUOUS || win->flavor == MPI_WIN_FLAVOR_SHARED)
+            rc = pl_info_set(used, window_flags[i].key, hints.flags & window_flags[i].bit ? "true" : "false");
     rc = rc ? rc : pl_info_set(used, "accumulate_ordering", hints.ordering);
     rc = rc ? rc : pl_info_set(used, "accumulate_ops", hints.ops);
     return rc ? rc : pl_info_set(used, "mpi_accumulate_granularity", hints.granularity);

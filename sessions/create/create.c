@@ -14,6 +14,7 @@
 #include "core/engine/comm.h"
 #include "core/engine/comm_info.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "core/object/errhandler.h"
 #include "core/object/group.h"
 #include "core/object/info.h"

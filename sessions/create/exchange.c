@@ -12,6 +12,7 @@
 #include "core/base/memory.h"
 #include "core/engine/engine.h"
 #include "core/engine/peer_failure.h"
+#include "core/engine/wait.h"
 #include "sessions/create/exchange_message.h"
 #include "sessions/create/exchange_wait.h"
 #include "sessions/create/listener.h"

@@ -18,6 +18,7 @@
 
 #include "core/base/memory_libc.h"
 #include "core/engine/engine.h"
+#include "core/engine/peer.h"
 #include "sessions/create/exchange_wait.h"
 #include "sessions/create/listener.h"
 

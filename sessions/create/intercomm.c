@@ -22,6 +22,7 @@
 #include "core/comm/intercomm.h"
 #include "core/engine/address_vector.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "core/job/process.h"
 #include "core/object/group.h"
 #include "sessions/create/create.h"
@@ -214,7 +215,7 @@ static int intercomm_read_remote(struct pl_intercomm_parts *parts, struct pl_rea
         pl_reader_expect(from, rank >= 0);
         procs[i] = PL_PROC(0, from->failed ? 0 : rank);
     }
-    struct pl_group *group = pl_group_create(parts->local->instance, (int)count, procs);
+    struct pl_group *group = pl_instance_group(parts->local->instance, (int)count, procs);
     free(procs);
     if (!group)
         return MPI_ERR_NO_MEM;

@@ -3,6 +3,9 @@
  * the process lock is held at the closing, when no instance is left to use it. */
 #include "sessions/create/listener.h"
 
+#include "core/engine/life.h"
+#include "core/engine/peer.h"
+#include "core/engine/wait.h"
 #include "core/job/process.h"
 #include "mpi.h"
 #include "sessions/create/exchange_message.h"
@@ -40,7 +43,7 @@ int pl_listener_open(struct pl_engine **listener)
         rc = pl_engine_open(&listener_engine, NULL, MPI_THREAD_MULTIPLE);
         if (rc)
             goto out;
-        listener_engine.listener_arrived = listener_arrived;
+        listener_engine.arrived = listener_arrived;
         rc = pl_process_publish(PL_CARD_LISTENER, listener_engine.card, listener_engine.card_length);
         if (rc) {
             pl_engine_close(&listener_engine);

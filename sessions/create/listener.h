@@ -11,6 +11,8 @@
 
 #include "core/engine/engine.h"
 
+struct pl_wait;
+
 /* What a message between listeners is about; its tag. */
 enum pl_listener_message {
     /* Exchanges: sessions/create/exchange_message.c has the formats. */

@@ -13,6 +13,7 @@
 
 #include "core/base/memory_libc.h"
 #include "core/engine/engine.h"
+#include "core/engine/peer.h"
 #include "sessions/create/listener.h"
 
 struct port {

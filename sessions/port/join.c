@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
 #include "sessions/port/connect.h"
 #include "sessions/port/port.h"
 

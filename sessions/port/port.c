@@ -7,6 +7,7 @@
 #include "core/base/config.h"
 #include "core/base/error.h"
 #include "core/engine/engine.h"
+#include "core/engine/life.h"
 #include "sessions/create/listener.h"
 #include "sessions/port/call.h"
 #include "sessions/port/name.h"

@@ -23,8 +23,8 @@ int pl_psets_group(struct pl_instance *instance, const char *name, struct pl_gro
 {
     if (strcmp(name, "mpi://WORLD") == 0 || strcmp(name, "mpi://SELF") == 0) { /* these need no registry */
         bool world = name[6] == 'W';
-        *group = world ? pl_group_create_range(instance, pl_process.place.size, PL_PROC(0, 0), 1)
-                       : pl_group_create_range(instance, 1, pl_process_self(), 1);
+        *group = world ? pl_instance_group_range(instance, pl_process.place.size, PL_PROC(0, 0), 1)
+                       : pl_instance_group_range(instance, 1, pl_process_self(), 1);
         return *group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     }
     struct pl_psets *psets = pl_psets_of(instance);
@@ -41,7 +41,7 @@ int pl_psets_group(struct pl_instance *instance, const char *name, struct pl_gro
     uint64_t *procs = pl_malloc(((size_t)g.count + 1) * sizeof *procs);
     for (int i = 0; procs && i < g.count; i++)
         procs[i] = PL_PROC(0, g.rank[i]);
-    *group = procs ? pl_group_create(instance, g.count, procs) : NULL;
+    *group = procs ? pl_instance_group(instance, g.count, procs) : NULL;
     free(procs);
     pl_pset_members_fini(&g);
     return *group ? MPI_SUCCESS : pl_fail_memory("a group");

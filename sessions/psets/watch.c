@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/memory.h"
 #include "core/base/pset_name.h"
+#include "core/engine/wait.h"
 #include "sessions/psets/registry.h"
 
 /* --- the sets as they are ---------------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@
 #include "core/coll/algorithm.h"
 #include "core/coll/collective.h"
 #include "core/coll/schedule.h"
+#include "core/coll/select.h"
 #include "core/engine/instance.h"
 #include "core/engine/p2p.h"
 #include "core/engine/request.h"

@@ -9,6 +9,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/coll/select.h"
 #include "core/coll/table.h"
 
 static int read_table(const char *text)
@@ -92,8 +93,8 @@ static const struct mistake {
     { "{\"scan\": [\n 7 ] }", ":2: scan/0: a rule must be an object" },
     { "{\"scan\": [ {} ] }", ":1: scan/0: the rule has no \"algorithm\"" },
     { "{\"scan\": [ { \"algorithm\": \"linear\" },\n{ \"algorithm\": \"ring\" } ] }",
-      ":2: scan/1/algorithm: \"ring\" is no algorithm of scan; there are doubling|linear" },
-    { "{\"scan\": [ { \"algorithm\": 7 } ] }", "scan/0/algorithm: \"?\" is no algorithm" },
+      ":2: scan/1/algorithm: \"ring\" is not an algorithm of scan; there are doubling|linear" },
+    { "{\"scan\": [ { \"algorithm\": 7 } ] }", "scan/0/algorithm: \"?\" is not an algorithm" },
     { "{\"scan\": [ { \"algorithm\": \"linear\",\n\"size\": 7 } ] }", ":2: scan/0/size: this key is not known" },
     { "{\"scan\": [ { \"ranks\": 0, \"algorithm\": \"linear\" } ] }", "scan/0/ranks: must be a whole number" },
     { "{\"scan\": [ { \"ranks\": \"4\", \"algorithm\": \"linear\" } ] }", "scan/0/ranks: must be" },

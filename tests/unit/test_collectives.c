@@ -456,7 +456,7 @@ static int algorithms_of(enum pl_coll_kind kind, const char *collective, const s
             if (strcmp(word, "auto") == 0)
                 continue;
             found[n] = pl_coll_named(kind, word);
-            ck_assert_msg(found[n] != NULL, "%s of the configuration is no algorithm of %s", word, collective);
+            ck_assert_msg(found[n] != NULL, "%s of the configuration is not an algorithm of %s", word, collective);
             n++;
         }
         free(words);

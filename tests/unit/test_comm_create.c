@@ -12,7 +12,8 @@
 #include "core/coll/collective.h"
 #include "core/comm/create.h"
 #include "core/comm/hw.h"
-#include "core/comm/topology.h"
+#include "core/comm/topology_cart.h"
+#include "core/comm/topology_graph.h"
 #include "core/datatype/datatype.h"
 #include "core/engine/bsend.h"
 #include "core/engine/comm_info.h"
@@ -211,7 +212,7 @@ START_TEST(out_of_memory)
     struct pl_instance *session;
     int failed = 0;
     ck_assert_int_eq(pl_session_open(NULL, NULL, &session), MPI_SUCCESS);
-    struct pl_group *group = pl_group_create_range(session, 1, pl_process_self(), 1);
+    struct pl_group *group = pl_instance_group_range(session, 1, pl_process_self(), 1);
     ck_assert_int_eq(pl_comm_create(session, NULL, group, NULL, pl_comm_new_id(), &parent), MPI_SUCCESS);
     pl_handle_drop(group);
     hints = pl_info_create();

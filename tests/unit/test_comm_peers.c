@@ -93,14 +93,14 @@ START_TEST(a_million_processes)
 {
     struct pl_instance *instance;
     ck_assert_int_eq(pl_instance_open(false, MPI_THREAD_SINGLE, "", &instance), MPI_SUCCESS);
-    pl_handle_drop(comm_of(instance, pl_group_create_range(instance, 1, 0, 1))); /* what is made once */
+    pl_handle_drop(comm_of(instance, pl_instance_group_range(instance, 1, 0, 1))); /* what is made once */
     size_t before = in_use();
-    struct pl_group *all = pl_group_create_range(instance, MANY, 0, 1);
+    struct pl_group *all = pl_instance_group_range(instance, MANY, 0, 1);
     struct pl_comm *world = comm_of(instance, all);
     size_t of_world = in_use() - before;
 
     before = in_use();
-    struct pl_group *third = pl_group_create_range(instance, MANY / 3, 0, 3);
+    struct pl_group *third = pl_instance_group_range(instance, MANY / 3, 0, 3);
     struct pl_comm *split = comm_of(instance, third);
     size_t of_split = in_use() - before;
 
@@ -113,7 +113,7 @@ START_TEST(a_million_processes)
     uint64_t seed = 1, procs[1000];
     for (int i = 0; i < 1000; i++)
         procs[i] = PL_PROC(0, 1000 * i + unit_below(&seed, 1000));
-    struct pl_group *some = pl_group_create(instance, 1000, procs);
+    struct pl_group *some = pl_instance_group(instance, 1000, procs);
     size_t of_some = in_use() - before;
 
     size_t objects = sizeof(struct pl_comm) + sizeof(struct pl_group); /* in an arena of their own */

@@ -178,7 +178,7 @@ START_TEST(normal_form)
     MPI_Type_create_indexed_block(50, 4, quads, MPI_DOUBLE, &type);
     ck_assert_int_eq(layout_of(type)->kind, PL_LAYOUT_BLOCKS);
     ck_assert_uint_eq(layout_of(type)->count, 50);
-    ck_assert_uint_eq(layout_of(type)->piece_size, 32);
+    ck_assert_uint_eq(layout_of(type)->part_size, 32);
     MPI_Type_free(&type);
 }
 END_TEST

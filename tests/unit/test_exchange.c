@@ -46,7 +46,7 @@ static void arrives(struct pl_exchange *exchange, const struct pl_origin *from, 
 {
     struct pl_header header = { .kind = PL_MSG_LISTENER, .tag = kind, .token = token, .size = size };
     pl_engine_enter(exchange->listener);
-    exchange->listener->listener_arrived(exchange->listener, from, &header, data);
+    exchange->listener->arrived(exchange->listener, from, &header, data);
     pl_engine_leave(exchange->listener);
 }
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "core/base/memory.h"
+#include "core/engine/instance.h"
 #include "core/job/process.h"
 #include "core/object/group.h"
 
@@ -56,7 +57,7 @@ static struct list draw(uint64_t *seed)
 
 static MPI_Group group_of(const struct list *list)
 {
-    struct pl_group *group = pl_group_create(NULL, list->size, list->procs);
+    struct pl_group *group = pl_instance_group(NULL, list->size, list->procs);
     ck_assert_ptr_nonnull(group);
     return pl_object_handle(group);
 }
@@ -92,6 +93,7 @@ START_TEST(set_operations)
     fake_returning_errors();
     uint64_t seed = 5;
     pl_process.place.rank = 7;
+    pl_group_self = pl_process_self();
     for (int round = 0; round < 600; round++) {
         struct list a = draw(&seed), b = draw(&seed), both = { 0 }, either = a, only = { 0 };
         for (int i = 0; i < a.size; i++)
@@ -276,8 +278,8 @@ START_TEST(two_sessions)
 {
     fake_returning_errors();
     struct pl_instance one = { .serial = 1 }, two = { .serial = 2 };
-    MPI_Group a = pl_object_handle(pl_group_create_range(&one, 5, 0, 1));
-    MPI_Group b = pl_object_handle(pl_group_create_range(&two, 5, 0, 1)), result;
+    MPI_Group a = pl_object_handle(pl_instance_group_range(&one, 5, 0, 1));
+    MPI_Group b = pl_object_handle(pl_instance_group_range(&two, 5, 0, 1)), result;
     int how, ranks[] = { 1 };
     ck_assert_int_eq(MPI_Group_union(a, b, &result), MPI_ERR_GROUP);
     ck_assert_int_eq(MPI_Group_intersection(a, b, &result), MPI_ERR_GROUP);
@@ -332,7 +334,8 @@ START_TEST(large)
     uint64_t *procs = malloc(SIZE * sizeof *procs);
     for (uint64_t i = 0; i < SIZE; i++)
         procs[i] = i * 7919 % SIZE;
-    struct pl_group *shuffled = pl_group_create(NULL, SIZE, procs), *plain = pl_group_create_range(NULL, SIZE, 0, 1);
+    struct pl_group *shuffled = pl_instance_group(NULL, SIZE, procs),
+                    *plain = pl_instance_group_range(NULL, SIZE, 0, 1);
     MPI_Group result;
     int how;
     ck_assert_int_eq(MPI_Group_compare((MPI_Group)shuffled, (MPI_Group)plain, &how), MPI_SUCCESS);
@@ -364,7 +367,7 @@ START_TEST(threads)
     for (uint64_t i = 0; i < 1000; i++)
         procs[i * 7 % 1000] = i * 3;
     for (int round = 0; round < 20; round++) {
-        struct pl_group *group = pl_group_create(NULL, 1000, procs);
+        struct pl_group *group = pl_instance_group(NULL, 1000, procs);
         pthread_t thread[3];
         for (int i = 0; i < 3; i++)
             pthread_create(&thread[i], NULL, search, group);

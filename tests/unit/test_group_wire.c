@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rosters and the numbers of jobs: a group of several jobs comes back with its cards, also where other numbers stand
- * for the same jobs; cut and changed ones are errors or something else, and never followed. */
+/* Serialized groups and the numbers of jobs: a group of several jobs comes back with its cards, also where other numbers
+ * stand for the same jobs; truncated and changed bytes are an error or another group, and never cause a bad access. */
 #include "unit.h"
 
 #include "core/base/config.h"
@@ -9,6 +9,8 @@
 #include "core/engine/address_vector.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
+#include "core/engine/life.h"
+#include "core/engine/peer.h"
 #include "core/job/jobs.h"
 #include "core/job/process.h"
 
@@ -37,7 +39,7 @@ static struct pl_comm *make_comm(void)
 {
     int ocean = number_of(7, "ocean"), ice = number_of(8, "ice");
     uint64_t procs[] = { PL_PROC(ice, 3), pl_process_self(), PL_PROC(ocean, 0), PL_PROC(ice, 1) };
-    struct pl_group *group = pl_group_create(instance, 4, procs);
+    struct pl_group *group = pl_instance_group(instance, 4, procs);
     struct pl_comm *comm;
     ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
     pl_handle_drop(group);
@@ -84,7 +86,7 @@ START_TEST(come_back)
     pl_av_release(av);
     pl_handle_drop(group);
 
-    /* Another process knows other jobs. */
+    /* Another process has other numbers for the jobs. */
     pl_jobs_forget();
     int ice = number_of(8, "ice");
     ck_assert_int_eq(pl_group_wire_read(instance, wire, length, &group, NULL), MPI_SUCCESS);
@@ -96,7 +98,7 @@ START_TEST(come_back)
 
     /* With a card. */
     uint64_t self = pl_process_self();
-    group = pl_group_create(instance, 1, &self);
+    group = pl_instance_group(instance, 1, &self);
     ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
     pl_handle_drop(group);
     ck_assert_int_eq(pl_group_wire_gather(comm, 0, &wire, &length), MPI_SUCCESS);
@@ -140,7 +142,7 @@ START_TEST(damage)
 }
 END_TEST
 
-/* A card that names the transport between nodes, and what is left of it. */
+/* A card that names the transport between nodes, also truncated and changed. */
 START_TEST(networked)
 {
     static const unsigned char entry[] = { 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
@@ -149,7 +151,7 @@ START_TEST(networked)
     unsigned char *wire;
     size_t length;
     uint64_t self = pl_process_self();
-    struct pl_group *group = pl_group_create(instance, 1, &self);
+    struct pl_group *group = pl_instance_group(instance, 1, &self);
     ck_assert_int_eq(pl_comm_create(instance, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
     pl_handle_drop(group);
     ck_assert_int_eq(pl_group_wire_gather(comm, 0, &wire, &length), MPI_SUCCESS);
@@ -171,7 +173,7 @@ START_TEST(networked)
         for (int c = 0; c < 256; c++) {
             unsigned char was = wire[at];
             wire[at] = (unsigned char)c;
-            pl_group_wire_is_networked(wire, length); /* reads nothing beyond it */
+            pl_group_wire_is_networked(wire, length); /* must not read beyond the end */
             wire[at] = was;
         }
     free(wire);
@@ -179,7 +181,7 @@ START_TEST(networked)
 }
 END_TEST
 
-/* Where two have no transport in common the message says what each has. */
+/* If two processes have no transport in common, the message names those of each. */
 START_TEST(nothing_in_common)
 {
     static const unsigned char card[] = { 1, 2, 3, 4, 5, 6, 7, 8, 3, 'u', 'c', 'x', 2, 0, 'a', 'b' };
@@ -194,4 +196,4 @@ START_TEST(nothing_in_common)
 }
 END_TEST
 
-UNIT_MAIN_WITH("roster", set_up, tear_down, numbers, come_back, damage, networked, nothing_in_common)
+UNIT_MAIN_WITH("group_wire", set_up, tear_down, numbers, come_back, damage, networked, nothing_in_common)

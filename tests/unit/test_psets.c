@@ -40,6 +40,7 @@ static void begin(const char *text)
     ck_assert_int_eq(pl_session_open(NULL, NULL, &session), MPI_SUCCESS);
     pl_process.place.size = pl_process.place.local_size = SIZE;
     pl_process.place.rank = RANK;
+    pl_group_self = pl_process_self();
 }
 
 static void end(void)
@@ -126,45 +127,45 @@ static const struct {
     { "{}", ":1: \"psets\" must be an object" },
     { "{ \"psets\": [] }", ":1: psets: \"psets\" must be an object" },
     { "{ \"psets\": {},\n\"more\": 1 }", ":2: more: this key is not known, allowed are psets" },
-    { "{ \"psets\": {\n\"ocean\": {\"ranks\": 0} } }", ":2: psets/ocean: \"ocean\" is no name of a process set" },
+    { "{ \"psets\": {\n\"ocean\": {\"ranks\": 0} } }", ":2: psets/ocean: \"ocean\" is not a process set name" },
     { "{ \"psets\": {\n\"a://b c\": {\"ranks\": 0} } }", "character" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": 0},\n\"A://X\": {\"ranks\": 0} } }",
-      ":2: psets/A:~1~1X: the set is here already, as \"a://x\"" },
+      ":2: psets/A:~1~1X: the file already has this set, as \"a://x\"" },
     { "{ \"psets\": { \"mpi://WORLD\": {\"ranks\": 0} } }", "the name belongs to the provider builtin" },
     { "{ \"psets\": { \"mpi://new\": {\"ranks\": 0} } }", "the name belongs to the provider builtin" },
     { "{ \"psets\": { \"hwloc://PU/0\": {\"ranks\": 0} } }", "the name belongs to the provider hwloc" },
     { "{ \"psets\": { \"plenum://x\": {\"ranks\": 0} } }", "the name belongs to the provider node" },
-    { "{ \"psets\": { \"a://x\": 3 } }", ":1: psets/a:~1~1x: a set is the name of another one, or {}" },
-    { "{ \"psets\": { \"a://x\": {} } }", "this one says 0" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"hosts\": \"h\"} } }", "this one says 2" },
+    { "{ \"psets\": { \"a://x\": 3 } }", ":1: psets/a:~1~1x: a set must be the name of another one, or {}" },
+    { "{ \"psets\": { \"a://x\": {} } }", "this one has 0" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"hosts\": \"h\"} } }", "this one has 2" },
     { "{ \"psets\": { \"a://x\": {\"rank\": 0} } }", "a:~1~1x/rank: this key is not known" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": [0,\n1,\n8]} } }",
       ":3: psets/a:~1~1x/ranks/2: rank 8 is not in the job: it has 8 processes, 0 to 7" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": -1} } }", "rank -1 is not in the job" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": 4294967296} } }", "rank 4294967296 is not in the job" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": 9223372036854775807} } }", "is not in the job" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": 1.5} } }", "ranks are a number" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": 1.5} } }", "ranks must be a number" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": \"3-1\"} } }", "3-1 runs backwards" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": \"\"} } }", "is no list of ranks" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": \"1,\"} } }", "is no list of ranks" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": \"1-2-3\"} } }", "is no list of ranks" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": \" 1\"} } }", "is no list of ranks" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": \"99999999999999999999\"} } }", "is no list of ranks" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": [[0]]} } }", "a list in a list of ranks" },
-    { "{ \"psets\": { \"a://x\": {\"hosts\": [1]} } }", "a host is a text" },
-    { "{ \"psets\": { \"a://x\": {\"hwloc\": 1} } }", "\"hwloc\" is a text such as" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": \"\"} } }", "is not a list of ranks" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": \"1,\"} } }", "is not a list of ranks" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": \"1-2-3\"} } }", "is not a list of ranks" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": \" 1\"} } }", "is not a list of ranks" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": \"99999999999999999999\"} } }", "is not a list of ranks" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": [[0]]} } }", "a list of ranks must not contain lists" },
+    { "{ \"psets\": { \"a://x\": {\"hosts\": [1]} } }", "a host must be a string" },
+    { "{ \"psets\": { \"a://x\": {\"hwloc\": 1} } }", "\"hwloc\" must be a string such as" },
     { "{ \"psets\": { \"a://x\": {\"hwloc\": \"a b\"} } }", "character" },
-    { "{ \"psets\": { \"a://x\": {\"union\": []} } }", "this is a list of sets" },
-    { "{ \"psets\": { \"a://x\": {\"union\": \"a://y\"} } }", "this is a list of sets" },
-    { "{ \"psets\": { \"a://x\": {\"union\": [\"y\"]} } }", "\"y\" is no name of a process set" },
+    { "{ \"psets\": { \"a://x\": {\"union\": []} } }", "this must be a list of sets" },
+    { "{ \"psets\": { \"a://x\": {\"union\": \"a://y\"} } }", "this must be a list of sets" },
+    { "{ \"psets\": { \"a://x\": {\"union\": [\"y\"]} } }", "\"y\" is not a process set name" },
     { "{ \"psets\": { \"a://x\": {\"union\": [\"a://y\", {\"ranks\": 0}, 4]} } }",
-      "a:~1~1x/union/2: a set is the name" },
-    { "{ \"psets\": { \"a://x\": \"a://x\" } }", ":1: psets/a:~1~1x: a cycle: \"a://x\" needs itself" },
+      "a:~1~1x/union/2: a set must be the name" },
+    { "{ \"psets\": { \"a://x\": \"a://x\" } }", ":1: psets/a:~1~1x: a cycle: \"a://x\" refers to itself" },
     { "{ \"psets\": { \"a://x\": \"a://y\",\n\"a://y\": {\"union\": [{\"ranks\": 0}, \"A://z\"]},\n\"a://z\": "
       "{\"difference\": [\"a://x\"]} } }",
-      ":3: psets/a:~1~1z/difference/0: a cycle: \"a://x\" needs itself" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"info\": []} } }", "info is an object of texts" },
-    { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"info\": {\"k\": 1}} } }", "info/k: info has texts" },
+      ":3: psets/a:~1~1z/difference/0: a cycle: \"a://x\" refers to itself" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"info\": []} } }", "info must be an object of strings" },
+    { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"info\": {\"k\": 1}} } }", "info/k: info must have strings" },
     { "{ \"psets\": { \"a://x\": {\"ranks\": 0, \"info\": {\"mpi_size\": \"9\"}} } }",
       "info/mpi_size: keys that begin with mpi_" },
 };
@@ -251,7 +252,7 @@ START_TEST(numbers_stay)
     begin(NULL);
     ck_assert_int_eq(pl_psets_group(session, "mpi://SELF", &self), MPI_SUCCESS);
     pl_handle_drop(self);
-    self = pl_group_create_range(session, 1, PL_PROC(0, 0), 1);
+    self = pl_instance_group_range(session, 1, PL_PROC(0, 0), 1);
     ck_assert_int_eq(pl_psets_count(session, &before), MPI_SUCCESS);
     ck_assert_int_eq(pl_psets_publish(session, "app://one", self), MPI_SUCCESS);
     ck_assert_int_eq(pl_psets_publish(session, "app://two", self), MPI_SUCCESS);

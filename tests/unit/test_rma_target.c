@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Windows of a process that is alone, to which made-up messages come: orders that do not fit, pieces that nobody asked
- * for, streams of random bytes. Nothing outside of the window may change, nothing may be left when it is freed.
+ * Windows of a single process that receives forged messages: operations that do not fit, data that was not announced,
+ * random bytes. Nothing outside the window may change, and nothing may be left when the window is freed.
  */
 #include "unit.h"
 
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"
 #include "core/rma/rma.h"
+#include "core/rma/target.h"
 #include "core/rma/window.h"
 
 enum { SIZE = 64, BEFORE = 128 };
@@ -55,7 +56,7 @@ static void arrive(int part, int sync_id, int source, const void *data, size_t b
     pl_engine_leave(engine);
 }
 
-/* An order on MPI_BYTE with its data behind it. */
+/* An operation message on MPI_BYTE with its data. */
 static void wire_op(struct pl_rma_wire_op wanted, const void *data, size_t bytes)
 {
     unsigned char message[sizeof wanted + 1 + 256];
@@ -68,8 +69,8 @@ static void wire_op(struct pl_rma_wire_op wanted, const void *data, size_t bytes
 
 static int refused(void)
 {
-    int class = win->targets[0].refused.class;
-    win->targets[0].refused.class = MPI_SUCCESS;
+    int class = win->targets[0].origin.refused.class;
+    win->targets[0].origin.refused.class = MPI_SUCCESS;
     return class;
 }
 
@@ -106,7 +107,7 @@ START_TEST(bounds)
     wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_ACCUMULATE, .op = 7, .count = 4, .bytes = 4 }, data, 4);
     ck_assert_int_eq(refused(), MPI_ERR_INTERN);
     wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_ACCUMULATE, .op = 0x21, .count = 4, .bytes = 4 }, data, 4);
-    ck_assert_int_eq(refused(), MPI_ERR_OP); /* bytes have no sum */
+    ck_assert_int_eq(refused(), MPI_ERR_OP); /* MPI_BYTE has no sum */
     wire_op((struct pl_rma_wire_op){ .kind = 200, .count = 4, .bytes = 4 }, data, 4);
     ck_assert_int_eq(refused(), MPI_ERR_INTERN);
     tear_down();
@@ -122,9 +123,9 @@ START_TEST(attached)
     wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_PUT, .at = at + SIZE - 8, .count = 8, .bytes = 8 }, data, 8);
     ck_assert_int_eq(refused(), MPI_SUCCESS);
     ck_assert_int_eq(memory[BEFORE + SIZE - 1], 0);
-    const int64_t places[] = { at - 1, at + SIZE - 7, 0, INT64_MAX, INT64_MIN, -4 };
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_PUT, .at = places[i], .count = 8, .bytes = 8 }, data, 8);
+    const int64_t addresses[] = { at - 1, at + SIZE - 7, 0, INT64_MAX, INT64_MIN, -4 };
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+        wire_op((struct pl_rma_wire_op){ .kind = PL_RMA_PUT, .at = addresses[i], .count = 8, .bytes = 8 }, data, 8);
         ck_assert_int_eq(refused(), MPI_ERR_RMA_RANGE);
     }
     ck_assert_int_eq(MPI_Win_detach(handle, memory + BEFORE), MPI_SUCCESS);
@@ -132,7 +133,7 @@ START_TEST(attached)
 }
 END_TEST
 
-/* All kinds of messages, most of them nonsense; the orders among them have bounds and amounts near what is allowed. */
+/* All kinds of messages, mostly random; the operation messages have bounds and amounts near the allowed ones. */
 START_TEST(nonsense)
 {
     uint64_t state = 1;
@@ -147,14 +148,14 @@ START_TEST(nonsense)
             if (unit_random(&state) % 4 == 0) {
                 struct pl_rma_wire_op wanted = { .kind = (uint8_t)(unit_random(&state) % 6),
                                                  .op = (uint8_t)(0x20 + unit_random(&state) % 0x20),
-                                                 .apart = unit_random(&state) % 8 == 0,
+                                                 .separate = unit_random(&state) % 8 == 0,
                                                  .layout = (uint32_t)(unit_random(&state) % 4),
                                                  .at = (int64_t)(unit_random(&state) % 80) - 8,
                                                  .count = unit_random(&state) % 20,
                                                  .bytes = unit_random(&state) % 40 };
                 memcpy(bytes, &wanted, sizeof wanted);
                 bytes[sizeof wanted] %= 0x60;
-                length = sizeof wanted + wanted.layout + (wanted.apart ? 0 : wanted.bytes);
+                length = sizeof wanted + wanted.layout + (wanted.separate ? 0 : wanted.bytes);
                 part = PL_PART_OP;
             }
             arrive(part, (int)(unit_random(&state) % 3), (int)(unit_random(&state) % 3) - 1, bytes, length);

@@ -12,6 +12,8 @@
 #include "core/base/memory.h"
 #include "core/engine/comm.h"
 #include "core/engine/leak_report.h"
+#include "core/engine/life.h"
+#include "core/engine/p2p.h"
 #include "core/job/process.h"
 #include "core/object/errhandler.h"
 #include "core/object/info.h"
@@ -52,7 +54,7 @@ static ssize_t closing_says(const char *filter, char text[2000])
     int ends[2], err = dup(STDERR_FILENO);
     setenv("PLENUM_LOG", filter, 1);
     struct pl_instance *session = session_of("MPI_THREAD_MULTIPLE");
-    struct pl_group *group = pl_group_create_range(session, 1, pl_process_self(), 1);
+    struct pl_group *group = pl_instance_group_range(session, 1, pl_process_self(), 1);
     struct pl_comm *comm;
     bool ours;
     ck_assert_int_eq(pl_comm_create(session, NULL, group, NULL, pl_comm_new_id(), &comm), MPI_SUCCESS);
@@ -179,7 +181,7 @@ END_TEST
 START_TEST(start_after_the_end)
 {
     struct pl_instance *session = session_of("MPI_THREAD_MULTIPLE");
-    struct pl_group *group = pl_group_create_range(session, 1, pl_process_self(), 1);
+    struct pl_group *group = pl_instance_group_range(session, 1, pl_process_self(), 1);
     struct pl_comm *comm;
     struct pl_request *request = NULL;
     int data = 0;
@@ -198,7 +200,7 @@ END_TEST
 START_TEST(room_for_a_report)
 {
     struct pl_instance *session = session_of("MPI_THREAD_SINGLE");
-    struct pl_group *group = pl_group_create_range(session, 1, pl_process_self(), 1);
+    struct pl_group *group = pl_instance_group_range(session, 1, pl_process_self(), 1);
     struct pl_comm *comms[30];
     for (int i = 0; i < 30; i++) {
         ck_assert_int_eq(pl_comm_create(session, NULL, group, NULL, pl_comm_new_id(), &comms[i]), MPI_SUCCESS);

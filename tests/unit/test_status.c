@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Statuses: what the library puts into them, and what the public functions read and set. */
+/* Statuses: what the library writes into them, and what the public functions read and set. */
 #include "typemap.h"
 
 #include <limits.h>
 
-#include "core/object/status.h"
+#include "core/engine/status.h"
 
 START_TEST(outcomes)
 {

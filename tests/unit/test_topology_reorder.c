@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/comm/topology.h"
+#include "core/comm/topology_reorder.h"
 
 enum { NODES_MAX = 64, EDGES_MAX = 64 * 8 };
 

@@ -12,7 +12,9 @@
 
 #include "core/base/error.h"
 #include "core/engine/engine.h"
+#include "core/engine/life.h"
 #include "core/engine/request.h"
+#include "core/engine/wait.h"
 
 /* A transport that can only sleep, and counts. */
 struct bed {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One of four processes of a pool is killed in the middle of one-sided communication, on windows whose memory is at
- * hand and on those that are reached by messages: nobody else hangs, who depends on it is told MPI_ERR_PROC_ABORTED,
- * those who are left can make a window of their own, and nothing stays in the pool's directory. Exit code 0: so it was.
+ * One of four processes of a pool is killed during one-sided communication, on every path. No other process hangs, and
+ * calls that depend on the victim return MPI_ERR_PROC_ABORTED. The survivors can create a window of their own, and
+ * nothing stays in the pool's directory. Exit code 0: all of that holds.
  */
 #include <mpi-ext.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 
 enum { POOL = 4, VICTIM = 1, BYTES = 100000, STORM = 3000, PATIENCE = 30 };
 
-static int rank, failed, kept; /* `kept`: the memory is the process's own, and goes with it */
+static int rank, failed, kept; /* `kept`: the memory is the process's own and is lost with it */
 static MPI_Session session;
 static MPI_Group world;
 static MPI_Comm comm;
@@ -88,7 +88,7 @@ static void in_lock(void)
     MPI_Barrier(comm);
     die();
     int rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
-    is_good_or_aborted(rc, "the lock that the dead one held");
+    is_good_or_aborted(rc, "the lock that the victim held");
     if (rc == MPI_SUCCESS)
         MPI_Win_unlock(0, win);
 }
@@ -132,7 +132,7 @@ static void in_wait(void)
     MPI_Group_free(&all);
 }
 
-/* Where its memory is at hand the dead one is not needed. */
+/* On the direct path the target's process is not needed. */
 static void put_to_victim(int count)
 {
     static char data[BYTES];
@@ -164,7 +164,7 @@ static void in_free(void)
 {
     die();
     is_aborted(MPI_Win_free(&win), "MPI_Win_free");
-    check(win == MPI_WIN_NULL, "it is freed all the same", 0);
+    check(win == MPI_WIN_NULL, "the window is freed nevertheless", 0);
 }
 
 static void in_get(void)
@@ -183,7 +183,7 @@ static void in_get(void)
 
 static void in_storm(void)
 {
-    static int64_t one = 1, before; /* in use until the window is freed, if it fails */
+    static int64_t one = 1, before; /* static: used until the window is freed, if the call fails */
     int rc = MPI_SUCCESS;
     MPI_Win_lock_all(0, win);
     MPI_Barrier(comm);
@@ -199,7 +199,7 @@ static void in_storm(void)
     is_good_or_aborted(MPI_Win_unlock_all(win), "MPI_Win_unlock_all");
 }
 
-/* Killed while the others move data from and to its memory; it is in MPI only now and then. */
+/* The victim is killed while the others move data from and to its memory; it is in MPI only now and then. */
 static void in_access(void)
 {
     static char data[BYTES];
@@ -226,13 +226,13 @@ static void in_access(void)
             rc = MPI_Win_flush(VICTIM, win);
     }
     if (kept)
-        is_aborted(rc, "data from and to the dead one");
+        is_aborted(rc, "data from and to the victim");
     else
-        is_good_or_aborted(rc, "data from and to the dead one");
+        is_good_or_aborted(rc, "data from and to the victim");
     is_good_or_aborted(MPI_Win_unlock_all(win), "MPI_Win_unlock_all");
 }
 
-/* Those who are left. */
+/* The survivors. */
 static void go_on(void)
 {
     MPI_Group rest;

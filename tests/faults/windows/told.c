@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A member of a pool (docs/attach.md) dies while it holds a lock of a window, or while the others wait for it in a
- * fence: who waits hears of it, and can go on. Exit code 0: everything was as it must be.
+ * fence. The waiting calls return an error, and their processes can go on. Exit code 0: all of that holds.
  */
 #include <mpi-ext.h>
 #include <sched.h>
@@ -37,7 +37,7 @@ static void check(int code, int class, const char *words, int rank, int line)
 #define EXPECT(code, class, words) check((code), (class), (words), rank, __LINE__)
 #define CHECK_OK(code)             EXPECT(code, MPI_SUCCESS, "")
 
-/* The victim locks rank 0's memory and dies when the others are on their way to it. */
+/* The victim locks rank 0's memory and dies once the others have asked for the lock. */
 static void die_locked(MPI_Win win, int rank)
 {
     int one = 1;
@@ -50,7 +50,7 @@ static void die_locked(MPI_Win win, int rank)
             MPI_Win_flush(0, win);
         raise(SIGKILL);
     }
-    if (rank == 0) { /* makes progress, for those that ask it for the lock */
+    if (rank == 0) { /* makes progress for the ranks that ask it for the lock */
         MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
         while (!atomic_load(&shared->locked))
             MPI_Win_flush(1, win);
@@ -101,7 +101,7 @@ static void member(int rank, int allocates, void (*die)(MPI_Win, int))
                        : MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, comm, &win));
     CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     die(win, rank);
-    if (die != die_in_exposure) /* else its epoch is still open: it goes with the session */
+    if (die != die_in_exposure) /* else the epoch is still open: the session frees the window */
         EXPECT(MPI_Win_free(&win), MPI_ERR_PROC_ABORTED, "rank 2");
     CHECK_OK(MPI_Comm_free(&comm));
     CHECK_OK(MPI_Group_free(&world));

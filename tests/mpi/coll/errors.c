@@ -91,7 +91,7 @@ static void test_truncation(void)
     int length;
     if (mtest_rank > 0) { /* in words that fit: there was no message that the program would know of */
         CHECK_OK(MPI_Error_string(rc, text, &length));
-        CHECK(strstr(text, "rank 0 gives 16 bytes where this rank expects 8: all ranks have to call the same") != NULL);
+        CHECK(strstr(text, "rank 0 gives 16 bytes where this rank expects 8: all ranks must call the same") != NULL);
     }
 }
 

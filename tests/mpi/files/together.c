@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collective reading and writing: random accesses of all processes that lie between each other, with holes that nobody
- * writes, against a model in memory; with all ways of buffering, small buffers, few aggregators; the end of the file;
- * processes that have nothing to do.
+ * Collective reading and writing: random interleaved accesses of all processes, with holes that none of them writes,
+ * against a model in memory; with all ways of buffering, small buffers, few aggregators; the end of the file; processes
+ * without data.
  */
 #include "files.h"
 
@@ -168,21 +168,26 @@ static void far(void)
     files_store(model, FILE_BYTES);
 }
 
-/* Overlapping views may be read together. */
-static void overlapping(void)
+/* Overlapping views may be read together, also when their runs begin at the same offsets (`step` 0). */
+static void overlapping(int step)
 {
     MPI_Datatype type;
-    MPI_File fh = files_open(MPI_MODE_RDONLY);
+    MPI_Info info;
+    MPI_File fh;
     MPI_Status status;
     unsigned char back[60];
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "romio_cb_read", "enable");
+    CHECK_OK(MPI_File_open(MPI_COMM_WORLD, files_name, MPI_MODE_RDONLY, info, &fh));
+    MPI_Info_free(&info);
     MPI_Type_create_hvector(10, 6, 4, MPI_BYTE, &type);
     MPI_Type_commit(&type);
-    CHECK_OK(MPI_File_set_view(fh, mtest_rank, MPI_BYTE, type, "native", MPI_INFO_NULL));
+    CHECK_OK(MPI_File_set_view(fh, step * mtest_rank, MPI_BYTE, type, "native", MPI_INFO_NULL));
     MPI_Type_free(&type);
     CHECK_OK(MPI_File_read_all(fh, back, 60, MPI_BYTE, &status));
     CHECK(files_count(&status, MPI_BYTE) == 60);
     for (int i = 0; i < 60; i++)
-        CHECK(back[i] == model[mtest_rank + i / 6 * 4 + i % 6]);
+        CHECK(back[i] == model[step * mtest_rank + i / 6 * 4 + i % 6]);
     CHECK_OK(MPI_File_close(&fh));
 }
 
@@ -199,7 +204,8 @@ int main(int argc, char **argv)
     with("enable", "100", "4096");
     with("disable", NULL, "4096");
     far();
-    overlapping();
+    overlapping(1);
+    overlapping(0);
     files_end();
     MTEST_END;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every predefined operation on every predefined datatype that it is defined for, by MPI_Accumulate,
- * MPI_Get_accumulate and MPI_Fetch_and_op; MPI_Reduce_local says what must come out. MPI_Compare_and_swap on all that
- * it may be used on. */
+ * MPI_Get_accumulate and MPI_Fetch_and_op, checked against MPI_Reduce_local. MPI_Compare_and_swap on every datatype
+ * that it allows. */
 #include <complex.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 enum { COUNT = 5, ELEMENT = 32, INTEGER = 1, REAL = 2, COMPLEX = 4, LOGICAL = 8, BYTES = 16, PAIR = 32 };
 
-/* Datatype, C type, class, and its bytes that mean something. */
+/* Datatype, C type, class, and its significant bytes. */
 #define TYPES(X)                                                                                                       \
     X(MPI_CHAR, char, INTEGER, 1)                                                                                      \
     X(MPI_SIGNED_CHAR, signed char, INTEGER, 1)                                                                        \
@@ -56,7 +56,7 @@ enum { COUNT = 5, ELEMENT = 32, INTEGER = 1, REAL = 2, COMPLEX = 4, LOGICAL = 8,
 struct kind {
     MPI_Datatype type;
     size_t size, meaning; /* of an element; of a pair: of its value */
-    size_t index;         /* where a pair has it */
+    size_t index;         /* the offset of a pair's index */
     int class;
     void (*fill)(void *data, int seed);
 };
@@ -136,26 +136,26 @@ static void model(MPI_Op op, const void *in, void *inout, int count, const struc
         CHECK_OK(MPI_Reduce_local(in, inout, count, kind->type, op));
 }
 
-/* Each rank works on its own elements at the next rank, in three ways, one after the other. */
+/* Each rank accumulates on its own elements at the next rank, by the three functions in turn. */
 static void apply(const struct window *w, int o, const struct kind *kind)
 {
     _Alignas(16) char in[COUNT * ELEMENT] = { 0 }, state[COUNT * ELEMENT] = { 0 }, before[COUNT * ELEMENT] = { 0 };
     _Alignas(16) char seen[COUNT * ELEMENT] = { 0 };
     int next = (mtest_rank + 1) % mtest_size, good = 1;
-    MPI_Aint at = w->place[next];
+    MPI_Aint at = w->offset[next];
     MPI_Op op = ops[o].op;
     kind->fill(state, mtest_rank);
     kind->fill(in, mtest_rank + 2);
     CHECK_OK(MPI_Put(state, COUNT, kind->type, next, at, COUNT, kind->type, w->win));
     CHECK_OK(MPI_Win_flush(next, w->win));
 
-    if (op != MPI_NO_OP) /* which is for what fetches */
+    if (op != MPI_NO_OP) /* MPI_Accumulate does not allow it */
         CHECK_OK(MPI_Accumulate(in, COUNT, kind->type, next, at, COUNT, kind->type, op, w->win));
     model(op, in, state, COUNT, kind);
     memcpy(before, state, sizeof before);
     CHECK_OK(MPI_Get_accumulate(op == MPI_NO_OP ? NULL : in, op == MPI_NO_OP ? 0 : COUNT, kind->type, seen, COUNT,
                                 kind->type, next, at, COUNT, kind->type, op, w->win));
-    CHECK_OK(MPI_Win_flush(next, w->win)); /* what the one before it did was done before it */
+    CHECK_OK(MPI_Win_flush(next, w->win)); /* the previous accumulate has come first */
     good &= same(kind, seen, before, COUNT);
     model(op, in, state, COUNT, kind);
 
@@ -184,12 +184,12 @@ static void swap(const struct window *w, const struct kind *kind)
 {
     _Alignas(16) char old[COUNT * ELEMENT] = { 0 }, new[COUNT * ELEMENT] = { 0 }, seen[ELEMENT] = { 0 };
     int next = (mtest_rank + 1) % mtest_size;
-    MPI_Aint at = w->place[next];
+    MPI_Aint at = w->offset[next];
     kind->fill(old, 1);
     kind->fill(new, 2);
     CHECK_OK(MPI_Put(old, 1, kind->type, next, at, 1, kind->type, w->win));
     CHECK_OK(MPI_Win_flush(next, w->win));
-    CHECK_OK(MPI_Compare_and_swap(new, new, seen, kind->type, next, at, w->win)); /* that is not there */
+    CHECK_OK(MPI_Compare_and_swap(new, new, seen, kind->type, next, at, w->win)); /* the comparison fails */
     CHECK_OK(MPI_Win_flush(next, w->win));
     CHECK(same(kind, seen, old, 1));
     CHECK_OK(MPI_Compare_and_swap(new, old, seen, kind->type, next, at, w->win));
@@ -203,7 +203,7 @@ static void swap(const struct window *w, const struct kind *kind)
     CHECK(same(kind, seen, old, 1));
 }
 
-/* Pairs without a name, and pairs within a derived datatype. */
+/* Unnamed pair datatypes, and pairs in a derived datatype. */
 static void pairs(const struct window *w)
 {
     int next = (mtest_rank + 1) % mtest_size;
@@ -219,17 +219,17 @@ static void pairs(const struct window *w)
     memset(out, 0, sizeof out);
     CHECK_OK(MPI_Type_vector(3, 1, 2, MPI_DOUBLE_INT, &spread));
     CHECK_OK(MPI_Type_commit(&spread));
-    CHECK_OK(MPI_Put(out, sizeof out, MPI_BYTE, next, w->place[next], sizeof out, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Put(out, sizeof out, MPI_BYTE, next, w->offset[next], sizeof out, MPI_BYTE, w->win));
     CHECK_OK(MPI_Win_flush(next, w->win));
-    CHECK_OK(MPI_Accumulate(in + 1, 1, spread, next, w->place[next], 3, MPI_DOUBLE_INT, MPI_MINLOC, w->win));
-    CHECK_OK(MPI_Accumulate(in, 3, MPI_DOUBLE_INT, next, w->place[next] + 16, 1, spread, MPI_MAXLOC, w->win));
-    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_BYTE, out, 6, MPI_DOUBLE_INT, next, w->place[next], 6, MPI_DOUBLE_INT,
+    CHECK_OK(MPI_Accumulate(in + 1, 1, spread, next, w->offset[next], 3, MPI_DOUBLE_INT, MPI_MINLOC, w->win));
+    CHECK_OK(MPI_Accumulate(in, 3, MPI_DOUBLE_INT, next, w->offset[next] + 16, 1, spread, MPI_MAXLOC, w->win));
+    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_BYTE, out, 6, MPI_DOUBLE_INT, next, w->offset[next], 6, MPI_DOUBLE_INT,
                                 MPI_NO_OP, w->win));
     CHECK_OK(MPI_Win_flush(next, w->win));
     const double values[] = { -1.5, 5, -1.5, 0, 0, 5 };
-    const int places[] = { 1, 0, 5, 0, 0, 2 };
+    const int indices[] = { 1, 0, 5, 0, 0, 2 };
     for (int i = 0; i < 6; i++)
-        CHECK(out[i].v == values[i] && out[i].i == places[i]);
+        CHECK(out[i].v == values[i] && out[i].i == indices[i]);
     MPI_Type_free(&spread);
 #if MPI_VERSION * 10 + MPI_SUBVERSION >= 41
     struct {
@@ -241,11 +241,11 @@ static void pairs(const struct window *w)
     CHECK_OK(MPI_Type_get_value_index(MPI_INT16_T, MPI_INT64_T, &pair));
     CHECK_OK(MPI_Type_vector(2, 1, 2, pair, &spread));
     CHECK_OK(MPI_Type_commit(&spread));
-    CHECK_OK(MPI_Put(got, sizeof got, MPI_BYTE, next, w->place[next], sizeof got, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Put(got, sizeof got, MPI_BYTE, next, w->offset[next], sizeof got, MPI_BYTE, w->win));
     CHECK_OK(MPI_Win_flush(next, w->win));
-    CHECK_OK(MPI_Accumulate(custom, 2, pair, next, w->place[next], 1, spread, MPI_MAXLOC, w->win));
-    CHECK_OK(MPI_Accumulate(custom + 2, 1, pair, next, w->place[next], 1, pair, MPI_MAXLOC, w->win));
-    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_BYTE, got, 4, pair, next, w->place[next], 4, pair, MPI_NO_OP, w->win));
+    CHECK_OK(MPI_Accumulate(custom, 2, pair, next, w->offset[next], 1, spread, MPI_MAXLOC, w->win));
+    CHECK_OK(MPI_Accumulate(custom + 2, 1, pair, next, w->offset[next], 1, pair, MPI_MAXLOC, w->win));
+    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_BYTE, got, 4, pair, next, w->offset[next], 4, pair, MPI_NO_OP, w->win));
     CHECK_OK(MPI_Win_flush(next, w->win));
     CHECK(got[0].v == 7 && got[0].i == 70 && got[1].v == 0 && got[1].i == 0 && got[2].v == 2 && got[2].i == 20);
     MPI_Type_free(&spread);

@@ -58,7 +58,7 @@ static void accumulate(MPI_Win win, int *memory)
     free(mine);
 }
 
-/* Every second element, into every third. */
+/* Every second element here, to every third there. */
 static void strided(MPI_Win win, int *memory)
 {
     MPI_Datatype second, third;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All ranks accumulate at the same places at the same time, each in several ways: nothing is lost, every fetched value
- * is seen once, and what one rank does to a place happens in the order in which it was asked for. */
+/* All ranks accumulate on the same elements at the same time, by several functions. Nothing is lost, every value is
+ * fetched once, and the accumulates of one rank on an element take effect in the order of its calls. */
 #include <stdint.h>
 
 #include "rma.h"
@@ -11,12 +11,12 @@ enum { ARRAY = SLOTS + 8 * MOST, BYTES = ARRAY + 8 * WIDE };
 static int64_t read_at(const struct window *w, int target, MPI_Aint at)
 {
     int64_t value = -1;
-    CHECK_OK(MPI_Fetch_and_op(NULL, &value, MPI_INT64_T, target, w->place[target] + at, MPI_NO_OP, w->win));
+    CHECK_OK(MPI_Fetch_and_op(NULL, &value, MPI_INT64_T, target, w->offset[target] + at, MPI_NO_OP, w->win));
     CHECK_OK(MPI_Win_flush(target, w->win));
     return value;
 }
 
-/* One sum, in all ways: it is exact. */
+/* One exact sum by all functions. */
 static void mixed_ways(const struct window *w, int target)
 {
     int64_t one = 1, two[2] = { 1, 0 }, old[2], wide[WIDE], ticket;
@@ -26,7 +26,7 @@ static void mixed_ways(const struct window *w, int target)
     for (int i = 0; i < WIDE; i++)
         wide[i] = i + 1;
     for (int round = 0; round < ROUNDS; round++) {
-        MPI_Aint at = w->place[target];
+        MPI_Aint at = w->offset[target];
         switch ((round + mtest_rank) % 4) {
         case 0:
             CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, at + SUM, 1, MPI_INT64_T, MPI_SUM, w->win));
@@ -40,7 +40,7 @@ static void mixed_ways(const struct window *w, int target)
         }
         CHECK_OK(MPI_Fetch_and_op(&one, &ticket, MPI_INT64_T, target, at + TICKET, MPI_SUM, w->win));
         CHECK_OK(MPI_Accumulate(&half, 1, MPI_DOUBLE, target, at + FLOAT, 1, MPI_DOUBLE, MPI_SUM, w->win));
-        if (round % 8 == 0) /* large enough to go another way */
+        if (round % 8 == 0) /* large enough for separate data */
             CHECK_OK(MPI_Accumulate(wide, WIDE, MPI_INT64_T, target, at + ARRAY, WIDE, MPI_INT64_T, MPI_SUM, w->win));
         CHECK_OK(MPI_Win_flush(target, w->win));
         CHECK(ticket >= 0 && ticket < ROUNDS * mtest_size);
@@ -54,10 +54,10 @@ static void mixed_ways(const struct window *w, int target)
         unlike += all[i] != 1;
     CHECK(unlike == 0);
     CHECK(read_at(w, target, SUM) == ROUNDS * mtest_size);
-    CHECK_OK(MPI_Fetch_and_op(NULL, &half, MPI_DOUBLE, target, w->place[target] + FLOAT, MPI_NO_OP, w->win));
+    CHECK_OK(MPI_Fetch_and_op(NULL, &half, MPI_DOUBLE, target, w->offset[target] + FLOAT, MPI_NO_OP, w->win));
     CHECK_OK(MPI_Win_flush(target, w->win));
     CHECK(half == 0.5 * ROUNDS * mtest_size);
-    CHECK_OK(MPI_Get(wide, WIDE, MPI_INT64_T, target, w->place[target] + ARRAY, WIDE, MPI_INT64_T, w->win));
+    CHECK_OK(MPI_Get(wide, WIDE, MPI_INT64_T, target, w->offset[target] + ARRAY, WIDE, MPI_INT64_T, w->win));
     CHECK_OK(MPI_Win_flush(target, w->win));
     unlike = 0;
     for (int i = 0; i < WIDE; i++)
@@ -67,13 +67,13 @@ static void mixed_ways(const struct window *w, int target)
     free(all);
 }
 
-/* A counter by compare and swap: every success was the only one. */
+/* A counter by compare and swap: each value succeeds once. */
 static void swaps(const struct window *w, int target)
 {
     int64_t guess = 0, next, found;
     for (int done = 0; done < ROUNDS / 4;) {
         next = guess + 1;
-        CHECK_OK(MPI_Compare_and_swap(&next, &guess, &found, MPI_INT64_T, target, w->place[target] + SWAP, w->win));
+        CHECK_OK(MPI_Compare_and_swap(&next, &guess, &found, MPI_INT64_T, target, w->offset[target] + SWAP, w->win));
         CHECK_OK(MPI_Win_flush(target, w->win));
         CHECK(found >= guess);
         done += found == guess;
@@ -83,13 +83,13 @@ static void swaps(const struct window *w, int target)
     CHECK(read_at(w, target, SWAP) == (int64_t)(ROUNDS / 4) * mtest_size);
 }
 
-/* Everybody counts up a place of its own by replacing, without a flush in between, and looks at everybody's: no count
- * goes back, and one's own is what one wrote last. */
+/* Each rank increments its own element by MPI_REPLACE, without a flush in between, and reads all ranks' elements: no
+ * count decreases, and a rank reads the last count that it wrote itself. */
 static void in_order(const struct window *w, int target)
 {
     int64_t *last = calloc((size_t)mtest_size, sizeof *last), values[ROUNDS], *got = calloc(ROUNDS, sizeof *got);
     int64_t *others = calloc((size_t)mtest_size, sizeof *others);
-    MPI_Aint mine = w->place[target] + SLOTS + 8 * mtest_rank;
+    MPI_Aint mine = w->offset[target] + SLOTS + 8 * mtest_rank;
     for (int round = 0; round < ROUNDS; round++) {
         values[round] = round + 1;
         CHECK_OK(MPI_Accumulate(&values[round], 1, MPI_INT64_T, target, mine, 1, MPI_INT64_T, MPI_REPLACE, w->win));
@@ -97,7 +97,7 @@ static void in_order(const struct window *w, int target)
         if (round % 6)
             continue;
         CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT64_T, others, mtest_size, MPI_INT64_T, target,
-                                    w->place[target] + SLOTS, mtest_size, MPI_INT64_T, MPI_NO_OP, w->win));
+                                    w->offset[target] + SLOTS, mtest_size, MPI_INT64_T, MPI_NO_OP, w->win));
         CHECK_OK(MPI_Win_flush(target, w->win));
         for (int i = 0; i < mtest_size; i++) {
             CHECK(others[i] >= last[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows as objects: all flavors and what is cached on them, names, keyvals, error handlers, hints, groups. */
+/* Windows as objects: all flavors and their attributes, names, keyvals, error handlers, hints, groups. */
 #include "rma.h"
 
 static int deleted[3], handled;
@@ -62,7 +62,7 @@ static void check_group(MPI_Win win, MPI_Comm comm)
     CHECK_OK(MPI_Group_free(&of_comm));
 }
 
-/* Returns with one attribute left, 2: the window's end deletes it. */
+/* Returns with one attribute left, 2, which freeing the window deletes. */
 static void set_attributes(MPI_Win win, int keyval, int other)
 {
     static int zero = 0, one = 1, two = 2;
@@ -72,7 +72,7 @@ static void set_attributes(MPI_Win win, int keyval, int other)
     CHECK_OK(MPI_Win_get_attr(win, keyval, &value, &found));
     CHECK(!found);
     CHECK_OK(MPI_Win_set_attr(win, keyval, &zero));
-    CHECK_OK(MPI_Win_set_attr(win, keyval, &one)); /* in its place */
+    CHECK_OK(MPI_Win_set_attr(win, keyval, &one)); /* replaces it */
     CHECK(deleted[0] == 1 && deleted[1] == 0);
     CHECK_OK(MPI_Win_get_attr(win, keyval, &value, &found));
     CHECK(found && value == &one);
@@ -95,7 +95,7 @@ static void check_errhandlers(MPI_Win win)
     CHECK_OK(MPI_Win_get_errhandler(win, &got));
     CHECK(got == mine);
     CHECK_OK(MPI_Errhandler_free(&got));
-    CHECK_OK(MPI_Errhandler_free(&mine)); /* the window has it still */
+    CHECK_OK(MPI_Errhandler_free(&mine)); /* the window still has it */
     handled = 0;
     CHECK_OK(MPI_Win_call_errhandler(win, MPI_ERR_OTHER));
     CHECK(handled == 1);
@@ -139,7 +139,7 @@ static void flavors(MPI_Comm comm)
     }
     CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &win));
     check_window(&win, MPI_WIN_FLAVOR_DYNAMIC, MPI_BOTTOM, 0, 1, comm);
-    /* No memory at all is a window too; so is only that of others. */
+    /* Windows without any memory, and with memory only at other ranks. */
     CHECK_OK(MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, comm, &win));
     check_window(&win, MPI_WIN_FLAVOR_CREATE, NULL, 0, 1, comm);
     CHECK_OK(MPI_Win_create(mtest_rank ? memory : NULL, mtest_rank ? size : 0, unit, MPI_INFO_NULL, comm, &win));
@@ -156,7 +156,7 @@ static void expect(MPI_Info info, const char *key, const char *value)
         mtest_check(0, __FILE__, __LINE__, key, got);
 }
 
-/* A hint that is reported is reported as it was given. */
+/* A hint that is returned has the value that was set. */
 static void hints(MPI_Comm comm)
 {
     static const char *const pairs[][2] = {
@@ -181,7 +181,7 @@ static void hints(MPI_Comm comm)
     CHECK_OK(MPI_Win_free(&win));
 }
 
-/* A window belongs to its group, not to its communicator. */
+/* A window outlives its communicator. */
 static void parts(void)
 {
     MPI_Comm half, copy;

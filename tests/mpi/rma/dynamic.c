@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that is attached to a window and detached from it while it is in use: several pieces, neighbours, pieces of no
- * bytes, in any order, and lists that grow at a remote rank. */
+/* Memory that is attached to a window and detached from it while the window is in use: several regions, adjacent ones,
+ * empty ones, in any order, and a list that grows at remote ranks. */
 #include <stdint.h>
 
 #include "pattern.h"
 #include "rma.h"
 
-enum { PIECES = 20, BYTES = 3000, ROUNDS = 4, NODES = 12 };
+enum { REGIONS = 20, BYTES = 3000, ROUNDS = 4, NODES = 12 };
 
 static MPI_Win win;
 
@@ -17,32 +17,32 @@ static MPI_Aint address_of(const void *at)
     return address;
 }
 
-/* Pieces come and go in an order of their own on every rank; all are written to and read while they are there. */
-static void pieces(void)
+/* Each rank attaches and detaches regions in its own order; all attached regions are written and read. */
+static void regions(void)
 {
-    char *piece[PIECES] = { NULL };
-    MPI_Aint mine[PIECES], there[PIECES];
+    char *region[REGIONS] = { NULL };
+    MPI_Aint mine[REGIONS], there[REGIONS];
     static unsigned char out[BYTES], in[BYTES];
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
     uint64_t state = (uint64_t)mtest_rank + 5;
     for (int round = 0; round < ROUNDS; round++) {
-        for (int i = 0; i < PIECES; i++) {
-            if (!piece[i]) {
-                piece[i] = malloc(BYTES);
-                CHECK_OK(MPI_Win_attach(win, piece[i], BYTES));
+        for (int i = 0; i < REGIONS; i++) {
+            if (!region[i]) {
+                region[i] = malloc(BYTES);
+                CHECK_OK(MPI_Win_attach(win, region[i], BYTES));
             }
-            mine[i] = address_of(piece[i]);
+            mine[i] = address_of(region[i]);
         }
-        CHECK_OK(MPI_Sendrecv(mine, PIECES, MPI_AINT, last, 0, there, PIECES, MPI_AINT, next, 0, MPI_COMM_WORLD,
+        CHECK_OK(MPI_Sendrecv(mine, REGIONS, MPI_AINT, last, 0, there, REGIONS, MPI_AINT, next, 0, MPI_COMM_WORLD,
                               MPI_STATUS_IGNORE));
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, next, 0, win));
-        for (int i = 0; i < PIECES; i++) {
+        for (int i = 0; i < REGIONS; i++) {
             pattern_fill(out, BYTES, (uint64_t)(mtest_rank + i + round));
             CHECK_OK(MPI_Put(out, BYTES, MPI_BYTE, next, there[i], BYTES, MPI_BYTE, win));
             CHECK_OK(MPI_Win_flush_local(next, win));
         }
         CHECK_OK(MPI_Win_flush(next, win));
-        for (int i = 0; i < PIECES; i++) { /* from within, too */
+        for (int i = 0; i < REGIONS; i++) { /* from an address inside, too */
             CHECK_OK(MPI_Get(in, BYTES - 100, MPI_BYTE, next, MPI_Aint_add(there[i], 100), BYTES - 100, MPI_BYTE, win));
             CHECK_OK(MPI_Win_flush(next, win));
             pattern_fill(out, BYTES, (uint64_t)(mtest_rank + i + round));
@@ -51,19 +51,19 @@ static void pieces(void)
         CHECK_OK(MPI_Win_unlock(next, win));
         MPI_Barrier(MPI_COMM_WORLD);
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, mtest_rank, 0, win));
-        for (int i = 0; i < PIECES; i++)
-            CHECK(pattern_holds(piece[i], BYTES, (uint64_t)(last + i + round)));
+        for (int i = 0; i < REGIONS; i++)
+            CHECK(pattern_holds(region[i], BYTES, (uint64_t)(last + i + round)));
         CHECK_OK(MPI_Win_unlock(mtest_rank, win));
-        for (int i = 0; i < PIECES; i++)
+        for (int i = 0; i < REGIONS; i++)
             if (round == ROUNDS - 1 || pattern_random(&state) % 2) {
-                CHECK_OK(MPI_Win_detach(win, piece[i]));
-                free(piece[i]);
-                piece[i] = NULL;
+                CHECK_OK(MPI_Win_detach(win, region[i]));
+                free(region[i]);
+                region[i] = NULL;
             }
     }
 }
 
-/* Pieces of one array, side by side. */
+/* Adjacent regions of one array. */
 static void neighbours(void)
 {
     static int array[100];
@@ -89,9 +89,9 @@ static void neighbours(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A list whose nodes lie on all ranks: each is hung in at the head by compare and swap. */
+/* A linked list with nodes on all ranks: compare and swap inserts each node at the head. */
 struct node {
-    int64_t rank, address; /* of the one behind it; -1: none */
+    int64_t rank, address; /* of the next node; -1: none */
     int64_t value;
 };
 
@@ -100,7 +100,7 @@ static void list(void)
     struct node *nodes = calloc(NODES, sizeof *nodes);
     int64_t head[1], *heads = malloc(sizeof *heads), at, old, found, sum = 0, length = 0;
     MPI_Aint head_at;
-    heads[0] = -1; /* where the first node is: (rank << 48) | address */
+    heads[0] = -1; /* the first node: (rank << 48) | address */
     CHECK_OK(MPI_Win_attach(win, nodes, NODES * sizeof *nodes));
     CHECK_OK(MPI_Win_attach(win, heads, sizeof *heads));
     head_at = address_of(heads);
@@ -149,10 +149,10 @@ int main(int argc, char **argv)
     MTEST_INIT(argc, argv);
     CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
-    pieces();
+    regions();
     neighbours();
     list();
-    CHECK_OK(MPI_Win_attach(win, left, sizeof left)); /* the window's end detaches it */
+    CHECK_OK(MPI_Win_attach(win, left, sizeof left)); /* freeing the window detaches it */
     CHECK_OK(MPI_Win_free(&win));
     MTEST_END;
 }

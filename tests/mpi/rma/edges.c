@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where little happens, or at the border: MPI_PROC_NULL, no data, windows without memory, displacement units that
- * differ from rank to rank, the first and the last byte. */
+/* Edge cases: MPI_PROC_NULL, no data, windows without memory, displacement units that differ between ranks, the first
+ * and the last byte. */
 #include <stdint.h>
 
 #include "pattern.h"
 #include "rma.h"
 
-static void to_nobody(const struct window *w)
+static void to_proc_null(const struct window *w)
 {
     int value = 3, before = 4;
     CHECK_OK(MPI_Win_fence(0, w->win));
@@ -26,7 +26,7 @@ static void to_nobody(const struct window *w)
     CHECK(value == 3 && before == 4);
 }
 
-/* Operations that move nothing: also at the very end, and with no buffers. */
+/* Operations without data, also at the end of the window and without buffers. */
 static void nothing(const struct window *w, MPI_Aint bytes)
 {
     int next = (mtest_rank + 1) % mtest_size;
@@ -35,36 +35,36 @@ static void nothing(const struct window *w, MPI_Aint bytes)
     MPI_Type_commit(&empty);
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_OK(MPI_Win_lock_all(0, w->win));
-    CHECK_OK(MPI_Put(NULL, 0, MPI_INT, next, w->place[next], 0, MPI_INT, w->win));
-    CHECK_OK(MPI_Put(NULL, 0, MPI_INT, next, w->place[next] + bytes, 0, MPI_DOUBLE, w->win));
-    CHECK_OK(MPI_Put(w->base, 5, empty, next, w->place[next], 3, empty, w->win));
-    CHECK_OK(MPI_Get(NULL, 0, MPI_INT, next, w->place[next] + bytes, 0, MPI_INT, w->win));
-    CHECK_OK(MPI_Accumulate(NULL, 0, MPI_INT, next, w->place[next] + bytes, 0, MPI_INT, MPI_SUM, w->win));
-    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, next, w->place[next] + bytes, 0, MPI_INT, MPI_SUM,
+    CHECK_OK(MPI_Put(NULL, 0, MPI_INT, next, w->offset[next], 0, MPI_INT, w->win));
+    CHECK_OK(MPI_Put(NULL, 0, MPI_INT, next, w->offset[next] + bytes, 0, MPI_DOUBLE, w->win));
+    CHECK_OK(MPI_Put(w->base, 5, empty, next, w->offset[next], 3, empty, w->win));
+    CHECK_OK(MPI_Get(NULL, 0, MPI_INT, next, w->offset[next] + bytes, 0, MPI_INT, w->win));
+    CHECK_OK(MPI_Accumulate(NULL, 0, MPI_INT, next, w->offset[next] + bytes, 0, MPI_INT, MPI_SUM, w->win));
+    CHECK_OK(MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, next, w->offset[next] + bytes, 0, MPI_INT, MPI_SUM,
                                 w->win));
     CHECK_OK(MPI_Win_flush_all(w->win));
     CHECK_OK(MPI_Win_unlock_all(w->win));
     MPI_Type_free(&empty);
 }
 
-/* The whole window, its first byte, its last. */
+/* The whole window, its first byte, its last byte. */
 static void borders(const struct window *w, int bytes)
 {
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
     unsigned char *out = malloc((size_t)bytes), *in = malloc((size_t)bytes), ends[2] = { 0xa5, 0x5a }, got[2] = { 0 };
     pattern_fill(out, (size_t)bytes, (uint64_t)mtest_rank);
     CHECK_OK(MPI_Win_fence(0, w->win));
-    CHECK_OK(MPI_Put(out, bytes, MPI_BYTE, next, w->place[next], bytes, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Put(out, bytes, MPI_BYTE, next, w->offset[next], bytes, MPI_BYTE, w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
     CHECK(pattern_holds(w->base, (size_t)bytes, (uint64_t)last));
-    CHECK_OK(MPI_Get(in, bytes, MPI_BYTE, last, w->place[last], bytes, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Get(in, bytes, MPI_BYTE, last, w->offset[last], bytes, MPI_BYTE, w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
     CHECK(pattern_holds(in, (size_t)bytes, (uint64_t)((last + mtest_size - 1) % mtest_size)));
-    CHECK_OK(MPI_Put(&ends[0], 1, MPI_BYTE, next, w->place[next], 1, MPI_BYTE, w->win));
-    CHECK_OK(MPI_Put(&ends[1], 1, MPI_BYTE, next, w->place[next] + bytes - 1, 1, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Put(&ends[0], 1, MPI_BYTE, next, w->offset[next], 1, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Put(&ends[1], 1, MPI_BYTE, next, w->offset[next] + bytes - 1, 1, MPI_BYTE, w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
-    CHECK_OK(MPI_Get(&got[0], 1, MPI_BYTE, last, w->place[last], 1, MPI_BYTE, w->win));
-    CHECK_OK(MPI_Get(&got[1], 1, MPI_BYTE, last, w->place[last] + bytes - 1, 1, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Get(&got[0], 1, MPI_BYTE, last, w->offset[last], 1, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Get(&got[1], 1, MPI_BYTE, last, w->offset[last] + bytes - 1, 1, MPI_BYTE, w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
     CHECK(got[0] == 0xa5 && got[1] == 0x5a);
     CHECK((unsigned char)w->base[0] == 0xa5 && (unsigned char)w->base[bytes - 1] == 0x5a);
@@ -73,7 +73,7 @@ static void borders(const struct window *w, int bytes)
     free(in);
 }
 
-/* Each rank counts its displacements in a unit of its own; every third has no memory. */
+/* Each rank has its own displacement unit; every third has no memory. */
 static void units(int allocate)
 {
     int unit = 1 + mtest_rank % 7, entries = mtest_rank % 3 == 2 ? 0 : 40;
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
     for (int kind = 0; kind < WINDOW_KINDS; kind++)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
             struct window w = window_open(kind, MPI_COMM_WORLD, sizes[i]);
-            to_nobody(&w);
+            to_proc_null(&w);
             nothing(&w, sizes[i]);
             borders(&w, sizes[i]);
             window_close(&w, MPI_COMM_WORLD);

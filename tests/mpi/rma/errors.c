@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What windows and one-sided operations refuse, each with its class, through the window's own error handler; and that
- * the window is as good as before after all of it. */
+/* What windows and one-sided operations refuse, each with its error class, through the window's error handler; the
+ * window stays usable. */
 #include <stdint.h>
 
 #include "rma.h"
@@ -50,7 +50,7 @@ static void creation(void)
     CHECK(win == MPI_WIN_NULL);
 }
 
-/* No window: also one that has been. */
+/* Handles that are not windows, and the handle of a freed window. */
 static void no_window(MPI_Win win)
 {
     int done = 0;
@@ -75,7 +75,7 @@ static void no_window(MPI_Win win)
     CHECK_CLASS(MPI_Win_free(&win), MPI_ERR_WIN);
 }
 
-/* Outside of epochs, and calls that end what has not begun. */
+/* Operations outside epochs, and calls that end an epoch that has not begun. */
 static void no_epoch(MPI_Win win)
 {
     int done = 0;
@@ -113,7 +113,7 @@ static void wrong_epoch(MPI_Win *win)
     CHECK_CLASS(MPI_Win_start(MPI_GROUP_EMPTY, 0, *win), MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_free(&copy), MPI_ERR_RMA_SYNC);
     CHECK(copy == *win);
-    if (mtest_size > 1) { /* that one is not locked */
+    if (mtest_size > 1) { /* the next rank is not locked */
         CHECK_CLASS(put(*win, (target + 1) % mtest_size, 0, 1), MPI_ERR_RMA_SYNC);
         CHECK_CLASS(MPI_Win_flush((target + 1) % mtest_size, *win), MPI_ERR_RMA_SYNC);
     }
@@ -195,7 +195,7 @@ static void arguments(MPI_Win win)
     MPI_Type_free(&early);
 }
 
-/* Requests of operations are not to be freed or cancelled while they are active. (What was done at once is not.) */
+/* An active request of an operation must not be freed or cancelled. (That of a completed operation is not active.) */
 static void requests(MPI_Win win)
 {
     MPI_Status status;
@@ -246,8 +246,8 @@ static void flavors(MPI_Win fixed)
     CHECK_CLASS(MPI_Win_attach(dynamic, memory + 20, 50), MPI_ERR_RMA_ATTACH);
     CHECK_CLASS(MPI_Win_attach(dynamic, memory, 50), MPI_ERR_RMA_ATTACH);
     CHECK_CLASS(MPI_Win_detach(dynamic, memory + 1), MPI_ERR_RMA_ATTACH);
-    /* What the target has not attached: the next call that waits for it tells, and only once. Addresses differ from
-     * rank to rank, but nobody has attached the first page. */
+    /* Memory that the target has not attached: the next call that waits for the target reports it, once. Addresses
+     * differ between ranks, but no rank has attached the first page. */
     CHECK_OK(MPI_Win_lock_all(0, dynamic));
     for (int round = 0; round < 2; round++) {
         int failed = MPI_Put(&value, 1, MPI_INT, target, 64, 1, MPI_INT, dynamic);
@@ -260,7 +260,7 @@ static void flavors(MPI_Win fixed)
             failed = MPI_Wait(&request, MPI_STATUS_IGNORE);
         CHECK_CLASS(failed, MPI_ERR_RMA_RANGE);
     }
-    const MPI_Count huge = ((MPI_Count)1 << 62) + 1; /* times 4 it is 4 in 64 bits */
+    const MPI_Count huge = ((MPI_Count)1 << 62) + 1; /* 4 times this is 4 in 64 bits */
     CHECK_CLASS(MPI_Put_c(&value, 1, MPI_INT, target, 64, huge, MPI_INT, dynamic), MPI_ERR_RMA_RANGE);
     CHECK_CLASS(MPI_Put(memory, 50, MPI_CHAR, mtest_rank, at + 1, 50, MPI_CHAR, dynamic), MPI_ERR_RMA_RANGE);
     CHECK_OK(MPI_Win_unlock_all(dynamic));
@@ -268,7 +268,7 @@ static void flavors(MPI_Win fixed)
     CHECK_OK(MPI_Win_free(&dynamic));
 }
 
-/* It is the window's handler that is called, once an error. */
+/* Each error calls the window's handler once. */
 static void handler(MPI_Win win)
 {
     MPI_Errhandler mine;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations between fences: predefined and derived datatypes at both ends, in all directions, on windows of all
- * flavors. What a message to oneself does with the same datatypes is what must have happened in the window. */
+ * flavors. A message to the process itself with the same datatypes gives the expected contents. */
 #include "pattern.h"
 #include "rma.h"
 
 enum { BYTES = 4096, TYPES = 9, ROUNDS = 3 };
 
-/* Datatypes of 24 ints each, and how far from the start their lowest byte is. */
+/* Datatypes of 24 ints each, and the offset that keeps their lowest byte in the buffer. */
 static MPI_Datatype types[TYPES];
 static const MPI_Aint starts[TYPES] = { 0, 0, 0, 800, 0, 0, 16, 0, 0 };
 
 static void make_types(void)
 {
-    int places[12], lengths[6] = { 1, 2, 3, 4, 6, 8 }, apart[6] = { 60, 50, 10, 20, 30, 0 };
+    int offsets[12], lengths[6] = { 1, 2, 3, 4, 6, 8 }, starts_at[6] = { 60, 50, 10, 20, 30, 0 };
     const int sizes[] = { 6, 8, 5 }, subsizes[] = { 3, 4, 2 }, from[] = { 1, 2, 3 };
     MPI_Datatype pair, inner;
     for (int i = 0; i < 12; i++)
-        places[i] = 3 * i + i / 5;
+        offsets[i] = 3 * i + i / 5;
     MPI_Type_contiguous(24, MPI_INT, &types[0]);
     MPI_Type_vector(24, 1, 2, MPI_INT, &types[1]);
     MPI_Type_vector(4, 6, 9, MPI_INT, &types[2]);
     MPI_Type_create_hvector(6, 4, -100, MPI_INT, &types[3]);
-    MPI_Type_create_indexed_block(12, 2, places, MPI_INT, &types[4]);
-    MPI_Type_indexed(6, lengths, apart, MPI_INT, &types[5]);
+    MPI_Type_create_indexed_block(12, 2, offsets, MPI_INT, &types[4]);
+    MPI_Type_indexed(6, lengths, starts_at, MPI_INT, &types[5]);
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_create_resized(pair, -4, 20, &inner);
     MPI_Type_contiguous(12, inner, &types[6]);
@@ -50,7 +50,7 @@ static void fill(char *memory, int rank, int round)
         ((int *)(void *)memory)[i] = (rank * 37 + round * 11 + (int)i) % 1000;
 }
 
-/* Every rank puts to the next one, and gets from the one before, into and out of separate halves of the windows. */
+/* Every rank puts to the next rank and gets from the previous one, in separate halves of the windows. */
 static void both_ways(const struct window *w, int origin, int target, int round)
 {
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
@@ -60,9 +60,9 @@ static void both_ways(const struct window *w, int origin, int target, int round)
     memset(w->base + BYTES, 7, BYTES);
     memset(in, 9, BYTES);
     CHECK_OK(MPI_Win_fence(round ? 0 : MPI_MODE_NOPRECEDE, w->win));
-    CHECK_OK(MPI_Put(out + starts[origin], 1, types[origin], next, w->place[next] + BYTES + starts[target], 1,
+    CHECK_OK(MPI_Put(out + starts[origin], 1, types[origin], next, w->offset[next] + BYTES + starts[target], 1,
                      types[target], w->win));
-    CHECK_OK(MPI_Get(in + starts[origin], 1, types[origin], last, w->place[last] + starts[target], 1, types[target],
+    CHECK_OK(MPI_Get(in + starts[origin], 1, types[origin], last, w->offset[last] + starts[target], 1, types[target],
                      w->win));
     CHECK_OK(MPI_Win_fence(round < ROUNDS - 1 ? 0 : MPI_MODE_NOSUCCEED, w->win));
     memset(wanted, 9, BYTES);
@@ -77,7 +77,7 @@ static void both_ways(const struct window *w, int origin, int target, int round)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* All ranks add to all, each by a datatype of its own. */
+/* All ranks add to all, each with its own datatype. */
 static void add(const struct window *w, int target)
 {
     static char out[BYTES], own[BYTES], sent[BYTES], placed[BYTES];
@@ -87,7 +87,7 @@ static void add(const struct window *w, int target)
     fill(out, mtest_rank, target);
     CHECK_OK(MPI_Win_fence(0, w->win));
     for (int i = 0; i < mtest_size; i++)
-        CHECK_OK(MPI_Accumulate(out + starts[origin], 1, types[origin], i, w->place[i] + starts[target], 1,
+        CHECK_OK(MPI_Accumulate(out + starts[origin], 1, types[origin], i, w->offset[i] + starts[target], 1,
                                 types[target], MPI_SUM, w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
     for (int from = 0; from < mtest_size; from++) {
@@ -105,7 +105,7 @@ static void add(const struct window *w, int target)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Unlike elements, and a count at the target that is not the origin's. */
+/* Different elements, and different counts at origin and target. */
 static void mixed(const struct window *w)
 {
     struct {
@@ -147,16 +147,16 @@ static void mixed(const struct window *w)
     MPI_Type_commit(&at);
     MPI_Type_commit(&other);
     CHECK_OK(MPI_Win_fence(0, w->win));
-    CHECK_OK(MPI_Put(items, 10, here, to, w->place[to], 2, at, w->win));
+    CHECK_OK(MPI_Put(items, 10, here, to, w->offset[to], 2, at, w->win));
     MPI_Type_free(&at); /* while it is in use */
     CHECK_OK(MPI_Win_fence(0, w->win));
     for (int i = 0; i < 10; i++)
         CHECK(there[i].d == i + to && there[i].c == i && there[i].i == 1000 * to + i && there[i].s == -i);
-    CHECK_OK(MPI_Get(back, 10, other, to, w->place[to], 10, here, w->win));
+    CHECK_OK(MPI_Get(back, 10, other, to, w->offset[to], 10, here, w->win));
     MPI_Type_free(&here);
     MPI_Type_free(&other);
     CHECK_OK(MPI_Win_fence(0, w->win));
-    for (int i = 0; i < 10; i++) /* what went there came from here */
+    for (int i = 0; i < 10; i++) /* this rank's own data came back */
         CHECK(back[i].d == i + mtest_rank && back[i].c == i && back[i].i == 1000 * mtest_rank + i && back[i].s == -i);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 */
-/* All but one finalize while that one still has a window with them: what it waits for at a target ends with an error. */
+/* All ranks but one finalize while that one still has a window with them: its waits for a target end with an error. */
 #include "mtest.h"
 
-/* Under some launchers it hears of the end only of those with whom it has had to do. */
+/* Under some launchers a process learns only of the end of processes that it has communicated with. */
 static void meet(MPI_Win win)
 {
     int word = -1, last = mtest_size - 1;
@@ -21,14 +21,13 @@ static void stay(MPI_Win win)
     CHECK_OK(MPI_Group_incl(world, 1, &last, &target));
     CHECK_CLASS(MPI_Win_start(target, 0, win), MPI_ERR_PROC_ABORTED);
     int rc = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, last, 0, win);
-    if (rc ==
-        MPI_SUCCESS) { /* by memory that both share; what is in the window goes with the process, a little later */
+    if (rc == MPI_SUCCESS) { /* through shared memory; the process's own memory goes with it, a little later */
         CHECK_OK(MPI_Get(&word, 1, MPI_INT, last, 0, 1, MPI_INT, win));
         rc = MPI_Win_unlock(last, win);
     }
     CHECK_CLASS(rc, word == 70 + last ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED);
     CHECK(word == -1 || word == 70 + last);
-    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win)); /* one's own is as it was */
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win)); /* this process's own memory is unchanged */
     CHECK_OK(MPI_Get(&word, 1, MPI_INT, 0, 0, 1, MPI_INT, win));
     CHECK_OK(MPI_Win_unlock(0, win));
     CHECK(word == 70);
@@ -46,7 +45,7 @@ int main(int argc, char **argv)
     memory = 70 + mtest_rank;
     CHECK_OK(MPI_Win_create(&memory, sizeof memory, sizeof memory, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
-    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); /* all have set their word */
+    CHECK_OK(MPI_Barrier(MPI_COMM_WORLD)); /* all ranks have set their word */
     if (mtest_rank == 0)
         meet(win);
     CHECK_OK(MPI_Barrier(MPI_COMM_WORLD));

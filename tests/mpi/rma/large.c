@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Much data: operations of several megabytes, in one run and in pieces that lie apart, and very many small ones without
- * a flush in between. */
+/* Much data: operations of several megabytes, in one run and strided, and very many small ones without a flush in
+ * between. */
 #include <stdint.h>
 
 #include "pattern.h"
@@ -14,16 +14,16 @@ static void whole(const struct window *w, int next, int last)
 {
     pattern_fill(out, BYTES, (uint64_t)(mtest_rank + w->kind));
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win));
-    CHECK_OK(MPI_Put(out, BYTES, MPI_BYTE, next, w->place[next], BYTES, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Put(out, BYTES, MPI_BYTE, next, w->offset[next], BYTES, MPI_BYTE, w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
     CHECK(pattern_holds(w->base, BYTES, (uint64_t)(last + w->kind)));
-    CHECK_OK(MPI_Get(in, BYTES, MPI_BYTE, next, w->place[next], BYTES, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Get(in, BYTES, MPI_BYTE, next, w->offset[next], BYTES, MPI_BYTE, w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
     CHECK(pattern_holds(in, BYTES, (uint64_t)(mtest_rank + w->kind)));
 }
 
 /* Every other run of 1000 bytes here, every third of 600 there; and back. */
-static void apart(const struct window *w, int next, int last)
+static void strided(const struct window *w, int next, int last)
 {
     MPI_Datatype here, there;
     int wrong = 0, sent = BYTES / 3 / 3000 * 3000;
@@ -32,13 +32,13 @@ static void apart(const struct window *w, int next, int last)
     MPI_Type_commit(&here);
     MPI_Type_commit(&there);
     memset(in, 0, BYTES);
-    CHECK_OK(MPI_Put(out, 1, here, next, w->place[next], 1, there, w->win));
+    CHECK_OK(MPI_Put(out, 1, here, next, w->offset[next], 1, there, w->win));
     MPI_Type_free(&here);
     CHECK_OK(MPI_Win_fence(0, w->win));
     for (int i = 0; i < sent; i++)
         wrong += (unsigned char)w->base[i / 600 * 1800 + i % 600] !=
                  pattern_byte((uint64_t)(last + w->kind), (size_t)(i / 1000 * 2000 + i % 1000));
-    CHECK_OK(MPI_Get(in, sent, MPI_BYTE, next, w->place[next], 1, there, w->win));
+    CHECK_OK(MPI_Get(in, sent, MPI_BYTE, next, w->offset[next], 1, there, w->win));
     MPI_Type_free(&there);
     CHECK_OK(MPI_Win_fence(0, w->win));
     for (int i = 0; i < sent; i++)
@@ -46,7 +46,7 @@ static void apart(const struct window *w, int next, int last)
     CHECK(wrong == 0);
 }
 
-/* Sums of whole arrays; what was there comes back. */
+/* Sums of whole arrays that fetch the previous contents. */
 static void sums(const struct window *w, int next)
 {
     int words = BYTES / 8 / 3, wrong = 0;
@@ -56,8 +56,8 @@ static void sums(const struct window *w, int next)
         values[i] = 2 * i + 1;
     }
     CHECK_OK(MPI_Win_fence(0, w->win));
-    CHECK_OK(MPI_Accumulate(values, words, MPI_INT64_T, next, w->place[next], words, MPI_INT64_T, MPI_SUM, w->win));
-    CHECK_OK(MPI_Get_accumulate(values, words, MPI_INT64_T, before, words, MPI_INT64_T, next, w->place[next], words,
+    CHECK_OK(MPI_Accumulate(values, words, MPI_INT64_T, next, w->offset[next], words, MPI_INT64_T, MPI_SUM, w->win));
+    CHECK_OK(MPI_Get_accumulate(values, words, MPI_INT64_T, before, words, MPI_INT64_T, next, w->offset[next], words,
                                 MPI_INT64_T, MPI_REPLACE, w->win));
     CHECK_OK(MPI_Win_fence(0, w->win));
     for (int i = 0; i < words; i++)
@@ -65,7 +65,7 @@ static void sums(const struct window *w, int next)
     CHECK(wrong == 0);
 }
 
-/* All ranks to the first, small ones of many lengths. */
+/* All ranks send small operations of many lengths to rank 0. */
 static void flood(const struct window *w)
 {
     int64_t at = 0, sum = 0;
@@ -76,11 +76,11 @@ static void flood(const struct window *w)
     for (int i = 0; i < FLOOD && at < length; i++) {
         int64_t bytes = i * 37 % SMALL + 1;
         bytes = at + bytes < length ? bytes : length - at;
-        CHECK_OK(MPI_Put(out + at, (int)bytes, MPI_BYTE, 0, w->place[0] + mine + at, (int)bytes, MPI_BYTE, w->win));
+        CHECK_OK(MPI_Put(out + at, (int)bytes, MPI_BYTE, 0, w->offset[0] + mine + at, (int)bytes, MPI_BYTE, w->win));
         at += bytes;
     }
     CHECK_OK(MPI_Win_fence(0, w->win));
-    CHECK_OK(MPI_Get(in, (int)at, MPI_BYTE, 0, w->place[0] + mine, (int)at, MPI_BYTE, w->win));
+    CHECK_OK(MPI_Get(in, (int)at, MPI_BYTE, 0, w->offset[0] + mine, (int)at, MPI_BYTE, w->win));
     CHECK_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
     CHECK(pattern_holds(in, (size_t)at, (uint64_t)mtest_rank + 77));
     CHECK_OK(MPI_Allreduce(&at, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD));
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     for (int kind = 0; kind < WINDOW_KINDS; kind++) {
         struct window w = window_open(kind, MPI_COMM_WORLD, BYTES);
         whole(&w, next, last);
-        apart(&w, next, last);
+        strided(&w, next, last);
         sums(&w, next);
         flood(&w);
         window_close(&w, MPI_COMM_WORLD);

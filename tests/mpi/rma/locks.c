@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Passive targets: what exclusive and shared locks promise while all ranks contend for them, several locks held at
- * once, MPI_Win_lock_all, and what is visible after a flush. */
+/* Passive targets: the guarantees of exclusive and shared locks under contention, several locks held at once,
+ * MPI_Win_lock_all, and what is visible after a flush. */
 #include "rma.h"
 
 enum { WORDS = 50, ROUNDS = 25 };
 
-/* Reading, waiting for the data, and writing one more: nobody comes between. Readers see all words equal. */
+/* An exclusive lock makes read, wait and write one step. Readers with a shared lock see all words equal. */
 static void counter(const struct window *w, int target)
 {
     int words[WORDS];
     for (int round = 0; round < ROUNDS; round++) {
         if ((round + mtest_rank) % 3 == 0) {
             CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win));
-            CHECK_OK(MPI_Get(words, WORDS, MPI_INT, target, w->place[target], WORDS, MPI_INT, w->win));
+            CHECK_OK(MPI_Get(words, WORDS, MPI_INT, target, w->offset[target], WORDS, MPI_INT, w->win));
             CHECK_OK(MPI_Win_unlock(target, w->win));
             for (int i = 1; i < WORDS; i++)
                 CHECK(words[i] == words[0]);
         }
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win));
-        CHECK_OK(MPI_Get(words, WORDS, MPI_INT, target, w->place[target], WORDS, MPI_INT, w->win));
+        CHECK_OK(MPI_Get(words, WORDS, MPI_INT, target, w->offset[target], WORDS, MPI_INT, w->win));
         CHECK_OK(MPI_Win_flush(target, w->win));
         for (int i = 1; i < WORDS; i++)
             CHECK(words[i] == words[0]);
         for (int i = 0; i < WORDS; i++)
             words[i]++;
-        CHECK_OK(MPI_Put(words, WORDS, MPI_INT, target, w->place[target], WORDS, MPI_INT, w->win));
+        CHECK_OK(MPI_Put(words, WORDS, MPI_INT, target, w->offset[target], WORDS, MPI_INT, w->win));
         CHECK_OK(MPI_Win_unlock(target, w->win));
         memset(words, 0xee, sizeof words);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, w->win));
-    CHECK_OK(MPI_Get(words, WORDS, MPI_INT, target, w->place[target], WORDS, MPI_INT, w->win));
+    CHECK_OK(MPI_Get(words, WORDS, MPI_INT, target, w->offset[target], WORDS, MPI_INT, w->win));
     CHECK_OK(MPI_Win_unlock(target, w->win));
     CHECK(words[WORDS - 1] == ROUNDS * mtest_size);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The own memory, by loads and stores under the own lock, while the others come by messages or directly. */
+/* Loads and stores on the process's own memory under its own lock, while other ranks access it on their paths. */
 static void own(const struct window *w)
 {
     int *mine = (int *)(void *)w->base + WORDS, next = (mtest_rank + 1) % mtest_size, value;
@@ -50,10 +50,10 @@ static void own(const struct window *w)
         ++*mine;
         CHECK_OK(MPI_Win_unlock(mtest_rank, w->win));
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, w->win));
-        CHECK_OK(MPI_Get(&value, 1, MPI_INT, next, w->place[next] + at, 1, MPI_INT, w->win));
+        CHECK_OK(MPI_Get(&value, 1, MPI_INT, next, w->offset[next] + at, 1, MPI_INT, w->win));
         CHECK_OK(MPI_Win_flush_local(next, w->win));
         value++;
-        CHECK_OK(MPI_Put(&value, 1, MPI_INT, next, w->place[next] + at, 1, MPI_INT, w->win));
+        CHECK_OK(MPI_Put(&value, 1, MPI_INT, next, w->offset[next] + at, 1, MPI_INT, w->win));
         CHECK_OK(MPI_Win_unlock(next, w->win));
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -63,7 +63,7 @@ static void own(const struct window *w)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Locks of several ranks, taken upwards so that nobody waits in a circle, given back in another order. */
+/* Locks of several ranks, taken in ascending order to avoid deadlock, and released in another order. */
 static void several(const struct window *w)
 {
     int one = 1, sum;
@@ -72,7 +72,7 @@ static void several(const struct window *w)
         for (int i = 0; i < mtest_size; i++)
             CHECK_OK(MPI_Win_lock(i % 2 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, i, 0, w->win));
         for (int i = 0; i < mtest_size; i++)
-            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, i, w->place[i] + at, 1, MPI_INT, MPI_SUM, w->win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, i, w->offset[i] + at, 1, MPI_INT, MPI_SUM, w->win));
         CHECK_OK(MPI_Win_flush_all(w->win));
         for (int i = 0; i < mtest_size; i++)
             CHECK_OK(MPI_Win_unlock((i + mtest_rank) % mtest_size, w->win));
@@ -85,7 +85,7 @@ static void several(const struct window *w)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Behind a flush the data is there: whoever is told so by a message finds it. Behind a local one the buffer is free. */
+/* After a flush, a rank that receives a message finds the data. After a local flush, the buffer is free. */
 static void flushed(const struct window *w)
 {
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size, told = -1;
@@ -95,7 +95,7 @@ static void flushed(const struct window *w)
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < WORDS; i++)
             words[i] = round * 1000 + mtest_rank + i;
-        CHECK_OK(MPI_Put(words, WORDS, MPI_INT, next, w->place[next], WORDS, MPI_INT, w->win));
+        CHECK_OK(MPI_Put(words, WORDS, MPI_INT, next, w->offset[next], WORDS, MPI_INT, w->win));
         if (round % 2)
             CHECK_OK(MPI_Win_flush_local(next, w->win));
         else
@@ -112,7 +112,7 @@ static void flushed(const struct window *w)
         memcpy(seen, w->base, sizeof seen);
         for (int i = 0; i < WORDS; i++)
             CHECK(seen[i] == round * 1000 + last + i);
-        CHECK_OK(MPI_Get(seen, WORDS, MPI_INT, next, w->place[next], WORDS, MPI_INT, w->win));
+        CHECK_OK(MPI_Get(seen, WORDS, MPI_INT, next, w->offset[next], WORDS, MPI_INT, w->win));
         CHECK_OK(MPI_Win_flush(next, w->win));
         for (int i = 0; i < WORDS; i++)
             CHECK(seen[i] == round * 1000 + mtest_rank + i);
@@ -121,7 +121,7 @@ static void flushed(const struct window *w)
     CHECK_OK(MPI_Win_unlock_all(w->win));
 }
 
-/* Shared locks and lock_all go together; an exclusive one waits for all of them. */
+/* Shared locks and MPI_Win_lock_all coexist; an exclusive lock waits for all of them. */
 static void all_and_one(const struct window *w)
 {
     int one = 1, sum = -1;
@@ -131,11 +131,11 @@ static void all_and_one(const struct window *w)
         int target = round % mtest_size;
         if (mtest_rank % 2) {
             CHECK_OK(MPI_Win_lock_all(0, w->win));
-            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->place[target] + at, 1, MPI_INT, MPI_SUM, w->win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->offset[target] + at, 1, MPI_INT, MPI_SUM, w->win));
             CHECK_OK(MPI_Win_unlock_all(w->win));
         } else {
             CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win));
-            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->place[target] + at, 1, MPI_INT, MPI_SUM, w->win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->offset[target] + at, 1, MPI_INT, MPI_SUM, w->win));
             CHECK_OK(MPI_Win_unlock(target, w->win));
         }
     }
@@ -143,7 +143,7 @@ static void all_and_one(const struct window *w)
     CHECK_OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, w->win));
     int total = 0;
     for (int i = 0; i < mtest_size; i++) {
-        CHECK_OK(MPI_Fetch_and_op(NULL, &sum, MPI_INT, i, w->place[i] + at, MPI_NO_OP, w->win));
+        CHECK_OK(MPI_Fetch_and_op(NULL, &sum, MPI_INT, i, w->offset[i] + at, MPI_NO_OP, w->win));
         CHECK_OK(MPI_Win_flush(i, w->win));
         total += sum;
     }
@@ -152,7 +152,7 @@ static void all_and_one(const struct window *w)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Those who lock one after the other have agreed on an order; whoever locks all fits in, whatever that order is. */
+/* Ranks that take locks one by one have agreed on an order; MPI_Win_lock_all must not deadlock with any order. */
 static void all_and_several(const struct window *w)
 {
     int one = 1, sum;
@@ -166,7 +166,7 @@ static void all_and_several(const struct window *w)
             int rank = down ? mtest_size - 1 - i : i;
             if (mtest_rank % 2)
                 CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, w->win));
-            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, rank, w->place[rank] + at, 1, MPI_INT, MPI_SUM, w->win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, rank, w->offset[rank] + at, 1, MPI_INT, MPI_SUM, w->win));
         }
         if (mtest_rank % 2 == 0)
             CHECK_OK(MPI_Win_unlock_all(w->win));
@@ -183,7 +183,7 @@ static void all_and_several(const struct window *w)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Two that have locked all use two targets, each the other's last one first, while others want these for themselves. */
+/* Two ranks in MPI_Win_lock_all use two targets in opposite order, while other ranks want exclusive locks on them. */
 static void crosswise(const struct window *w)
 {
     int one = 1, pair = mtest_rank / 2 % 2;
@@ -197,14 +197,14 @@ static void crosswise(const struct window *w)
             CHECK_OK(MPI_Win_lock_all(0, w->win));
             for (int i = 0; i < 2; i++) {
                 int target = pair ^ i;
-                CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->place[target] + at, 1, MPI_INT, MPI_SUM, w->win));
+                CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->offset[target] + at, 1, MPI_INT, MPI_SUM, w->win));
                 CHECK_OK(MPI_Win_flush(target, w->win));
             }
             CHECK_OK(MPI_Win_unlock_all(w->win));
         } else {
             int target = 1 - pair;
             CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win));
-            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->place[target] + at, 1, MPI_INT, MPI_SUM, w->win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, w->offset[target] + at, 1, MPI_INT, MPI_SUM, w->win));
             CHECK_OK(MPI_Win_unlock(target, w->win));
         }
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks: 2 3 4 */
 /*
- * Passive targets are passive: all but the first rank do what they do to its memory while it waits, outside of MPI, for
- * a plain flag in there. Where that needs the target's progress it would wait for ever, so that is told apart first.
+ * Passive targets are passive: the other ranks access the memory of rank 0 while it polls, outside MPI, a plain flag
+ * there. On the message path it would poll for ever, so the test skips that path.
  */
 #include "rma.h"
 
@@ -13,14 +13,14 @@
 
 enum { WORDS = 100, LONG = 50000, FLAG = 0, SUM = 1, SEEN = 2, FIRST = 8, BYTES = (FIRST + WORDS + LONG) * 8 };
 
-static volatile int64_t *memory; /* of rank 0, there */
+static volatile int64_t *memory; /* of rank 0, at rank 0 */
 
-/* What one rank does between lock and unlock: a put, strided and long ones, sums, and a get of what others have. */
+/* The operations of one rank between lock and unlock: puts, strided and long ones, sums, and a get of other parts. */
 static void act(const struct window *w, int type)
 {
     static int64_t words[WORDS], many[LONG], back[WORDS];
     MPI_Datatype strided;
-    int64_t one = 1, before = -1, place = w->place[0];
+    int64_t one = 1, before = -1, offset = w->offset[0];
     for (int i = 0; i < WORDS; i++)
         words[i] = mtest_rank * 1000 + i;
     for (int i = 0; i < LONG; i++)
@@ -29,33 +29,33 @@ static void act(const struct window *w, int type)
     CHECK_OK(MPI_Type_commit(&strided));
     CHECK_OK(MPI_Win_lock(type, 0, 0, w->win));
     if (type == MPI_LOCK_EXCLUSIVE) {
-        CHECK_OK(MPI_Put(words, WORDS, MPI_INT64_T, 0, place + FIRST * 8, WORDS, MPI_INT64_T, w->win));
+        CHECK_OK(MPI_Put(words, WORDS, MPI_INT64_T, 0, offset + FIRST * 8, WORDS, MPI_INT64_T, w->win));
         CHECK_OK(MPI_Win_flush(0, w->win));
-        CHECK_OK(MPI_Put(words, WORDS / 2, MPI_INT64_T, 0, place + FIRST * 8, 1, strided, w->win));
-        CHECK_OK(MPI_Put(many, LONG, MPI_INT64_T, 0, place + (FIRST + WORDS) * 8, LONG, MPI_INT64_T, w->win));
+        CHECK_OK(MPI_Put(words, WORDS / 2, MPI_INT64_T, 0, offset + FIRST * 8, 1, strided, w->win));
+        CHECK_OK(MPI_Put(many, LONG, MPI_INT64_T, 0, offset + (FIRST + WORDS) * 8, LONG, MPI_INT64_T, w->win));
         CHECK_OK(MPI_Win_flush_local(0, w->win));
-        CHECK_OK(MPI_Get(back, WORDS, MPI_INT64_T, 0, place + FIRST * 8, WORDS, MPI_INT64_T, w->win));
+        CHECK_OK(MPI_Get(back, WORDS, MPI_INT64_T, 0, offset + FIRST * 8, WORDS, MPI_INT64_T, w->win));
         CHECK_OK(MPI_Win_flush(0, w->win));
         for (int i = 0; i < WORDS; i++)
             CHECK(back[i] == (i % 2 ? words[i] : words[i / 2]));
     }
-    CHECK_OK(MPI_Fetch_and_op(&one, &before, MPI_INT64_T, 0, place + SUM * 8, MPI_SUM, w->win));
+    CHECK_OK(MPI_Fetch_and_op(&one, &before, MPI_INT64_T, 0, offset + SUM * 8, MPI_SUM, w->win));
     CHECK_OK(MPI_Win_unlock(0, w->win));
     CHECK(before >= 0 && before < 2 * mtest_size);
     CHECK_OK(MPI_Type_free(&strided));
 }
 
-/* The last one to come sets the flag. */
+/* The last rank sets the flag. */
 static void set_flag(const struct window *w)
 {
     int64_t one = 1, others = mtest_size - 1, before = -1, flag = 77;
     CHECK_OK(MPI_Win_lock_all(0, w->win));
-    CHECK_OK(MPI_Get_accumulate(&one, 1, MPI_INT64_T, &before, 1, MPI_INT64_T, 0, w->place[0] + SEEN * 8, 1,
+    CHECK_OK(MPI_Get_accumulate(&one, 1, MPI_INT64_T, &before, 1, MPI_INT64_T, 0, w->offset[0] + SEEN * 8, 1,
                                 MPI_INT64_T, MPI_SUM, w->win));
     CHECK_OK(MPI_Win_flush(0, w->win));
     if (before == others - 1) {
         int64_t none = 0, was = -1;
-        CHECK_OK(MPI_Compare_and_swap(&flag, &none, &was, MPI_INT64_T, 0, w->place[0] + FLAG * 8, w->win));
+        CHECK_OK(MPI_Compare_and_swap(&flag, &none, &was, MPI_INT64_T, 0, w->offset[0] + FLAG * 8, w->win));
         CHECK_OK(MPI_Win_flush(0, w->win));
         CHECK(was == 0);
     }
@@ -85,18 +85,18 @@ static void run(int kind)
     window_close(&w, MPI_COMM_WORLD);
 }
 
-/* Memory that is gone while its window is still there: the origin is told, and neither of the two suffers. */
+/* The target unmaps memory of an existing window: the origin gets an error, and both processes go on. */
 static void gone(void)
 {
-    enum { PIECE = 1 << 16 };
-    static char data[PIECE];
-    char *base = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    enum { CHUNK = 1 << 16 };
+    static char data[CHUNK];
+    char *base = mmap(NULL, 2 * CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     MPI_Win win;
     CHECK(base != MAP_FAILED);
-    CHECK_OK(MPI_Win_create(base, 2 * PIECE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    CHECK_OK(MPI_Win_create(base, 2 * CHUNK, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
     CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
     if (mtest_rank == 0)
-        munmap(base + PIECE, PIECE);
+        munmap(base + CHUNK, CHUNK);
     MPI_Barrier(MPI_COMM_WORLD);
     if (mtest_rank == 0) {
         while (*(volatile char *)base != mtest_size - 1)
@@ -106,23 +106,23 @@ static void gone(void)
         int length, one = 1;
         CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
         CHECK_OK(MPI_Put(data, 1, MPI_BYTE, 0, 8, 1, MPI_BYTE, win));
-        CHECK_OK(MPI_Put(data, 8, MPI_BYTE, 0, PIECE + 16, 8, MPI_BYTE, win));
+        CHECK_OK(MPI_Put(data, 8, MPI_BYTE, 0, CHUNK + 16, 8, MPI_BYTE, win));
         int failed = MPI_Win_flush(0, win);
         CHECK_CLASS(failed, MPI_ERR_RMA_RANGE);
         CHECK_OK(MPI_Error_string(failed, text, &length));
         CHECK(strstr(text, "MPI_Win_flush") && strstr(text, "target_disp 65552 of rank 0"));
-        CHECK_OK(MPI_Win_flush(0, win)); /* told once */
-        CHECK_OK(MPI_Get(data, PIECE, MPI_BYTE, 0, PIECE / 2, PIECE, MPI_BYTE, win));
+        CHECK_OK(MPI_Win_flush(0, win)); /* reported once */
+        CHECK_OK(MPI_Get(data, CHUNK, MPI_BYTE, 0, CHUNK / 2, CHUNK, MPI_BYTE, win));
         CHECK_CLASS(MPI_Win_flush(0, win), MPI_ERR_RMA_RANGE);
-        CHECK_CLASS(MPI_Accumulate(&one, 1, MPI_INT, 0, PIECE, 1, MPI_INT, MPI_SUM, win), MPI_ERR_RMA_RANGE);
+        CHECK_CLASS(MPI_Accumulate(&one, 1, MPI_INT, 0, CHUNK, 1, MPI_INT, MPI_SUM, win), MPI_ERR_RMA_RANGE);
         CHECK_OK(MPI_Accumulate(&(char){ 1 }, 1, MPI_SIGNED_CHAR, 0, 0, 1, MPI_SIGNED_CHAR, MPI_SUM, win));
         CHECK_OK(MPI_Win_unlock(0, win));
     }
     CHECK_OK(MPI_Win_free(&win));
-    munmap(base, mtest_rank == 0 ? PIECE : 2 * PIECE);
+    munmap(base, mtest_rank == 0 ? CHUNK : 2 * CHUNK);
 }
 
-/* Does the kernel let all others copy from and to the memory of rank 0, and do windows make use of it? */
+/* Does the kernel let all other ranks copy from and to the memory of rank 0, and do windows use CMA? */
 static int is_reached(void)
 {
     static int64_t word;

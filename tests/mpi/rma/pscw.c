@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Epochs that only some take part in: MPI_Win_post, start, complete, wait, test, with groups that change. */
+/* Epochs of some of the ranks: MPI_Win_post, start, complete, wait, test, with changing groups. */
 #include "pattern.h"
 #include "rma.h"
 
@@ -14,7 +14,7 @@ static MPI_Group group_of(int count, const int ranks[])
     return group;
 }
 
-/* Waits in one way or the other. */
+/* By MPI_Win_wait or MPI_Win_test. */
 static void finish(MPI_Win win, int polls)
 {
     if (!polls) {
@@ -25,7 +25,7 @@ static void finish(MPI_Win win, int polls)
         CHECK_OK(MPI_Win_test(win, &done));
 }
 
-/* Round the ring: each exposes to the one before and goes to the one behind, which is itself when it is alone. */
+/* A ring: each rank exposes its memory to the previous one and accesses the next, which may be itself. */
 static void ring(const struct window *w)
 {
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
@@ -35,8 +35,8 @@ static void ring(const struct window *w)
         memcpy(w->base + SLOT, out, sizeof out);
         CHECK_OK(MPI_Win_post(from, 0, w->win));
         CHECK_OK(MPI_Win_start(to, 0, w->win));
-        CHECK_OK(MPI_Put(out, 4, MPI_INT, next, w->place[next], 4, MPI_INT, w->win));
-        CHECK_OK(MPI_Get(in, 4, MPI_INT, next, w->place[next] + SLOT, 4, MPI_INT, w->win));
+        CHECK_OK(MPI_Put(out, 4, MPI_INT, next, w->offset[next], 4, MPI_INT, w->win));
+        CHECK_OK(MPI_Get(in, 4, MPI_INT, next, w->offset[next] + SLOT, 4, MPI_INT, w->win));
         CHECK_OK(MPI_Win_complete(w->win));
         CHECK(in[0] == next && in[1] == round && in[2] == next * round && in[3] == -1);
         finish(w->win, round % 2);
@@ -47,7 +47,7 @@ static void ring(const struct window *w)
     MPI_Group_free(&from);
 }
 
-/* The same random choice on every rank: who goes to whom in a round. */
+/* The same random choice on every rank: which ranks access which in a round. */
 static int goes(int round, int origin, int target)
 {
     uint64_t state = (uint64_t)(round * 1009 + origin * 31 + target) + 12345;
@@ -55,7 +55,7 @@ static int goes(int round, int origin, int target)
     return pattern_random(&state) % 3 == 0;
 }
 
-/* Some expose, some go, some do both, some neither. Everyone has a slot in everyone's window. */
+/* Some ranks expose memory, some access it, some do both, some neither. Each has a slot in every window. */
 static void changing(const struct window *w)
 {
     int *origins = malloc((size_t)mtest_size * sizeof *origins);
@@ -75,11 +75,11 @@ static void changing(const struct window *w)
             CHECK_OK(MPI_Win_post(from, 0, w->win));
         if (out) {
             CHECK_OK(MPI_Win_start(to, 0, w->win));
-            MPI_Group_free(&to); /* the epoch has its own */
+            MPI_Group_free(&to); /* the epoch keeps its own reference */
             for (int i = 0; i < out; i++) {
                 sent[i] = mtest_rank * 1000 + targets[i] + round;
-                CHECK_OK(MPI_Put(&sent[i], 1, MPI_INT, targets[i], w->place[targets[i]] + SLOT * mtest_rank, 1, MPI_INT,
-                                 w->win));
+                CHECK_OK(MPI_Put(&sent[i], 1, MPI_INT, targets[i], w->offset[targets[i]] + SLOT * mtest_rank, 1,
+                                 MPI_INT, w->win));
             }
             CHECK_OK(MPI_Win_complete(w->win));
         }
@@ -99,7 +99,7 @@ static void changing(const struct window *w)
     free(sent);
 }
 
-/* Nobody: an epoch with the empty group, and one in which nothing is done. */
+/* An epoch with the empty group, and one without operations. */
 static void nobody(const struct window *w)
 {
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size, done = 0;
@@ -118,7 +118,7 @@ static void nobody(const struct window *w)
     MPI_Group_free(&from);
 }
 
-/* The first rank is everybody's target, who add; it sees nothing before the last has completed. */
+/* All ranks add to rank 0, whose wait ends only after the last of them has completed. */
 static void many_to_one(const struct window *w)
 {
     int first = 0, sum = 0, *others = malloc((size_t)mtest_size * sizeof *others), one = mtest_rank + 1;
@@ -129,12 +129,12 @@ static void many_to_one(const struct window *w)
     MPI_Group to = group_of(1, &first), from = group_of(mtest_size, others);
     memset(w->base, 0, SLOT);
     for (int round = 1; round <= ROUNDS; round++) {
-        MPI_Barrier(MPI_COMM_WORLD); /* so that NOCHECK is true when post comes before it */
+        MPI_Barrier(MPI_COMM_WORLD); /* makes MPI_MODE_NOCHECK true: post comes before start */
         if (mtest_rank == 0)
             CHECK_OK(MPI_Win_post(from, round % 2 ? 0 : MPI_MODE_NOCHECK, w->win));
         MPI_Barrier(MPI_COMM_WORLD);
         CHECK_OK(MPI_Win_start(to, round % 2 ? 0 : MPI_MODE_NOCHECK, w->win));
-        CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, 0, w->place[0], 1, MPI_INT, MPI_SUM, w->win));
+        CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, 0, w->offset[0], 1, MPI_INT, MPI_SUM, w->win));
         CHECK_OK(MPI_Win_complete(w->win));
         if (mtest_rank == 0) {
             finish(w->win, round % 3 == 0);
@@ -146,7 +146,7 @@ static void many_to_one(const struct window *w)
     free(others);
 }
 
-/* Turns: who has just been a target goes to who has just gone, with nothing else between them. */
+/* Two ranks swap the roles of origin and target, with no other synchronization between them. */
 static void turns(const struct window *w)
 {
     int pair = mtest_rank ^ 1;
@@ -158,7 +158,7 @@ static void turns(const struct window *w)
         if (turn % 2 == mtest_rank % 2) {
             ball++;
             CHECK_OK(MPI_Win_start(other, 0, w->win));
-            CHECK_OK(MPI_Put(&ball, 1, MPI_INT, pair, w->place[pair], 1, MPI_INT, w->win));
+            CHECK_OK(MPI_Put(&ball, 1, MPI_INT, pair, w->offset[pair], 1, MPI_INT, w->win));
             CHECK_OK(MPI_Win_complete(w->win));
         } else {
             CHECK_OK(MPI_Win_post(other, 0, w->win));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations with requests: many at once, completed in all the ways in which requests are, beside messages; of all
- * sizes; to MPI_PROC_NULL. */
+/* Operations with requests: many at once, completed by every completion function, beside messages; of all sizes; to
+ * MPI_PROC_NULL. */
 #include <stdint.h>
 
 #include "pattern.h"
@@ -14,14 +14,14 @@ static void puts_and_gets(const struct window *w)
     MPI_Request requests[MANY];
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
     int left, wrong = 0, done[MANY];
-    MPI_Aint at = w->place[next];
+    MPI_Aint at = w->offset[next];
     MPI_Status statuses[MANY];
     pattern_fill(out, BYTES, (uint64_t)mtest_rank);
     for (int i = 0; i < MANY; i++)
         CHECK_OK(
             MPI_Rput(out + i * CHUNK, CHUNK, MPI_BYTE, next, at + i * CHUNK, CHUNK, MPI_BYTE, w->win, &requests[i]));
     CHECK_OK(MPI_Waitall(MANY, requests, statuses));
-    memset(out, 0, BYTES); /* free to be used again */
+    memset(out, 0, BYTES); /* the buffer may be reused */
     for (int i = 0; i < MANY; i++)
         CHECK(requests[i] == MPI_REQUEST_NULL);
     CHECK_OK(MPI_Win_flush(next, w->win));
@@ -36,7 +36,7 @@ static void puts_and_gets(const struct window *w)
     for (left = MANY; left > 0;) {
         int count = 0;
         CHECK_OK(MPI_Waitsome(MANY, requests, &count, done, statuses));
-        for (int i = 0; i < count; i++) /* the data is there with the request */
+        for (int i = 0; i < count; i++) /* the data has come when the request completes */
             for (int b = done[i] * CHUNK; b < (done[i] + 1) * CHUNK; b++)
                 wrong += in[b] != pattern_byte((uint64_t)mtest_rank, (size_t)b);
         left -= count;
@@ -50,7 +50,7 @@ static void accumulates(const struct window *w)
 {
     int64_t values[MANY], before[MANY], *there = (void *)w->base, target = (mtest_rank + 1) % mtest_size;
     MPI_Request requests[MANY];
-    MPI_Aint at = w->place[target];
+    MPI_Aint at = w->offset[target];
     memset(w->base, 0, MANY * sizeof(int64_t));
     CHECK_OK(MPI_Win_sync(w->win));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -85,7 +85,7 @@ static void accumulates(const struct window *w)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Long ones, beside messages of a communicator. */
+/* Long operations, beside messages of a communicator. */
 static void beside_messages(const struct window *w)
 {
     int next = (mtest_rank + 1) % mtest_size, last = (mtest_rank + mtest_size - 1) % mtest_size;
@@ -94,11 +94,11 @@ static void beside_messages(const struct window *w)
     MPI_Status statuses[4];
     pattern_fill(out, LARGE, (uint64_t)(mtest_rank + 50));
     pattern_fill(message, LARGE, (uint64_t)(mtest_rank + 90));
-    CHECK_OK(MPI_Rput(out, LARGE, MPI_BYTE, next, w->place[next], LARGE, MPI_BYTE, w->win, &requests[0]));
+    CHECK_OK(MPI_Rput(out, LARGE, MPI_BYTE, next, w->offset[next], LARGE, MPI_BYTE, w->win, &requests[0]));
     CHECK_OK(MPI_Irecv(came, LARGE, MPI_BYTE, last, 5, MPI_COMM_WORLD, &requests[1]));
     CHECK_OK(MPI_Isend(message, LARGE, MPI_BYTE, next, 5, MPI_COMM_WORLD, &requests[2]));
     CHECK_OK(MPI_Win_flush(next, w->win));
-    CHECK_OK(MPI_Rget(in, LARGE, MPI_BYTE, next, w->place[next], LARGE, MPI_BYTE, w->win, &requests[3]));
+    CHECK_OK(MPI_Rget(in, LARGE, MPI_BYTE, next, w->offset[next], LARGE, MPI_BYTE, w->win, &requests[3]));
     CHECK_OK(MPI_Waitall(4, requests, statuses));
     CHECK(pattern_holds(in, LARGE, (uint64_t)(mtest_rank + 50)));
     CHECK(pattern_holds(came, LARGE, (uint64_t)(last + 90)));
@@ -109,7 +109,7 @@ static void beside_messages(const struct window *w)
     free(came);
 }
 
-static void to_nobody(const struct window *w)
+static void to_proc_null(const struct window *w)
 {
     int value = 17, before = 18;
     MPI_Request requests[4];
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
         puts_and_gets(&w);
         accumulates(&w);
         beside_messages(&w);
-        to_nobody(&w);
+        to_proc_null(&w);
         CHECK_OK(MPI_Win_unlock_all(w.win));
         window_close(&w, MPI_COMM_WORLD);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows of every flavor behind one face, so that a test runs on each: bytes at `place[rank]` of every rank. */
+/* Windows of every flavor behind one interface, so that a test runs on each: bytes at `offset[rank]` of every rank. */
 #ifndef PLENUM_TESTS_RMA_H
 #define PLENUM_TESTS_RMA_H
 
@@ -10,12 +10,12 @@ enum { WINDOW_CREATED, WINDOW_ALLOCATED, WINDOW_SHARED, WINDOW_DYNAMIC, WINDOW_K
 struct window {
     MPI_Win win;
     int kind;
-    char *base;      /* this rank's memory, zeroed */
-    MPI_Aint *place; /* [ranks]: what to add to a displacement in bytes */
+    char *base;       /* this rank's memory, zeroed */
+    MPI_Aint *offset; /* [ranks]: added to a displacement in bytes */
 };
 
-/* Processes on several nodes, or that are made to talk by a network alone, share no memory, and MPI_Win_allocate_shared
- * says so. Collective over `comm`. */
+/* Processes on several nodes, or configured to use only a network, share no memory: MPI_Win_allocate_shared fails.
+ * Collective over `comm`. */
 static inline int window_can_share(MPI_Comm comm)
 {
     const char *transport = getenv("PLENUM_TRANSPORT");
@@ -28,7 +28,7 @@ static inline int window_can_share(MPI_Comm comm)
     return ranks == 1 || (here == ranks && (!transport || strcmp(transport, "ucx") != 0));
 }
 
-/* Is the memory of MPI_Win_create reached by messages in any case? Collective over the World. */
+/* Do windows of MPI_Win_create use messages in any case? Collective over the World. */
 static inline int window_by_messages(void)
 {
     const char *rndv = getenv("PLENUM_SHM_RNDV");
@@ -42,7 +42,7 @@ static inline struct window window_open(int kind, MPI_Comm comm, MPI_Aint bytes)
     MPI_Aint own = 0;
     int ranks;
     MPI_Comm_size(comm, &ranks);
-    w.place = calloc((size_t)ranks, sizeof *w.place);
+    w.offset = calloc((size_t)ranks, sizeof *w.offset);
     if (kind == WINDOW_SHARED && !window_can_share(comm))
         kind = WINDOW_ALLOCATED;
     switch (kind) {
@@ -57,7 +57,7 @@ static inline struct window window_open(int kind, MPI_Comm comm, MPI_Aint bytes)
         CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, comm, &w.win));
         CHECK_OK(MPI_Win_attach(w.win, w.base, bytes));
         CHECK_OK(MPI_Get_address(w.base, &own));
-        CHECK_OK(MPI_Allgather(&own, 1, MPI_AINT, w.place, 1, MPI_AINT, comm));
+        CHECK_OK(MPI_Allgather(&own, 1, MPI_AINT, w.offset, 1, MPI_AINT, comm));
     }
     CHECK_OK(MPI_Win_set_errhandler(w.win, MPI_ERRORS_RETURN));
     if (bytes)
@@ -70,14 +70,14 @@ static inline struct window window_open(int kind, MPI_Comm comm, MPI_Aint bytes)
 static inline void window_close(struct window *w, MPI_Comm comm)
 {
     if (w->kind == WINDOW_DYNAMIC) {
-        MPI_Barrier(comm); /* somebody may still be at it */
+        MPI_Barrier(comm); /* other ranks may still use it */
         CHECK_OK(MPI_Win_detach(w->win, w->base));
     }
     CHECK_OK(MPI_Win_free(&w->win));
     CHECK(w->win == MPI_WIN_NULL);
     if (w->kind == WINDOW_CREATED || w->kind == WINDOW_DYNAMIC)
         free(w->base);
-    free(w->place);
+    free(w->offset);
 }
 
 #endif

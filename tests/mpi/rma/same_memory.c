@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several windows over the same memory: with other units, of other communicators, of parts of it, and of a window's own
- * memory; each with its epochs, at the same time. */
+/* Several windows over the same memory: with different units, of different communicators, of parts of it, and of
+ * another window's memory; each with its epochs, at the same time. */
 #include "rma.h"
 
 enum { WORDS = 64 };
@@ -29,7 +29,7 @@ static void two_units(void)
     free(memory);
 }
 
-/* A lock of one window is none of the other: both are held at once, and counters stand apart. */
+/* Locks of two windows are independent: both are held at once, and the counters differ. */
 static void two_locks(const struct window *w)
 {
     MPI_Win other;
@@ -39,7 +39,7 @@ static void two_locks(const struct window *w)
         for (int i = 0; i < mtest_size; i++) {
             CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, i, 0, w->win));
             CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, i, 0, other));
-            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, i, w->place[i], 1, MPI_INT, MPI_SUM, w->win));
+            CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, i, w->offset[i], 1, MPI_INT, MPI_SUM, w->win));
             CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, i, 1, 1, MPI_INT, MPI_SUM, other));
             if (round % 2) {
                 CHECK_OK(MPI_Win_unlock(i, other));
@@ -57,7 +57,7 @@ static void two_locks(const struct window *w)
     CHECK_OK(MPI_Win_free(&other));
 }
 
-/* A window of each row and one of each column of the ranks, with epochs of different kinds open together. */
+/* A window for each row and each column of the ranks, with epochs of different kinds open at once. */
 static void rows_and_columns(void)
 {
     int *memory = calloc(2 * (size_t)mtest_size, sizeof *memory), width = 2, row_size, column_size;

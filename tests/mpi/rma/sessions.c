@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Windows of sessions: two sessions with a window each beside one of the World's, at different paces; one session ends
- * while the others go on, the last one outlives the World, and windows come and go with their sessions. */
+/* Windows of sessions: two sessions with a window each beside one of the World, at different paces. One session ends
+ * while the others go on, the last one outlives the World, and windows are created and freed with their sessions. */
 #include "mtest.h"
 
 enum { WORDS = 40, CYCLES = 5 };
@@ -41,7 +41,7 @@ static void end(struct life *life, int allocated)
         free(life->base);
 }
 
-/* To the next rank, and a look at what came from the one before. */
+/* Puts to the next rank, and checks what the previous one has put. */
 static void exchange(MPI_Win win, int *base, int rank, int size, int value)
 {
     int words[WORDS], sum = 0, next = (rank + 1) % size, last = (rank + size - 1) % size;
@@ -57,7 +57,7 @@ static void exchange(MPI_Win win, int *base, int rank, int size, int value)
     CHECK_OK(MPI_Fetch_and_op(NULL, &sum, MPI_INT, 0, 3, MPI_NO_OP, win));
     CHECK_OK(MPI_Win_unlock(0, win));
     CHECK(sum == value + (size - 1) * 100 + 3);
-    CHECK_OK(MPI_Win_fence(0, win)); /* nobody writes before all have looked */
+    CHECK_OK(MPI_Win_fence(0, win)); /* no rank writes before all have checked */
 }
 
 int main(int argc, char **argv)
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     int *base, rank = mtest_rank, size = mtest_size;
     MPI_Win win;
     CHECK_OK(MPI_Win_allocate(WORDS * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
-    /* All three at once: a lock is held in one while the others fence. */
+    /* All three at once: one is locked while the others fence. */
     CHECK_OK(MPI_Win_lock_all(0, one.win));
     exchange(two.win, two.base, two.rank, two.size, 1000);
     exchange(win, base, rank, size, 2000);

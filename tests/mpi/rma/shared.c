@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that is shared: where each rank's part lies, loads and stores by all, beside operations on the same memory. */
+/* Shared memory: the layout of the ranks' parts, and loads and stores beside operations on the same memory. */
 #include <stdatomic.h>
 
 #include "rma.h"
@@ -9,7 +9,7 @@ enum { WORDS = 1000, ROUNDS = 20 };
 static MPI_Comm node;
 static int me, ranks;
 
-/* Parts of unlike sizes; some are empty. */
+/* Parts of different sizes; some are empty. */
 static MPI_Aint words_of(int rank)
 {
     return rank % 3 == 1 ? 0 : WORDS + rank;
@@ -71,7 +71,7 @@ static void neighbours_are_seen(const char *noncontiguous)
     CHECK_OK(MPI_Win_free(&win));
 }
 
-/* One word that all count up: by atomic instructions where it lies, and by accumulates, in turn. */
+/* All ranks increment one word, by atomic instructions and by accumulates in turn. */
 static void both_ways(void)
 {
     MPI_Win win;
@@ -103,7 +103,7 @@ static void both_ways(void)
         CHECK(got == (long)ranks * 2 * (round + 1));
         MPI_Barrier(node);
     }
-    /* What the first rank puts, all find in their memory. */
+    /* All ranks find what rank 0 puts in their memory. */
     if (me == 0) {
         CHECK_OK(MPI_Put(&got, 1, MPI_LONG, 0, 1, 1, MPI_LONG, win));
         CHECK_OK(MPI_Win_flush(0, win));
@@ -115,7 +115,7 @@ static void both_ways(void)
     CHECK_OK(MPI_Win_free(&win));
 }
 
-/* By fences alone: a ring of stores. */
+/* A ring of stores, synchronized by fences alone. */
 static void fenced(void)
 {
     MPI_Win win;
@@ -138,7 +138,7 @@ static void fenced(void)
 }
 
 #if MPI_VERSION >= 5
-/* Other windows may be asked too: a size of 0 says that there is no memory to look at; the own is always there. */
+/* Other flavors may be queried, too: the size 0 means that the memory is not mapped; a process's own always is. */
 static void other_flavors(void)
 {
     MPI_Win win;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads: each with a window of its own that it fences, and all at once on one window that they share, with operations
- * of all kinds and flushes, within one lock of all. */
+/* Threads: each fences a window of its own, and all use one shared window at once, with operations of all kinds and
+ * flushes, in one epoch of MPI_Win_lock_all. */
 /* seconds: 300 */
 #include <pthread.h>
 #include <stdint.h>
@@ -21,28 +21,28 @@ static void *fences(void *argument)
         for (int i = 0; i < WORDS; i++)
             words[i] = thread * 10000 + round * 100 + mtest_rank + i;
         CHECK_OK(MPI_Win_fence(0, w->win));
-        CHECK_OK(MPI_Put(words, WORDS, MPI_INT, next, w->place[next], WORDS, MPI_INT, w->win));
+        CHECK_OK(MPI_Put(words, WORDS, MPI_INT, next, w->offset[next], WORDS, MPI_INT, w->win));
         CHECK_OK(MPI_Win_fence(0, w->win));
         for (int i = 0; i < WORDS; i++)
             CHECK(base[i] == thread * 10000 + round * 100 + last + i);
-        CHECK_OK(MPI_Get(got, WORDS, MPI_INT, next, w->place[next], WORDS, MPI_INT, w->win));
+        CHECK_OK(MPI_Get(got, WORDS, MPI_INT, next, w->offset[next], WORDS, MPI_INT, w->win));
         CHECK_OK(MPI_Win_fence(0, w->win));
         CHECK(memcmp(got, words, sizeof words) == 0);
     }
     return NULL;
 }
 
-/* A part of every rank's memory belongs to this thread of the rank before it; the first word of all is everybody's. */
+/* Each thread writes its own part of the next rank's memory; all threads add to the first word. */
 static void *flushes(void *argument)
 {
     int thread = (int)(intptr_t)argument, next = (mtest_rank + 1) % mtest_size;
     int64_t words[WORDS], got[WORDS], one = 1, before, last_seen = -1;
-    MPI_Aint at = shared.place[next] + 8 * (1 + thread * WORDS);
+    MPI_Aint at = shared.offset[next] + 8 * (1 + thread * WORDS);
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Request request;
         for (int i = 0; i < WORDS; i++)
             words[i] = thread * 10000 + round * 100 + i;
-        CHECK_OK(MPI_Fetch_and_op(&one, &before, MPI_INT64_T, 0, shared.place[0], MPI_SUM, shared.win));
+        CHECK_OK(MPI_Fetch_and_op(&one, &before, MPI_INT64_T, 0, shared.offset[0], MPI_SUM, shared.win));
         CHECK_OK(MPI_Rput(words, WORDS, MPI_INT64_T, next, at, WORDS, MPI_INT64_T, shared.win, &request));
         CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
         CHECK_OK(MPI_Win_flush(next, shared.win));
@@ -56,14 +56,14 @@ static void *flushes(void *argument)
     return NULL;
 }
 
-/* Exclusive locks of a window that only this thread uses, at all ranks in turn. */
+/* Exclusive locks at all ranks in turn, of a window that only this thread uses. */
 static void *locks(void *argument)
 {
     int thread = (int)(intptr_t)argument, value;
     const struct window *w = &own[thread];
     for (int round = 0; round < ROUNDS / 2; round++) {
         int target = (round + mtest_rank) % mtest_size;
-        MPI_Aint at = w->place[target] + 8 * WORDS;
+        MPI_Aint at = w->offset[target] + 8 * WORDS;
         CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, w->win));
         CHECK_OK(MPI_Get(&value, 1, MPI_INT, target, at, 1, MPI_INT, w->win));
         CHECK_OK(MPI_Win_flush(target, w->win));
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
         }
         CHECK_OK(MPI_Win_lock_all(0, shared.win));
         in_threads(flushes);
-        CHECK_OK(MPI_Fetch_and_op(NULL, &count, MPI_INT64_T, 0, shared.place[0], MPI_NO_OP, shared.win));
+        CHECK_OK(MPI_Fetch_and_op(NULL, &count, MPI_INT64_T, 0, shared.offset[0], MPI_NO_OP, shared.win));
         CHECK_OK(MPI_Win_flush(0, shared.win));
         CHECK(count == (int64_t)THREADS * ROUNDS * mtest_size);
         CHECK_OK(MPI_Win_unlock_all(shared.win));

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports: what the processes wrote, copied and made safe, and what /proc says about them. */
+/* See read.h. */
+#include "world/runtime/report/read.h"
+
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "world/runtime/report/report.h"
-#include "world/runtime/runtime.h"
+#include "core/base/memory.h"
+#include "world/runtime/job.h"
+#include "world/runtime/report/text.h"
 
 /* --- pages ------------------------------------------------------------------------------------------------- */
 
@@ -16,7 +20,7 @@ static void report_read_limit(uint32_t *count, uint32_t most)
         *count = most;
 }
 
-/* A text from outside: it ends, and nothing in it moves the cursor. */
+/* Ends a process's text within `size` and replaces its control characters. */
 static void report_read_tidy(char *text, size_t size)
 {
     text[size - 1] = '\0';
@@ -25,7 +29,7 @@ static void report_read_tidy(char *text, size_t size)
             *text = '?';
 }
 
-static void tidy_item(struct pl_job_item *item, int size)
+static void report_read_tidy_item(struct pl_job_item *item, int size)
 {
     uint32_t good = 0;
     if (item->what >= PL_WHAT_KINDS)
@@ -48,7 +52,7 @@ static void tidy_item(struct pl_job_item *item, int size)
 
 struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int size)
 {
-    struct pl_job_record *copy = malloc(sizeof *copy);
+    struct pl_job_record *copy = pl_malloc(sizeof *copy);
     if (!copy)
         return NULL;
     memcpy(copy, page, sizeof *copy);
@@ -59,7 +63,7 @@ struct pl_job_record *pl_report_copy_page(const struct pl_job_record *page, int 
     for (int i = 0; i < PL_RECORD_TRACES; i++)
         report_read_limit(&copy->trace[i].count, PL_RECORD_FRAMES);
     for (uint32_t i = 0; i < copy->items; i++)
-        tidy_item(&copy->item[i], size);
+        report_read_tidy_item(&copy->item[i], size);
     return copy;
 }
 
@@ -70,61 +74,53 @@ static const char *report_read_module_of(const struct pl_job_record *page, const
     return frame->module < page->modules ? page->module[frame->module] : NULL;
 }
 
-/* A return address may be behind the end of its function; the byte before it is not. */
-static const char *function_of(struct pl_symbols *symbols, const struct pl_job_record *page,
-                               const struct pl_job_trace *trace, uint32_t i, uint64_t *into)
+/* A return address may be after the end of its function; the byte before it is not. */
+static struct pl_symbol report_read_symbol(struct pl_symbols *symbols, const struct pl_job_record *page,
+                                           const struct pl_job_trace *trace, uint32_t i, bool line)
 {
     const struct pl_job_frame *frame = &trace->frame[i];
     uint64_t back = i > 0 || !trace->exact;
     const char *module = report_read_module_of(page, frame);
-    const char *name = module ? pl_symbols_find(symbols, module, frame->offset - back, into) : NULL;
-    *into += back;
-    return name;
+    struct pl_symbol symbol = { 0 };
+    if (module)
+        symbol = pl_symbols_find(symbols, module, frame->offset - back, line);
+    symbol.into += back;
+    return symbol;
 }
 
-static bool is_mpi(const char *name)
+struct pl_report_frame pl_report_frame(struct pl_symbols *symbols, const struct pl_job_record *page,
+                                       const struct pl_job_trace *trace, uint32_t i)
+{
+    const struct pl_job_frame *frame = &trace->frame[i];
+    return (struct pl_report_frame){ report_read_module_of(page, frame), frame->offset,
+                                     report_read_symbol(symbols, page, trace, i, true) };
+}
+
+static bool report_read_is_mpi(const char *name)
 {
     return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0 || strncmp(name, "MPIX_", 5) == 0;
 }
 
-void pl_report_frame(struct pl_symbols *symbols, const struct pl_job_record *page, const struct pl_job_trace *trace,
-                     uint32_t i, char text[320])
-{
-    uint64_t into = 0;
-    const char *name = function_of(symbols, page, trace, i, &into),
-               *module = report_read_module_of(page, &trace->frame[i]);
-    unsigned long long offset = trace->frame[i].offset;
-    if (!module)
-        snprintf(text, 320, "0x%llx", offset);
-    else if (!name)
-        snprintf(text, 320, "%s(+0x%llx)", module, offset);
-    else
-        snprintf(text, 320, "%.90s+0x%llx in %s(+0x%llx)", name, (unsigned long long)into, module, offset);
-    report_read_tidy(text, 320);
-}
-
-void pl_report_place(struct pl_symbols *symbols, const struct pl_job_record *page, const struct pl_job_trace *trace,
-                     char function[64], char caller[320])
+bool pl_report_place(struct pl_symbols *symbols, const struct pl_job_record *page, const struct pl_job_trace *trace,
+                     char function[64], struct pl_report_frame *caller)
 {
     snprintf(function, 64, "MPI");
-    caller[0] = '\0';
     for (uint32_t i = trace->count; i-- > 0;) {
-        uint64_t into;
-        const char *name = function_of(symbols, page, trace, i, &into);
-        if (!name || !is_mpi(name))
+        const char *name = report_read_symbol(symbols, page, trace, i, false).function;
+        if (!name || !report_read_is_mpi(name))
             continue;
         size_t length = strcspn(name, ".@"); /* "MPI_Recv.cold" */
         snprintf(function, 64, "%.*s", (int)length, name);
-        report_read_tidy(function, 64);
         if (i + 1 < trace->count)
-            pl_report_frame(symbols, page, trace, i + 1, caller);
-        return;
+            *caller = pl_report_frame(symbols, page, trace, i + 1);
+        return i + 1 < trace->count;
     }
+    return false;
 }
 
 /* --- processes --------------------------------------------------------------------------------------------- */
 
-static void read_line(pid_t pid, const char *name, char *text, size_t size)
+static void report_read_proc(pid_t pid, const char *name, char *text, size_t size)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
@@ -137,23 +133,23 @@ static void read_line(pid_t pid, const char *name, char *text, size_t size)
     fclose(file);
 }
 
-static void look_outside(struct pl_report_rank *r)
+static void report_read_state(struct pl_report_rank *r)
 {
     char stat[512], wchan[48];
     r->state = '?';
     if (r->life == PL_LIFE_ENDED || r->pid <= 0)
         return;
-    read_line(r->pid, "stat", stat, sizeof stat);
-    const char *behind = strrchr(stat, ')');
-    if (behind && behind[1] == ' ' && isalpha((unsigned char)behind[2]))
-        r->state = behind[2];
-    read_line(r->pid, "wchan", wchan, sizeof wchan);
+    report_read_proc(r->pid, "stat", stat, sizeof stat);
+    const char *end = strrchr(stat, ')'); /* of the program's name */
+    if (end && end[1] == ' ' && isalpha((unsigned char)end[2]))
+        r->state = end[2];
+    report_read_proc(r->pid, "wchan", wchan, sizeof wchan);
     if (r->state != 'R' && isalpha((unsigned char)wchan[0]))
         snprintf(r->sleeps, sizeof r->sleeps, "%s", wchan);
     report_read_tidy(r->sleeps, sizeof r->sleeps);
 }
 
-static enum pl_report_life life_of(const struct plenum_job *job, int rank, int32_t owner)
+static enum pl_report_life report_read_life_of(const struct plenum_job *job, int rank, int32_t owner)
 {
     uint32_t state = atomic_load(&job->segment->ranks[rank].state);
     if (job->ranks[rank].ended)
@@ -167,14 +163,14 @@ static enum pl_report_life life_of(const struct plenum_job *job, int rank, int32
     return state == PL_PROCESS_INITIALIZED ? PL_LIFE_WORLD : PL_LIFE_SESSION;
 }
 
-static bool read_rank(const struct plenum_job *job, int rank, struct pl_report *report)
+static bool report_read_rank(const struct plenum_job *job, int rank, struct pl_report *report)
 {
     struct pl_report_rank *r = &report->rank[rank];
     const struct pl_job_record *page = pl_job_record(job->segment, rank);
     int32_t owner = atomic_load(&job->segment->ranks[rank].owner);
-    r->life = life_of(job, rank, owner);
+    r->life = report_read_life_of(job, rank, owner);
     r->pid = owner > 0 ? owner : job->ranks[rank].pid;
-    look_outside(r);
+    report_read_state(r);
     uint32_t question = atomic_load(&job->segment->report);
     if (r->life == PL_LIFE_ENDED || !page || atomic_load_explicit(&page->answered, memory_order_acquire) != question)
         return true;
@@ -185,7 +181,7 @@ static bool read_rank(const struct plenum_job *job, int rank, struct pl_report *
     return r->page != NULL;
 }
 
-static void add_waits(struct pl_report *report, int rank, int *at)
+static void report_read_waits(struct pl_report *report, int rank, int *at)
 {
     const struct pl_job_record *page = report->rank[rank].page;
     for (uint32_t i = 0; page && i < page->items; i++) {
@@ -196,28 +192,34 @@ static void add_waits(struct pl_report *report, int rank, int *at)
         uint32_t trace = page->item[i].trace;
         wait->rank = rank;
         wait->item = &page->item[i];
-        pl_report_place(&report->symbols, page, trace ? &page->trace[trace - 1] : &nowhere, wait->function,
-                        wait->caller);
+        wait->called = pl_report_place(report->symbols, page, trace ? &page->trace[trace - 1] : &nowhere,
+                                       wait->function, &wait->caller);
+        if (wait->called)
+            pl_report_frame_text(&wait->caller, wait->caller_text);
         if (!report->first[rank])
             report->first[rank] = wait;
     }
 }
 
-bool pl_report_read(const struct plenum_job *job, struct pl_report *report)
+bool pl_report_read(struct plenum_job *job, struct pl_report *report)
 {
     int at = 0;
-    *report = (struct pl_report){ .size = job->size, .rank = calloc((size_t)job->size, sizeof *report->rank) };
+    *report = (struct pl_report){
+        .size = job->desc.size,
+        .rank = pl_calloc((size_t)job->desc.size, sizeof *report->rank),
+        .symbols = &job->symbols,
+    };
     if (!report->rank)
         return false;
-    for (int r = 0; r < job->size; r++)
-        if (!read_rank(job, r, report))
+    for (int r = 0; r < job->desc.size; r++)
+        if (!report_read_rank(job, r, report))
             return false;
-    report->wait = calloc((size_t)report->waits + 1, sizeof *report->wait);
-    report->first = calloc((size_t)job->size, sizeof *report->first);
+    report->wait = pl_calloc((size_t)report->waits + 1, sizeof *report->wait);
+    report->first = pl_calloc((size_t)job->desc.size, sizeof *report->first);
     if (!report->wait || !report->first)
         return false;
-    for (int r = 0; r < job->size; r++)
-        add_waits(report, r, &at);
+    for (int r = 0; r < job->desc.size; r++)
+        report_read_waits(report, r, &at);
     return true;
 }
 
@@ -231,5 +233,6 @@ void pl_report_fini(struct pl_report *report)
     free(report->rank);
     free(report->wait);
     free(report->first);
-    pl_symbols_fini(&report->symbols);
+    if (report->symbols)
+        pl_symbols_rest(report->symbols);
 }

@@ -1,140 +1,230 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See symbols.h. */
-#include <elf.h>
-#include <fcntl.h>
-#include <link.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "world/runtime/report/symbols.h"
 
-enum { SECTIONS_MAX = 4096, TABLE_MAX = 64 << 20, RECENT = 64 };
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-/* An answer: ranks of one program ask for the same again and again. */
-struct answer {
-    bool given;
-    uint64_t address, into;
-    const char *name;
-};
+#include "core/base/clock.h"
+#include "core/base/memory.h"
+#include "world/runtime/keeper/link.h"
+
+enum kind { NAME, LINE, KINDS };
+
+/* A name takes a few milliseconds. Lines of a large program may take longer, and matter less. */
+static const int64_t most_ms[KINDS] = { 3000, 2000 };
+
+enum { REPLY_MAX = 4096, ANSWERS_MAX = 4096 };
 
 struct pl_symbol_file {
     struct pl_symbol_file *next;
-    ElfW(Sym) * symbol; /* [count] */
-    size_t count;
-    char *names; /* ends with a NUL */
-    size_t name_bytes;
-    struct answer recent[RECENT]; /* by address */
+    bool failed[KINDS]; /* the symbolizer ended, or took too long */
     char path[];
 };
 
-/* A part of the file, with a NUL behind it, from malloc; NULL: it is not there, or too large to be true. */
-static void *read_part(int fd, uint64_t offset, uint64_t bytes)
+/* Cached, since all ranks of a program have the same addresses. */
+struct pl_symbol_answer {
+    struct pl_symbol_answer *next;
+    struct pl_symbol_file *file;
+    uint64_t address;
+    bool known[KINDS]; /* the question has been answered */
+    struct pl_symbol symbol;
+};
+
+/* --- the process ------------------------------------------------------------------------------------------- */
+
+static void symbols_stop(struct pl_symbols *symbols)
 {
-    if (bytes == 0 || bytes > TABLE_MAX)
-        return NULL;
-    char *part = malloc(bytes + 1);
-    if (part && pread(fd, part, bytes, (off_t)offset) == (ssize_t)bytes) {
-        part[bytes] = '\0';
-        return part;
+    if (symbols->running)
+        close(symbols->fd);
+    symbols->running = false;
+}
+
+/* A descriptor of the program; -1: it does not exist. */
+static int symbols_open_program(const char *program)
+{
+    Dl_info self;
+    char library[PATH_MAX], path[PATH_MAX];
+    if (!program) {
+        if (!dladdr(most_ms, &self) || !self.dli_fname || !realpath(self.dli_fname, library))
+            return -1;
+        *strrchr(library, '/') = '\0';
+        if (snprintf(path, sizeof path, "%s/plenum/symbolizer", library) >= PATH_MAX)
+            return -1;
+        program = path;
     }
-    free(part);
-    return NULL;
+    return open(program, O_PATH | O_CLOEXEC);
 }
 
-static const ElfW(Shdr) * find_section(const ElfW(Shdr) * section, int count, uint32_t type)
+static bool symbols_read_line(const struct pl_symbols *symbols, char line[REPLY_MAX], int64_t until)
 {
-    for (int i = 0; i < count; i++)
-        if (section[i].sh_type == type && section[i].sh_link < (uint32_t)count)
-            return &section[i];
-    return NULL;
+    size_t used = 0;
+    while (used == 0 || line[used - 1] != '\n') {
+        int64_t left = until - pl_clock_ms();
+        struct pollfd p = { .fd = symbols->fd, .events = POLLIN };
+        int ready = left > 0 ? poll(&p, 1, (int)left) : 0;
+        if (ready < 0 && errno == EINTR)
+            continue;
+        ssize_t got = ready > 0 ? recv(symbols->fd, line + used, REPLY_MAX - used, MSG_DONTWAIT) : 0;
+        if (got <= 0)
+            return false;
+        used += (size_t)got;
+    }
+    line[used - 1] = '\0';
+    for (char *at = line; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127)
+            *at = '?';
+    return true;
 }
 
-static void read_symbols(int fd, struct pl_symbol_file *file)
+/* The keeper starts it, like every process: the embedding program gets no child, and no SIGCHLD. */
+static bool symbols_start(struct pl_symbols *symbols, int64_t until)
 {
-    ElfW(Ehdr) top;
-    bool whole = pread(fd, &top, sizeof top, 0) == sizeof top && memcmp(top.e_ident, ELFMAG, SELFMAG) == 0 &&
-                 top.e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
-                 top.e_shentsize == sizeof(ElfW(Shdr)) && top.e_shnum <= SECTIONS_MAX;
-    ElfW(Shdr) *section = whole ? read_part(fd, top.e_shoff, (uint64_t)top.e_shnum * sizeof *section) : NULL;
-    if (!section)
+    static const struct pl_keeper_request request = { .op = PL_KEEPER_SYMBOLIZER };
+    int pair[2], program = symbols->link ? symbols_open_program(symbols->program) : -1;
+    char line[REPLY_MAX];
+    if (program < 0)
+        return false;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
+        symbols->fd = pair[0];
+        symbols->running = true;
+        pl_link_send(symbols->link, &request, (int[]){ program, pair[1] }, 2);
+        close(pair[1]);
+        if (!symbols_read_line(symbols, line, until) || strcmp(line, "ready") != 0)
+            symbols_stop(symbols);
+    }
+    close(program);
+    return symbols->running;
+}
+
+/* --- questions --------------------------------------------------------------------------------------------- */
+
+static bool symbols_ask(struct pl_symbols *symbols, enum kind kind, const struct pl_symbol_answer *about,
+                        char line[REPLY_MAX])
+{
+    static const char *const words[KINDS] = { "name", "line" };
+    struct pl_symbol_file *file = about->file;
+    int64_t start = pl_clock_ms(), until = start + most_ms[kind] - symbols->used[kind];
+    if (symbols->missing || file->failed[kind] || start >= until)
+        return false;
+    if (!symbols->running && !symbols_start(symbols, until)) {
+        symbols->missing = true;
+        return false;
+    }
+    int length = snprintf(line, REPLY_MAX, "%s %llx %s\n", words[kind], (unsigned long long)about->address, file->path);
+    bool good = length < REPLY_MAX && send(symbols->fd, line, (size_t)length, MSG_NOSIGNAL) == length &&
+                symbols_read_line(symbols, line, until);
+    if (!good) {
+        symbols_stop(symbols);
+        file->failed[kind] = file->failed[LINE] = true;
+    }
+    symbols->used[kind] += pl_clock_ms() - start;
+    return good;
+}
+
+static void symbols_ask_name(struct pl_symbols *symbols, struct pl_symbol_answer *answer)
+{
+    char line[REPLY_MAX], *end;
+    if (answer->known[NAME] || !symbols_ask(symbols, NAME, answer, line))
         return;
-    const ElfW(Shdr) *table = find_section(section, top.e_shnum, SHT_SYMTAB);
-    if (!table)
-        table = find_section(section, top.e_shnum, SHT_DYNSYM);
-    if (table) {
-        const ElfW(Shdr) *names = &section[table->sh_link];
-        file->symbol = read_part(fd, table->sh_offset, table->sh_size);
-        file->names = read_part(fd, names->sh_offset, names->sh_size);
-        file->count = file->symbol && file->names ? table->sh_size / sizeof *file->symbol : 0;
-        file->name_bytes = names->sh_size;
-    }
-    free(section);
+    answer->known[NAME] = true;
+    answer->symbol.into = strtoull(line, &end, 16);
+    if (end[0] == ' ' && end[1])
+        answer->symbol.function = pl_strdup(end + 1);
 }
 
-static struct pl_symbol_file *file_of(struct pl_symbols *symbols, const char *path)
+static void symbols_ask_line(struct pl_symbols *symbols, struct pl_symbol_answer *answer)
 {
-    struct stat st;
+    char line[REPLY_MAX], *end;
+    if (answer->known[LINE] || !symbols_ask(symbols, LINE, answer, line))
+        return;
+    answer->known[LINE] = true;
+    answer->symbol.line = (int)strtol(line, &end, 10);
+    if (end[0] == ' ' && end[1])
+        answer->symbol.source = pl_strdup(end + 1);
+}
+
+static struct pl_symbol_file *symbols_find_file(struct pl_symbols *symbols, const char *path)
+{
     for (struct pl_symbol_file *file = symbols->files; file; file = file->next)
         if (strcmp(file->path, path) == 0)
             return file;
-    struct pl_symbol_file *file = calloc(1, sizeof *file + strlen(path) + 1);
+    struct pl_symbol_file *file = pl_calloc(1, sizeof *file + strlen(path) + 1);
     if (!file)
         return NULL;
     strcpy(file->path, path);
     file->next = symbols->files;
     symbols->files = file;
-    int fd = path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        read_symbols(fd, file);
-    if (fd >= 0)
-        close(fd);
     return file;
 }
 
-static bool is_function_at(const ElfW(Sym) * symbol, uint64_t address)
+static struct pl_symbol_answer *symbols_find_answer(struct pl_symbols *symbols, struct pl_symbol_file *file,
+                                                    uint64_t address)
 {
-    return (symbol->st_info & 15) == STT_FUNC && symbol->st_shndx != SHN_UNDEF && address >= symbol->st_value &&
-           address - symbol->st_value < symbol->st_size;
-}
-
-static struct answer symbols_look_up(const struct pl_symbol_file *file, uint64_t address)
-{
-    struct answer answer = { .given = true, .address = address };
-    for (size_t i = 0; i < file->count; i++) {
-        const ElfW(Sym) *symbol = &file->symbol[i];
-        if (!is_function_at(symbol, address) || symbol->st_name >= file->name_bytes)
-            continue;
-        const char *name = file->names + symbol->st_name;
-        if (answer.name && strncmp(name, "MPI_", 4) != 0)
-            continue;
-        answer.name = name;
-        answer.into = address - symbol->st_value;
-    }
+    struct pl_symbol_answer **first = &symbols->answers[address % PL_SYMBOL_BUCKETS];
+    for (struct pl_symbol_answer *answer = *first; answer; answer = answer->next)
+        if (answer->address == address && answer->file == file)
+            return answer;
+    struct pl_symbol_answer *answer = pl_calloc(1, sizeof *answer);
+    if (!answer)
+        return NULL;
+    *answer = (struct pl_symbol_answer){ .next = *first, .file = file, .address = address };
+    *first = answer;
+    symbols->count++;
     return answer;
 }
 
-const char *pl_symbols_find(struct pl_symbols *symbols, const char *path, uint64_t address, uint64_t *into)
+struct pl_symbol pl_symbols_find(struct pl_symbols *symbols, const char *path, uint64_t address, bool line)
 {
-    struct pl_symbol_file *file = file_of(symbols, path);
-    struct answer *answer = file ? &file->recent[address % RECENT] : NULL;
+    struct pl_symbol_file *file = path[0] == '/' && !strchr(path, '\n') ? symbols_find_file(symbols, path) : NULL;
+    struct pl_symbol_answer *answer = file ? symbols_find_answer(symbols, file, address) : NULL;
     if (!answer)
-        return NULL;
-    if (!answer->given || answer->address != address)
-        *answer = symbols_look_up(file, address);
-    *into = answer->into;
-    return answer->name;
+        return (struct pl_symbol){ 0 };
+    symbols_ask_name(symbols, answer);
+    if (line)
+        symbols_ask_line(symbols, answer);
+    return answer->symbol;
+}
+
+/* --- ends -------------------------------------------------------------------------------------------------- */
+
+static void symbols_forget(struct pl_symbols *symbols)
+{
+    for (int i = 0; i < PL_SYMBOL_BUCKETS; i++)
+        while (symbols->answers[i]) {
+            struct pl_symbol_answer *answer = symbols->answers[i];
+            symbols->answers[i] = answer->next;
+            free((char *)answer->symbol.function);
+            free((char *)answer->symbol.source);
+            free(answer);
+        }
+    while (symbols->files) {
+        struct pl_symbol_file *file = symbols->files;
+        symbols->files = file->next;
+        free(file);
+    }
+    symbols->count = 0;
+}
+
+void pl_symbols_rest(struct pl_symbols *symbols)
+{
+    symbols_stop(symbols);
+    memset(symbols->used, 0, sizeof symbols->used);
+    symbols->missing = false;
+    if (symbols->count > ANSWERS_MAX)
+        symbols_forget(symbols);
 }
 
 void pl_symbols_fini(struct pl_symbols *symbols)
 {
-    while (symbols->files) {
-        struct pl_symbol_file *file = symbols->files;
-        symbols->files = file->next;
-        free(file->symbol);
-        free(file->names);
-        free(file);
-    }
+    symbols_stop(symbols);
+    symbols_forget(symbols);
 }
