@@ -87,7 +87,7 @@ static int pool_write(int fd, int size, uint64_t cookie)
     };
     snprintf(head.nspace, sizeof head.nspace, "pool-%016llx", (unsigned long long)cookie);
     bool written = ftruncate(fd, 0) == 0 &&
-                   fallocate(fd, 0, 0, (off_t)head.bytes) == 0 && /* so that a full disk is no SIGBUS later */
+                   fallocate(fd, 0, 0, (off_t)head.bytes) == 0 && /* a full disk must not raise SIGBUS later */
                    pwrite(fd, &table, sizeof table, (off_t)head.table) == (ssize_t)sizeof table &&
                    pwrite(fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
     return written ? MPI_SUCCESS : pl_fail_errno(MPI_ERR_OTHER, "cannot create a pool of %d processes", size);

@@ -2,7 +2,7 @@
 /*
  * The process itself: its identity, and how it finds other processes. Open while at least one instance is.
  *
- * The identity comes from a bootstrap, the first of these that applies: `attached` (a pool that it has joined,
+ * The identity comes from the first bootstrap that applies: `attached` (a pool that it has joined,
  * core/job/attach.h), `inherited` (the job segment of the embedded launcher), `pmix` (another launcher's PMIx server),
  * `singleton` (no launcher).
  */
@@ -65,8 +65,8 @@ struct pl_bootstrap_ops {
     void (*abort_also)(int rank);
     /* Called once after loading, before anything else; NULL: it is built in and calls the library by name. */
     void (*attach)(const struct pl_bootstrap_host *host);
-    /* Is a rank's process alive? MPI_ERR_PROC_ABORTED: it has ended and will not return. PL_AGAIN: unknown. NULL: always
-     * unknown. */
+    /* Is a rank's process alive? MPI_ERR_PROC_ABORTED: it has ended and will not return. PL_AGAIN: unknown. NULL:
+     * always unknown. */
     int (*alive)(int rank);
     /* Calls `found` for each process set of the launcher, with the ranks of its members; the names may be any text. A
      * result other than 0 ends the iteration and is returned. Asks the local server only. Any thread, no lock. NULL:
@@ -155,8 +155,8 @@ extern const struct pl_kind_errors pl_process_errors;
 /* This process's rank in the job, for reports of errors, if the World is initialized or `open`; else -1. */
 int pl_process_rank(bool open);
 
-/* Adds a process to those that the following pl_process_abort() ends. Then it ends this process and those, and no others,
- * as far as the launcher can. */
+/* Adds a process to those that the following pl_process_abort() ends. Then it ends this process and those, and no
+ * others, as far as the launcher can. */
 void pl_process_abort_also(uint64_t proc);
 
 /* Ends this process, and as much of the job as the launcher can, for a reason of one line. Does not return. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A buffer holds the number of bytes used (8), then for every set: bytes of the entry, a multiple of 8 (4); number of
- * ranges (4); version (8); the ranges; the name, NUL-terminated, with zeros up to the end of the entry.
+ * A buffer holds the number of bytes used (8), then the sets. A set is: bytes of the entry, a multiple of 8 (4);
+ * number of ranges (4); version (8); the ranges; the name, NUL-terminated, with zeros up to the end of the entry.
  */
 #include "core/job/sets.h"
 

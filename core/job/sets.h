@@ -5,8 +5,8 @@
  *
  * The table has several buffers, each with space for all sets; `current` says which one is valid. To change a set, a
  * process takes a free buffer, writes all sets into it as they shall be, and makes it the current one with one
- * compare-and-swap; if another process was faster, it begins again. So a reader never sees half a change, and a process
- * that is stopped or killed in the middle delays no other: a buffer whose owner is gone is free.
+ * compare-and-swap. If another process was faster, it begins again. So a reader never sees half a change, and a
+ * process that is stopped or killed in the middle delays no other: a buffer whose owner is gone is free.
  *
  * A reader copies the current buffer and checks that it is still current. It trusts nothing: a damaged table is an
  * error. No locks; a change waits only while all buffers are taken.

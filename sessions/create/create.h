@@ -29,7 +29,7 @@ int pl_comm_from_group(struct pl_group *group, const char *tag, struct pl_info *
 /* --- shared with intercomm.c ------------------------------------------------------------------------------------- */
 
 /* The open instance of a group of which this process is a member. NULL, recorded: it is finalized, or this process is
- * no member of the group, which the message calls `name`. */
+ * not a member of the group, which the message calls `name`. */
 struct pl_instance *pl_create_instance(const struct pl_group *group, const char *name);
 
 /* Milliseconds to wait for the other members; 0: no limit. */

@@ -4,7 +4,7 @@
  * then the leaders exchange, and each answers its own group. Only a leader knows both groups. The leader of the lower
  * rank in the job coordinates the other and chooses the id, and its group counts as the first.
  *
- * A leader's payload and answer for the other leader:
+ * A leader's payload, and its answer to the other leader:
  *     u64 home and u32 serial of the id; u32 members of its group; their address vector
  * The leader's answer for its group; the first word alone when the remote group is empty:
  *     u32 members of the remote group; u64 home and u32 serial of the id; the same of the local communicator's id;
@@ -254,8 +254,8 @@ static int intercomm_participate(struct pl_exchange *side, struct pl_intercomm_p
 
 /* --- the communicator ------------------------------------------------------------------------------------------ */
 
-static int intercomm_exchange(struct pl_intercomm_parts *parts, int local_leader, struct pl_group *remote,
-                              int remote_leader, const char *tag, long timeout, struct pl_engine *engine)
+static int intercomm_exchange_group(struct pl_intercomm_parts *parts, int local_leader, struct pl_group *remote,
+                                    int remote_leader, const char *tag, long timeout, struct pl_engine *engine)
 {
     unsigned char card[PL_CARD_MAX];
     struct pl_group *local = parts->local;
@@ -306,7 +306,7 @@ int pl_intercomm_from_groups(struct pl_group *local, int local_leader, struct pl
     parts.local_av = pl_av_create(local);
     if (!parts.local_av)
         return MPI_ERR_NO_MEM;
-    rc = intercomm_exchange(&parts, local_leader, remote, remote_leader, tag, timeout, &instance->engine);
+    rc = intercomm_exchange_group(&parts, local_leader, remote, remote_leader, tag, timeout, &instance->engine);
     if (rc == MPI_SUCCESS && parts.remote)
         rc = pl_intercomm_assemble(instance, &parts, comm);
     if (rc == MPI_SUCCESS && *comm)

@@ -9,7 +9,7 @@
 #include "core/job/process.h"
 #include "mpi.h"
 #include "sessions/create/exchange_message.h"
-#include "sessions/port/call.h"
+#include "sessions/port/calls.h"
 
 static struct pl_lock listener_lock = PL_LOCK_INIT(PL_RANK_REGISTRY);
 static struct pl_engine listener_engine;

@@ -21,7 +21,7 @@ enum pl_listener_message {
     PL_EXCHANGE_LEAVE,    /* the participant of that token gives up */
     PL_EXCHANGE_REFUSAL,  /* a member that never joined will not come */
 
-    /* Ports: sessions/port/call.c has the formats. */
+    /* Ports: sessions/port/calls.c has the formats. */
     PL_PORT_CALL,    /* a connecting root calls a port; the token names the call */
     PL_PORT_PROPOSE, /* to the call of that token: the accepting root's proposal, or why the port refuses */
     PL_PORT_CONFIRM, /* the call of that token is connected */

@@ -23,7 +23,7 @@
 #include "core/engine/wait_record.h"
 #include "mpi-ext.h"
 #include "sessions/create/listener.h"
-#include "sessions/port/call.h"
+#include "sessions/port/calls.h"
 #include "sessions/port/name.h"
 
 enum { CHECK_MS = 20 }; /* between checks that the other root's process lives */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening and closing of ports. The ports that are open, and their callers: call.c. */
+/* Opening and closing of ports. The ports that are open, and their callers: calls.c. */
 #include "sessions/port/port.h"
 
 #include <sys/random.h>
@@ -9,7 +9,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/life.h"
 #include "sessions/create/listener.h"
-#include "sessions/port/call.h"
+#include "sessions/port/calls.h"
 #include "sessions/port/name.h"
 
 int pl_port_open(bool far, char name[MPI_MAX_PORT_NAME])

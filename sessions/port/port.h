@@ -3,13 +3,13 @@
  * Ports: through a text, the port's name, groups of processes of any jobs find each other.
  *
  * A port belongs to the process that opened it. The root of the connecting group calls at the listener of that
- * process, and sends the list of its group's members (sessions/port/call.h). The root of the accepting group takes the
+ * process, and sends the list of its group's members (sessions/port/calls.h). The root of the accepting group takes the
  * callers in the order of their arrival and proposes its own list to each; a caller that is still there confirms the
  * proposal. Then each root tells its group (sessions/port/connect.h).
  *
- * A port is good on other nodes too: where the job itself needs no network, the listener gets it when a port is opened,
- * and the groups get it when a group of another node calls. A port lasts until it is closed, or until the last instance
- * of its process closes. Any thread.
+ * A port is good on other nodes too. Where the job itself needs no network, the listener gets it when a port is
+ * opened; the groups get it when a group of another node calls. A port lasts until it is closed, or until the last
+ * instance of its process closes. Any thread.
  */
 #ifndef PLENUM_SESSIONS_PORT_PORT_H
 #define PLENUM_SESSIONS_PORT_PORT_H

@@ -2,7 +2,7 @@
 /*
  * The registry of an instance's process sets: the providers (api/plenum-pset.h), and what the session has been told.
  *
- * It is created by the first question, and opens a provider only when the name may belong to it: a process that uses
+ * It is created by the first question, and opens a provider only when the name may belong to it. So a process that uses
  * only mpi://WORLD and mpi://SELF never reads a file or the topology of the machine. A name is looked up with the
  * provider of its scheme, otherwise with the others in their order: the launcher, the user's file, plugins, published
  * sets. The first provider that has the name decides.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The registry of process sets, in a process of its own as rank 2 of 8: the sets of each provider, files with every kind
+ * The registry of process sets, in a process of its own as rank 2 of 8. Checked are the sets of each
+ * provider, files with every kind
  * of error and the position that is named, permanent numbers, clashes, lack of memory.
  */
 #include <fcntl.h>

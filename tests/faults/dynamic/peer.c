@@ -211,8 +211,8 @@ static void part_orphaned(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The other job finalizes while this one waits for it in all ways. A cancelled request is no error. Over UCX a process
- * notices it of the processes that it has communicated with. */
+/* The other job finalizes while this one waits for it in all ways. A cancelled request is not an error. Over UCX a
+ * process notices it of the processes that it has communicated with. */
 static void part_left(int leaves)
 {
     MPI_Comm inter = leaves ? serve(MPI_COMM_WORLD) : ask(MPI_COMM_WORLD), merged;

@@ -19,8 +19,8 @@ static void count_init(MPI_Session *session, int *code, ...)
 static const char *value(MPI_Info info, const char *key)
 {
     static char text[MPI_MAX_INFO_VAL];
-    int room = sizeof text, flag = 0;
-    CHECK_OK(MPI_Info_get_string(info, key, &room, text, &flag));
+    int capacity = sizeof text, flag = 0;
+    CHECK_OK(MPI_Info_get_string(info, key, &capacity, text, &flag));
     CHECK_OK(MPI_Info_free(&info));
     return flag ? text : "-";
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Objects of different sessions do not mix (MPI-5.0 section 11.3.1), nor do those of a session and the World:
- * operations on two groups, a communicator with a group of another session, and an intercommunicator over two sessions
+ * Objects of different sessions do not mix (MPI-5.0 section 11.3.1), nor do those of a session and the World.
+ * Operations on two groups, a communicator with a group of another session, and an intercommunicator over two sessions
  * each give an error of their class, and no process waits. One call may complete requests of several sessions, and
  * communicators of several sessions may be compared.
  */

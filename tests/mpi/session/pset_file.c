@@ -38,7 +38,7 @@ static void write_file(int size)
 static void expect(const char *name, int count, const int *members)
 {
     MPI_Group group, world;
-    int size = -1, all[64], got[64], own = -1, flag = 0, room = 16;
+    int size = -1, all[64], got[64], own = -1, flag = 0, capacity = 16;
     char text[16] = "";
     MPI_Info info;
     if (!CHECK_OK(MPI_Group_from_session_pset(session, name, &group)))
@@ -55,7 +55,7 @@ static void expect(const char *name, int count, const int *members)
     CHECK_OK(MPI_Group_rank(group, &own));
     CHECK(own == MPI_UNDEFINED || got[own] == mtest_rank);
     CHECK_OK(MPI_Session_get_pset_info(session, name, &info));
-    CHECK_OK(MPI_Info_get_string(info, "mpi_size", &room, text, &flag));
+    CHECK_OK(MPI_Info_get_string(info, "mpi_size", &capacity, text, &flag));
     CHECK(flag && atoi(text) == count);
     CHECK_OK(MPI_Info_free(&info));
     CHECK_OK(MPI_Group_free(&group));
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 {
     MPI_Info info;
     char colour[8] = "";
-    int room = sizeof colour, flag = 0;
+    int capacity = sizeof colour, flag = 0;
     write_file(learn_size());
     MTEST_INIT(argc, argv);
     CHECK_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
     create_and_check("app://ends");
     create_and_check("app://box");
     CHECK_OK(MPI_Session_get_pset_info(session, "app://low", &info));
-    CHECK_OK(MPI_Info_get_string(info, "colour", &room, colour, &flag));
+    CHECK_OK(MPI_Info_get_string(info, "colour", &capacity, colour, &flag));
     CHECK(flag && strcmp(colour, "red") == 0);
     CHECK_OK(MPI_Info_free(&info));
     CHECK_OK(MPI_Session_finalize(&session));

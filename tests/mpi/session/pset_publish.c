@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Process sets that are published, changed and withdrawn while the job runs (docs/psets.md): exact members and versions
- * in all processes, members or not; permanent numbers; groups of an older version; watching; names that belong to other
- * providers.
+ * Process sets that are published, changed and withdrawn while the job runs (docs/psets.md). Checked are exact members
+ * and versions in all processes, members or not; permanent numbers; groups of an older version; watching; names that
+ * belong to other providers.
  */
 /*
  * Process sets that are published, changed and withdrawn while the job runs (docs/psets.md): exact members and versions
@@ -57,13 +57,13 @@ static void expect(const char *name, int count, const int *ranks)
 static long long version_of(const char *name)
 {
     char text[32] = "", provider[16] = "";
-    int room = sizeof text, flag = 0;
+    int capacity = sizeof text, flag = 0;
     MPI_Info info;
     CHECK_OK(MPI_Session_get_pset_info(session, name, &info));
-    CHECK_OK(MPI_Info_get_string(info, "plenum_version", &room, text, &flag));
+    CHECK_OK(MPI_Info_get_string(info, "plenum_version", &capacity, text, &flag));
     CHECK(flag);
-    room = sizeof provider;
-    CHECK_OK(MPI_Info_get_string(info, "plenum_provider", &room, provider, &flag));
+    capacity = sizeof provider;
+    CHECK_OK(MPI_Info_get_string(info, "plenum_provider", &capacity, provider, &flag));
     CHECK(flag && strcmp(provider, "app") == 0);
     CHECK_OK(MPI_Info_free(&info));
     return atoll(text);

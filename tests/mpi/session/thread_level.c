@@ -17,8 +17,8 @@ static void has_level(MPI_Session session, const char *level)
     CHECK_OK(MPI_Session_get_info(session, &info));
     for (int i = 0; i < 2; i++) {
         char text[32] = "";
-        int room = sizeof text, flag = 0;
-        CHECK_OK(MPI_Info_get_string(info, keys[i], &room, text, &flag));
+        int capacity = sizeof text, flag = 0;
+        CHECK_OK(MPI_Info_get_string(info, keys[i], &capacity, text, &flag));
         CHECK(flag && strcmp(text, level) == 0);
     }
     CHECK_OK(MPI_Info_free(&info));

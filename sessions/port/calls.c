@@ -5,7 +5,7 @@
  *     PROPOSE   i32 error, u32 serial and u64 home of the id; the accepting group, or why it refuses
  *     CONFIRM, HANG_UP   nothing
  */
-#include "sessions/port/call.h"
+#include "sessions/port/calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ static int port_send(struct pl_engine *listener, struct pl_peer *peer, enum pl_l
     return rc;
 }
 
-static int port_reach(struct pl_engine *listener, const struct pl_origin *from, struct pl_peer **peer)
+static int port_connect_back(struct pl_engine *listener, const struct pl_origin *from, struct pl_peer **peer)
 {
     return pl_engine_peer(listener, from->card, from->card_length, UINT64_MAX, peer);
 }
@@ -112,7 +112,7 @@ static void port_send_error(struct pl_engine *listener, const struct pl_origin *
                             const char *why)
 {
     struct pl_peer *peer;
-    if (port_reach(listener, from, &peer))
+    if (port_connect_back(listener, from, &peer))
         return;
     struct pl_writer message = port_write_proposal(error, (struct pl_comm_id){ .serial = 0 }, why, strlen(why));
     port_send(listener, peer, PL_PORT_PROPOSE, token, &message);
@@ -147,7 +147,7 @@ bool pl_port_next_caller(uint64_t number, struct pl_port_caller **caller)
 int pl_port_propose(struct pl_engine *listener, struct pl_port_caller *caller, struct pl_comm_id id,
                     const unsigned char *wire, size_t length)
 {
-    int rc = port_reach(listener, caller->from, &caller->peer);
+    int rc = port_connect_back(listener, caller->from, &caller->peer);
     if (rc == MPI_SUCCESS) {
         struct pl_writer message = port_write_proposal(MPI_SUCCESS, id, wire, length);
         rc = port_send(listener, caller->peer, PL_PORT_PROPOSE, caller->token, &message);
@@ -249,7 +249,7 @@ static void port_proposal_arrived(struct pl_engine *listener, const struct pl_or
         }
     /* The call has ended: the proposal is declined. */
     bool proposal = pl_read_i32(&message) == MPI_SUCCESS && !message.failed;
-    if (proposal && port_reach(listener, from, &peer) == MPI_SUCCESS)
+    if (proposal && port_connect_back(listener, from, &peer) == MPI_SUCCESS)
         pl_listener_send(listener, peer, PL_PORT_HANG_UP, token, NULL, 0);
 }
 

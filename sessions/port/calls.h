@@ -7,8 +7,8 @@
  * The listener's lock protects all of it and is held in all functions, except pl_port_forget_callers(). Nothing that
  * arrives is trusted.
  */
-#ifndef PLENUM_SESSIONS_PORT_CALL_H
-#define PLENUM_SESSIONS_PORT_CALL_H
+#ifndef PLENUM_SESSIONS_PORT_CALLS_H
+#define PLENUM_SESSIONS_PORT_CALLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
