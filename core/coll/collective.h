@@ -6,6 +6,7 @@
 #ifndef PLENUM_CORE_COLL_COLLECTIVE_H
 #define PLENUM_CORE_COLL_COLLECTIVE_H
 
+#include "core/base/compiler.h"
 #include "core/base/counts.h"
 #include "core/datatype/datatype.h"
 #include "core/datatype/op.h"
@@ -70,8 +71,14 @@ int pl_coll_prepare(const struct pl_coll *coll, struct pl_request **request);
 int pl_coll_check(const struct pl_comm *comm);
 static inline bool pl_coll_can(const struct pl_comm *comm) /* the same without recording an error */
 {
-    return __builtin_expect(!comm->coll.unlike && !comm->health.failed, 1);
+    return pl_likely(!comm->coll.unlike && !comm->health.failed);
 }
+
+/* What a blocking collective tries, in this order, before it makes a schedule (core/kinds.c). False: not for this one. True:
+ * it is done, and *rc is its result. */
+typedef bool pl_coll_shortcut(const struct pl_coll *coll, int *rc);
+enum { PL_COLL_SHORTCUTS = 2 };
+extern pl_coll_shortcut *const pl_coll_shortcuts[PL_COLL_SHORTCUTS];
 
 /* For the engine (core/engine/client.h): a member has these settings; a message of a collective was too long. */
 void pl_coll_compare(struct pl_comm *comm, int rank, uint32_t settings);

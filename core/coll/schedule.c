@@ -241,7 +241,7 @@ struct pl_block pl_schedule_temp_block(struct pl_schedule *schedule, MPI_Count c
 
 /* --- executing ------------------------------------------------------------------------------------------------- */
 
-static inline bool is_message(const struct pl_step *step)
+static inline bool step_is_message(const struct pl_step *step)
 {
     return step->kind == PL_STEP_SEND || step->kind == PL_STEP_RECV;
 }
@@ -288,7 +288,7 @@ static int schedule_settle(struct pl_schedule *schedule, int end)
             error = schedule_take(schedule, step);
         if (error)
             return error;
-        if (is_message(step) && step->request) {
+        if (step_is_message(step) && step->request) {
             if (!pl_request_done(step->request)) {
                 error = schedule_post(schedule, schedule->next);
                 return error ? error : PL_PENDING;
@@ -339,7 +339,7 @@ static int schedule_execute(struct pl_schedule *schedule)
 static void schedule_cancel(struct pl_schedule *schedule)
 {
     for (int i = schedule->settled; i < schedule->next; i++)
-        if (is_message(&schedule->steps[i]) && schedule->steps[i].request)
+        if (step_is_message(&schedule->steps[i]) && schedule->steps[i].request)
             pl_cancel(schedule->steps[i].request);
 }
 

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/coll/inter.h"
 #include "core/coll/table.h"
@@ -144,7 +145,7 @@ const struct pl_algorithm *pl_coll_forced(enum pl_coll_kind kind)
     static _Atomic(const struct pl_algorithm *) found[PL_COLL_KINDS];
     static _Atomic unsigned seen;
     unsigned now = pl_config_loads();
-    if (__builtin_expect(atomic_load_explicit(&seen, memory_order_acquire) != now, 0)) {
+    if (pl_unlikely(atomic_load_explicit(&seen, memory_order_acquire) != now)) {
         for (int i = 0; i < PL_COLL_KINDS; i++) {
             const char *name = pl_config_text(pl_coll_variable((enum pl_coll_kind)i));
             const struct pl_algorithm *forced =
@@ -207,7 +208,7 @@ static bool are_near(const struct pl_comm *comm)
 const struct pl_algorithm *pl_coll_select(const struct pl_coll *coll)
 {
     if (coll->kind >= PL_COLL_KINDS)
-        return &pl_neighbor_exchange;
+        return pl_coll_neighborhood;
     if (pl_comm_is_inter(coll->comm))
         return pl_coll_inter(coll->kind);
     const struct pl_algorithm *wanted = pl_coll_forced(coll->kind);

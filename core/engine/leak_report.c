@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/config.h"
+#include "core/base/log.h"
 #include "core/engine/comm.h"
 #include "core/engine/instance.h"
 #include "core/engine/match.h"

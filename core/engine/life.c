@@ -16,6 +16,7 @@
 
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/engine/engine.h"
 #include "core/engine/instance.h"

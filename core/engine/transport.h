@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "core/datatype/cursor.h"
 #include "core/datatype/datatype.h"
 
 struct pl_engine;

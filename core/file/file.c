@@ -187,7 +187,7 @@ static int file_make_comm(struct pl_comm *parent, const char *name, struct pl_co
     if (rc)
         return rc;
     (*comm)->serves = "file";
-    strncpy((*comm)->name, name, sizeof(*comm)->name - 1);
+    strncpy((*comm)->name, name, MPI_MAX_OBJECT_NAME - 1);
     return MPI_SUCCESS;
 }
 

@@ -7,8 +7,7 @@
  * releases the lock however the process ends. A keeper at the end of a job, a runtime that opens and a process that
  * opens UCX remove the directories of their user that no process holds.
  *
- * A directory that a living process holds is never removed: only a process that has the lock removes it. Its
- * maker
+ * A directory that a living process holds is never removed: only a process that has the lock removes it. Its maker
  * uses it only once it has the lock and sees that the directory still exists. Until then a new directory looks
  * abandoned; if another process removes it, its maker creates another.
  */

@@ -4,8 +4,8 @@
 
 #include <sys/random.h>
 
-#include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/engine/engine.h"
 #include "core/engine/life.h"
 #include "sessions/create/listener.h"

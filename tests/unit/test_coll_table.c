@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* core/coll/table.c: what a file says is chosen, the rest as before; every mistake is told with its line. */
+/* core/coll/table.c: the rules of a file apply, else the built-in ones; every mistake is reported with its line. */
 #include "unit.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ START_TEST(test_replaces)
 }
 END_TEST
 
-/* A rule whose algorithm cannot do the call is passed over: Bruck's of alltoall cannot in place. */
+/* A rule whose algorithm cannot do the call is skipped: Bruck's algorithm of alltoall cannot work in place. */
 START_TEST(test_fits)
 {
     struct pl_comm comm = { .size = 4 };

@@ -163,7 +163,7 @@ static int area_make(struct pl_comm *comm, struct pl_area **made)
 int pl_area_get(struct pl_comm *comm, bool reduction, struct pl_area **area)
 {
     *area = comm->coll.area;
-    if (__builtin_expect(*area != NULL, 1))
+    if (pl_likely(*area != NULL))
         return MPI_SUCCESS;
     if (comm->coll.no_area || comm->size > PL_AREA_RANKS || (!reduction && comm->coll.area_wanted < PL_AREA_AFTER)) {
         comm->coll.area_wanted++;

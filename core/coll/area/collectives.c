@@ -174,7 +174,7 @@ static struct pl_area *find_area(const struct pl_coll *coll, int *rc)
     return area;
 }
 
-static int __attribute__((noinline)) area_run_chunks(struct pl_area_call *call)
+static PL_NOINLINE int area_run_chunks(struct pl_area_call *call)
 {
     size_t most = call->bytes <= PL_AREA_SHORT ? call->bytes : area_chunk_length(call), at = 0;
     int rc;
@@ -194,23 +194,23 @@ int pl_coll_run_in_area(const struct pl_coll *coll, size_t bytes)
     struct pl_comm *comm = coll->comm;
     struct pl_area_call call = { comm->coll.area, coll, comm->rank, comm->size, coll->root, bytes, 0, false, 0 };
     int rc;
-    if (__builtin_expect(bytes <= PL_AREA_SHORT / PL_AREA_RANKS, 1)) {
+    if (pl_likely(bytes <= PL_AREA_SHORT / PL_AREA_RANKS)) {
         rc = short_chunks[coll->kind](&call, 0, bytes);
         pl_area_end(call.area);
     } else {
         rc = area_run_chunks(&call);
     }
     comm->coll.area_count++;
-    return __builtin_expect(call.elsewhere != 0, 0) && rc == MPI_SUCCESS ? pl_area_by_messages(&call) : rc;
+    return pl_unlikely(call.elsewhere != 0) && rc == MPI_SUCCESS ? pl_area_by_messages(&call) : rc;
 }
 
 bool pl_coll_try_area(const struct pl_coll *coll, int *rc)
 {
     struct pl_comm *comm = coll->comm;
-    if (__builtin_expect(!comm->coll.area, 0) && !find_area(coll, rc))
+    if (pl_unlikely(!comm->coll.area) && !find_area(coll, rc))
         return *rc != MPI_SUCCESS;
     size_t bytes = comm->coll.area_kinds >> coll->kind & 1 ? pl_area_bytes(coll) : SIZE_MAX;
-    if (__builtin_expect(bytes > PL_AREA_SHORT, 0) && (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind)))
+    if (pl_unlikely(bytes > PL_AREA_SHORT) && (bytes == SIZE_MAX || pl_coll_has_rules(coll->kind)))
         return false;
     *rc = pl_coll_run_in_area(coll, bytes);
     return true;

@@ -2,7 +2,7 @@
 /* See move.h. Each function does the `bytes` bytes from `at` on of every block. */
 #include "core/coll/area/move.h"
 
-#include "core/coll/area/pack.h"
+#include "core/coll/area/copy.h"
 
 /* The block for a rank, and the one from a rank. */
 static inline struct pl_block sent_to(const struct pl_coll *coll, int rank)

@@ -21,7 +21,7 @@ static inline char *area_reduce_output(const struct pl_area_call *call, size_t a
 static inline size_t tile_of(const struct pl_area_call *call, size_t bytes)
 {
     size_t each = (size_t)call->coll->recvtype->size;
-    return __builtin_expect(bytes <= TILE, 1) ? bytes : TILE / each * each;
+    return pl_likely(bytes <= TILE) ? bytes : TILE / each * each;
 }
 
 /* to = operand op with; `to` may be `with`. */
@@ -31,7 +31,7 @@ static inline void area_reduce_apply(const struct pl_area_call *call, const char
     const struct pl_type *type = call->coll->recvtype;
     pl_op_kernel *loop = pl_op_loop(call->coll->op, type);
     size_t each = (size_t)type->size, count = bytes == each ? 1 : bytes / each;
-    if (__builtin_expect(loop != NULL, 1)) {
+    if (pl_likely(loop != NULL)) {
         loop(operand, with, to, count);
         return;
     }

@@ -135,7 +135,7 @@ static void area_renew(struct pl_area *area)
     }
 }
 
-void __attribute__((cold)) pl_area_end_slow(struct pl_area *area, uint64_t wanting)
+PL_COLD void pl_area_end_slow(struct pl_area *area, uint64_t wanting)
 {
     if (wanting)
         area_wake_wanting(area, wanting);
@@ -144,7 +144,7 @@ void __attribute__((cold)) pl_area_end_slow(struct pl_area *area, uint64_t wanti
 }
 
 /* Another rank's memory is not trusted: no more than the slot's bytes is read. */
-int __attribute__((cold)) pl_area_fail_amount(int rank, size_t written, size_t expected)
+PL_COLD int pl_area_fail_amount(int rank, size_t written, size_t expected)
 {
     return pl_fail(MPI_ERR_TRUNCATE,
                    "rank %d gives %zu bytes where this rank expects %zu: all ranks must call the same collective with "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The slots of a collective area, and an operation on them (area.h). This file has the layout of the shared memory, a
- * rank's private state, and the common path of every short collective, to be inlined into it. slots.c and wait.c have
+ * rank's private state, and the common path of every short collective, to be inlined into it. slots.c and await.c have
  * what takes longer.
  */
 #ifndef PLENUM_CORE_COLL_AREA_SLOTS_H
@@ -10,9 +10,10 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
+#include "core/base/compiler.h"
 #include "core/base/cpu.h"
 #include "core/coll/area/area.h"
-#include "core/coll/area/wait.h"
+#include "core/coll/area/await.h"
 #include "core/engine/engine.h"
 
 enum {
@@ -120,7 +121,7 @@ static inline bool pl_area_has(const struct pl_area *area, int rank)
 static inline void *pl_area_data(const struct pl_area *area, int rank, size_t bytes)
 {
     struct pl_area_slot *slot = &area->slots[rank];
-    if (__builtin_expect(bytes <= PL_AREA_SMALL, 1))
+    if (pl_likely(bytes <= PL_AREA_SMALL))
         return slot->data;
     bool is_long = bytes > PL_AREA_SHORT;
     size_t whole = is_long ? PL_AREA_LONG_RING : PL_AREA_SHORT_RING, offset = slot->offset, most = whole - bytes;
@@ -142,11 +143,11 @@ static inline int pl_area_reserve(struct pl_area *area, size_t bytes, void **dat
     struct pl_area_slot *slot = &area->slots[area->rank];
     const struct pl_area_published *before = &area->published[area->next % PL_AREA_SETS];
     int rc = MPI_SUCCESS;
-    if (__builtin_expect(!pl_area_is_read(area, before), 0))
+    if (pl_unlikely(!pl_area_is_read(area, before)))
         rc = pl_area_await_reader(area, before->number, area->next - PL_AREA_SETS / 2);
     if (rc == MPI_SUCCESS && bytes > PL_AREA_SMALL)
         rc = pl_area_take_space(area, bytes, &slot->offset);
-    if (__builtin_expect(rc != MPI_SUCCESS, 0))
+    if (pl_unlikely(rc != MPI_SUCCESS))
         return rc;
     pl_prefetch_to_write(&pl_area_slots_of(area, area->next + PL_AREA_AHEAD)[area->rank]);
     slot->bytes = (uint32_t)bytes;
@@ -163,7 +164,7 @@ static inline void pl_area_publish(struct pl_area *area, int rank)
     atomic_store_explicit(&area->slots[area->rank].word, area->next + 1, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t asleep = atomic_load_explicit(&area->memory->asleep, memory_order_relaxed) & readers;
-    if (__builtin_expect(asleep != 0, 0))
+    if (pl_unlikely(asleep != 0))
         pl_area_wake(area, asleep);
 }
 
@@ -173,9 +174,9 @@ static inline int pl_area_wait(struct pl_area *area, int rank, size_t *bytes, co
 {
     int rc = pl_area_has(area, rank) ? MPI_SUCCESS : pl_area_await(area, rank, rank + 1);
     size_t written = area->slots[rank].bytes;
-    if (__builtin_expect(rc != MPI_SUCCESS, 0))
+    if (pl_unlikely(rc != MPI_SUCCESS))
         return rc;
-    if (__builtin_expect(written > *bytes, 0))
+    if (pl_unlikely(written > *bytes))
         return pl_area_fail_amount(rank, written, *bytes);
     *bytes = written;
     *data = pl_area_data(area, rank, written);
@@ -188,13 +189,13 @@ static inline int pl_area_wait_all(struct pl_area *area, size_t bytes)
     int wrong = -1;
     for (int i = 0; i < area->size; i++) {
         int rc = i == area->rank || pl_area_has(area, i) ? MPI_SUCCESS : pl_area_await(area, i, area->size);
-        if (__builtin_expect(rc != MPI_SUCCESS, 0))
+        if (pl_unlikely(rc != MPI_SUCCESS))
             return rc;
-        if (__builtin_expect(bytes != PL_AREA_ANY && area->slots[i].bytes != bytes, 0))
+        if (pl_unlikely(bytes != PL_AREA_ANY && area->slots[i].bytes != bytes))
             wrong = i;
     }
     area->seen = area->next;
-    return __builtin_expect(wrong < 0, 1) ? MPI_SUCCESS : pl_area_fail_amount(wrong, area->slots[wrong].bytes, bytes);
+    return pl_likely(wrong < 0) ? MPI_SUCCESS : pl_area_fail_amount(wrong, area->slots[wrong].bytes, bytes);
 }
 
 /* The data of a slot that this rank has waited for. */
@@ -210,7 +211,7 @@ static inline void pl_area_end(struct pl_area *area)
     atomic_store_explicit(&area->own->word, next, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t wanting = atomic_load_explicit(&area->memory->wanting, memory_order_relaxed);
-    if (__builtin_expect(wanting != 0 || next % PL_AREA_RENEWAL == 0, 0))
+    if (pl_unlikely(wanting != 0 || next % PL_AREA_RENEWAL == 0))
         pl_area_end_slow(area, wanting);
 }
 

@@ -8,7 +8,7 @@
  */
 #include "core/coll/area/vary.h"
 
-#include "core/coll/area/pack.h"
+#include "core/coll/area/copy.h"
 #include "core/coll/select.h"
 
 static inline uint64_t rank_bit(int rank)
@@ -21,7 +21,7 @@ static inline int area_vary_reserve(struct pl_area_call *call, size_t bytes, voi
 {
     bool fits = bytes <= PL_AREA_MAX;
     int rc = pl_area_reserve(call->area, fits ? bytes : 0, slot);
-    if (__builtin_expect(!fits, 0)) {
+    if (pl_unlikely(!fits)) {
         call->area->slots[call->rank].bytes = PL_AREA_ELSEWHERE;
         call->elsewhere |= rank_bit(call->rank);
         *slot = NULL;
@@ -36,7 +36,7 @@ static inline int area_vary_unpack(struct pl_area_call *call, int from, const vo
                                    struct pl_block block)
 {
     size_t most = pl_block_size(block);
-    if (__builtin_expect(bytes > most, 0))
+    if (pl_unlikely(bytes > most))
         return pl_area_fail_amount(from, bytes, most);
     if (bytes > 0)
         pl_area_unpack(call, data, bytes, block, 0);
@@ -118,10 +118,10 @@ static inline int area_unpack_own(struct pl_area_call *call, int from, const voi
     int index = call->rank - (call->rank > from);
     const uint32_t *ends = slot;
     size_t head = area_head_bytes(call);
-    if (__builtin_expect(written < head, 0))
+    if (pl_unlikely(written < head))
         return pl_area_fail_amount(from, written, head);
     uint32_t begin = index > 0 ? ends[index - 1] : 0, end = ends[index];
-    if (__builtin_expect(begin > end || end > written - head, 0))
+    if (pl_unlikely(begin > end || end > written - head))
         return pl_area_fail_amount(from, written, head + end);
     struct pl_block block =
         call->coll->kind == PL_COLL_SCATTERV ? pl_coll_received(call->coll) : pl_recv_block(call->coll, from);
@@ -175,7 +175,7 @@ int pl_area_alltoallv(struct pl_area_call *call, size_t at, size_t bytes)
     return rc;
 }
 
-int __attribute__((cold)) pl_area_by_messages(const struct pl_area_call *call)
+PL_COLD int pl_area_by_messages(const struct pl_area_call *call)
 {
     const struct pl_coll *coll = call->coll;
     struct pl_schedule schedule;

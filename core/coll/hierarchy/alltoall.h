@@ -3,7 +3,7 @@
 #ifndef PLENUM_CORE_COLL_HIERARCHY_ALLTOALL_H
 #define PLENUM_CORE_COLL_HIERARCHY_ALLTOALL_H
 
-#include "core/coll/hierarchy/call.h"
+#include "core/coll/hierarchy/step.h"
 
 pl_hierarchy_algorithm pl_hierarchy_alltoall;
 

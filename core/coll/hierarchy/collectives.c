@@ -12,8 +12,8 @@
 #include "core/base/memory.h"
 #include "core/coll/area/collectives.h"
 #include "core/coll/hierarchy/alltoall.h"
-#include "core/coll/hierarchy/call.h"
 #include "core/coll/hierarchy/reduce.h"
+#include "core/coll/hierarchy/step.h"
 #include "core/coll/select.h"
 #include "core/coll/table.h"
 

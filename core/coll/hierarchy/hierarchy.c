@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/compiler.h"
 #include "core/base/config.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/coll/area/area.h"
 #include "core/coll/collective.h"
@@ -196,7 +198,7 @@ static int hierarchy_make(struct pl_comm *comm, struct pl_hierarchy **made)
 int pl_hierarchy_get(struct pl_comm *comm, bool reduction, struct pl_hierarchy **hierarchy)
 {
     *hierarchy = comm->coll.hierarchy;
-    if (__builtin_expect(*hierarchy != NULL, 1) || comm->coll.no_hierarchy)
+    if (pl_likely(*hierarchy != NULL) || comm->coll.no_hierarchy)
         return MPI_SUCCESS;
     if (comm->coll.area || comm->size < 3 || !pl_config_bool("coll_shm")) {
         comm->coll.no_hierarchy = true;

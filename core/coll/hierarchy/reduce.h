@@ -3,7 +3,7 @@
 #ifndef PLENUM_CORE_COLL_HIERARCHY_REDUCE_H
 #define PLENUM_CORE_COLL_HIERARCHY_REDUCE_H
 
-#include "core/coll/hierarchy/call.h"
+#include "core/coll/hierarchy/step.h"
 
 pl_hierarchy_algorithm pl_hierarchy_reduce, pl_hierarchy_allreduce, pl_hierarchy_reduce_scatter, pl_hierarchy_scan;
 

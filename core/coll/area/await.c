@@ -8,7 +8,7 @@
  * this core last. If all missing ranks are on other cores, they come soon, about when the ranks of this core did. A
  * rank that ran instead would find as little, and its switch would be in vain.
  */
-#include "core/coll/area/wait.h"
+#include "core/coll/area/await.h"
 
 #include <sched.h>
 
@@ -146,7 +146,7 @@ int pl_area_await(struct pl_area *area, int rank, int end)
 
 /* --- waking ------------------------------------------------------------------------------------------------------- */
 
-void __attribute__((cold)) pl_area_wake(struct pl_area *area, uint64_t asleep)
+PL_COLD void pl_area_wake(struct pl_area *area, uint64_t asleep)
 {
     pl_engine_enter(area->engine);
     for (int i = 0; i < area->size; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See call.h. */
-#include "core/coll/hierarchy/call.h"
+/* See step.h. */
+#include "core/coll/hierarchy/step.h"
 
 void pl_hierarchy_step(struct pl_hierarchy_call *call, struct pl_comm *part, struct pl_coll coll)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies of a block's data into a slot and out of one. See area.h. */
-#ifndef PLENUM_CORE_COLL_AREA_PACK_H
-#define PLENUM_CORE_COLL_AREA_PACK_H
+#ifndef PLENUM_CORE_COLL_AREA_COPY_H
+#define PLENUM_CORE_COLL_AREA_COPY_H
 
 #include "core/base/nt_copy.h"
 #include "core/coll/area/call.h"

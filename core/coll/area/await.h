@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting for another rank's word in a collective area, and waking the ranks that wait. See area.h. */
-#ifndef PLENUM_CORE_COLL_AREA_WAIT_H
-#define PLENUM_CORE_COLL_AREA_WAIT_H
+#ifndef PLENUM_CORE_COLL_AREA_AWAIT_H
+#define PLENUM_CORE_COLL_AREA_AWAIT_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A collective under way in a node hierarchy, and its steps. See hierarchy.h. */
-#ifndef PLENUM_CORE_COLL_HIERARCHY_CALL_H
-#define PLENUM_CORE_COLL_HIERARCHY_CALL_H
+#ifndef PLENUM_CORE_COLL_HIERARCHY_STEP_H
+#define PLENUM_CORE_COLL_HIERARCHY_STEP_H
 
 #include "core/coll/algorithm.h"
 #include "core/coll/hierarchy/hierarchy.h"

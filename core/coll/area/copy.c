@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See pack.h. */
-#include "core/coll/area/pack.h"
+/* See copy.h. */
+#include "core/coll/area/copy.h"
 
 void pl_area_pack_runs(struct pl_block block, size_t at, void *packed, size_t bytes, bool pack)
 {
