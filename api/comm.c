@@ -12,6 +12,7 @@
 #include "core/comm/intercomm.h"
 #include "core/engine/comm_info.h"
 #include "sessions/create/create.h"
+#include "sessions/create/intercomm.h"
 #include "sessions/psets/psets.h"
 
 /* --- queries ------------------------------------------------------------------------------------------------------ */

@@ -3,7 +3,8 @@
 #include "api/call.h"
 #include "api/pmpi.h"
 #include "mpi-ext.h"
-#include "sessions/psets/psets.h"
+#include "sessions/psets/publish.h"
+#include "sessions/psets/watch.h"
 
 #define NAMES(X) X(MPIX_Session_pset_publish) X(MPIX_Session_pset_withdraw) X(MPIX_Session_pset_watch)
 NAMES(PL_WEAK)

@@ -9,6 +9,9 @@
 #include "core/comm/disconnect.h"
 #include "core/job/process.h"
 #include "core/job/services.h"
+#include "sessions/port/connect.h"
+#include "sessions/port/join.h"
+#include "sessions/port/name.h"
 #include "sessions/port/port.h"
 #include "world/spawn.h"
 
@@ -220,7 +223,7 @@ static void read_name_info(struct pl_call *call, MPI_Info info, bool *own_runtim
                       scope);
     free(scope);
     if (!call->err && milliseconds)
-        call->err = pl_port_patience(hints, milliseconds);
+        call->err = pl_port_timeout(hints, milliseconds);
 }
 
 int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
@@ -232,7 +235,7 @@ int MPI_Publish_name(const char *service_name, MPI_Info info, const char *port_n
     read_name_info(&call, info, &narrow, NULL);
     need_process(&call);
     if (!call.err)
-        call.err = pl_port_check(port_name);
+        call.err = pl_port_name_check(port_name);
     if (!call.err)
         call.err = pl_services_publish(service_name, port_name, narrow);
     return pl_call_leave(&call);
