@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pools: what mpi-ext.h offers to processes that nobody launched together. Errors are returned, whatever handler is
- * set. */
+/* Pools of processes that were not launched together (mpi-ext.h). Errors are returned, whatever handler is set. */
 #include "core/job/attach.h"
 #include "api/call.h"
 #include "api/pmpi.h"
